@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "CodableSync",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    products: [
+        .library(name: "CodableSync", targets: ["CodableSync"]),
+        .library(name: "RecordCoding", targets: ["RecordCoding"]),
+    ],
+    targets: [
+        .target(name: "RecordCoding", swiftSettings: settings),
+        .target(name: "CodableSync", dependencies: ["RecordCoding"], swiftSettings: settings),
+        .testTarget(name: "RecordCodingTests", dependencies: ["RecordCoding"], swiftSettings: settings),
+        .testTarget(name: "CodableSyncTests", dependencies: ["CodableSync"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
