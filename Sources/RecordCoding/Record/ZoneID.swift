@@ -1,0 +1,30 @@
+/// The identity of a record zone: its name, and the user who owns it.
+///
+/// CloudKit's rule: a zone name is ASCII, 1 to 255 characters, without a leading underscore; the system's
+/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`).
+public struct ZoneID: Hashable, Sendable, Codable {
+    /// The owner name that stands for the current user.
+    public static let currentUserOwnerName = "__defaultOwner__"
+
+    /// The name of the zone that every database has.
+    public static let defaultZoneName = "_defaultZone"
+
+    /// The default zone of the current user.
+    public static let `default` = ZoneID(zoneName: defaultZoneName)
+
+    /// The zone's name, unique for one owner in one database.
+    public var zoneName: String
+
+    /// The user record name of the owner, or ``currentUserOwnerName``.
+    public var ownerName: String
+
+    /// Makes a zone ID. Names are checked where they are used, not here.
+    ///
+    /// - Parameters:
+    ///   - zoneName: The zone's name.
+    ///   - ownerName: The owner's user record name; the current user if left out.
+    public init(zoneName: String, ownerName: String = ZoneID.currentUserOwnerName) {
+        self.zoneName = zoneName
+        self.ownerName = ownerName
+    }
+}
