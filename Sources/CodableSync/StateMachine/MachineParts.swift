@@ -1,0 +1,77 @@
+import RecordCoding
+
+/// What is known of the account since the engine was opened.
+enum AccountStage: Equatable, Sendable {
+    case unknown
+    case confirmed(String)
+    case unavailable(AccountStatus)
+    /// Somebody else's account: nothing of this state may be used for it.
+    case other(String)
+}
+
+/// One kind of work with the cloud: at most one request at a time.
+struct Lane: Equatable, Sendable {
+    /// The request under way.
+    var request: RequestID?
+    /// Something must be stored before the lane goes on.
+    var isStoring = false
+    /// The lane's own wait after failures; a caller who asks for sync ends it.
+    var retryAt: Duration?
+    var backoff = Backoff()
+    /// What the last run failed with.
+    var failure: CloudError?
+
+    var isBusy: Bool { request != nil || isStoring }
+}
+
+/// A caller who waits until all is sent and fetched.
+struct Waiter: Equatable, Sendable {
+    var call: CallID
+    /// The fetch run that must have ended; `nil` if none is asked for.
+    var fetchRun: Int?
+    var wantsSend: Bool
+    /// The totals when the call began.
+    var before: SyncSummary
+    /// What failed on the way.
+    var failure: CloudError?
+}
+
+/// What one run of fetching brought.
+struct FetchTotals: Equatable, Sendable {
+    var changed = 0
+    var deleted = 0
+    var ignored = 0
+}
+
+/// A loop of the app over `changes`.
+struct StreamState: Equatable, Sendable {
+    var id: StreamID
+    /// Records of which it has still to be told something.
+    var queue = RecordQueue()
+    /// What it has in its hands.
+    var handed: [AcceptedChange] = []
+    var isWaiting = false
+}
+
+/// Entries on their way to the disk, and what comes once they are there.
+struct UncommittedBatch: Equatable, Sendable {
+    var batch: BatchID
+    var entries: [JournalEntry]
+    var then: Outcome
+
+    enum Outcome: Equatable, Sendable {
+        case nothing
+        /// A call of the app ends.
+        case answer(CallID)
+        /// The request that the entries announce may leave.
+        case send(RequestID)
+        /// The page is stored.
+        case page(moreComing: Bool)
+        /// The results of a request are stored.
+        case sent(extendsPass: Bool)
+        case lookedUp
+        case reconciled([String])
+        case setup
+        case fetchAnew
+    }
+}

@@ -1,0 +1,136 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Names contents in the journal: a copy of one record, written once, never changed.
+package struct ContentHandle: Hashable, Comparable, Sendable {
+    package let number: UInt64
+
+    package init(_ number: UInt64) {
+        self.number = number
+    }
+
+    package static func < (lhs: ContentHandle, rhs: ContentHandle) -> Bool { lhs.number < rhs.number }
+}
+
+/// A version of a record on the server, as far as this device knows it.
+package struct KnownVersion: Equatable, Sendable {
+    package var changeTag: String
+    /// Where the whole record is stored.
+    package var handle: ContentHandle
+    /// What the contents hash to, the engine's own fields left out.
+    package var hash: UInt64
+    /// When the server saved it, by the server's clock.
+    package var modified: Date?
+
+    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?) {
+        self.changeTag = changeTag
+        self.handle = handle
+        self.hash = hash
+        self.modified = modified
+    }
+}
+
+/// A change of this device that the server has not confirmed.
+package struct LocalChange: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// The model's encoding, and an upper bound of the bytes that a request needs for it.
+        case save(ContentHandle, size: Int)
+        case delete
+    }
+
+    package var kind: Kind
+    /// When the user made it; `nil` for models of `start(uploading:)`, which lose to any other edit.
+    package var edited: Date?
+    /// The version that the app had last seen when it made the change: the common ancestor.
+    package var base: ContentHandle?
+    /// Why it is not sent, if it is not.
+    package var parked: ParkReason?
+
+    package init(kind: Kind, edited: Date?, base: ContentHandle?, parked: ParkReason? = nil) {
+        self.kind = kind
+        self.edited = edited
+        self.base = base
+        self.parked = parked
+    }
+
+    /// The stored model; `nil` for a deletion.
+    package var handle: ContentHandle? {
+        if case .save(let handle, _) = kind { return handle }
+        return nil
+    }
+
+    package var isDeletion: Bool { kind == .delete }
+}
+
+/// What a request carried, and the version that it was made from.
+package struct SentVersion: Equatable, Sendable {
+    package var handle: ContentHandle
+    package var base: ContentHandle?
+
+    package init(handle: ContentHandle, base: ContentHandle?) {
+        self.handle = handle
+        self.base = base
+    }
+}
+
+/// What the app has still to be told of a record.
+package struct Undelivered: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// Changed elsewhere, or by a conflict; the handle is of what to show.
+        case updated(ContentHandle)
+        /// This device's upload was confirmed.
+        case saved(ContentHandle)
+        /// Deleted elsewhere.
+        case deleted
+    }
+
+    package var kind: Kind
+    /// The version that the app has seen once it accepted this.
+    package var seen: ContentHandle?
+    /// Grows with every change that is to be delivered: tells a renewed one from the one handed out.
+    package var order: UInt64
+
+    package init(kind: Kind, seen: ContentHandle?, order: UInt64) {
+        self.kind = kind
+        self.seen = seen
+        self.order = order
+    }
+}
+
+/// All that the engine remembers of one record: a few words, and handles of contents.
+package struct RecordState: Equatable, Sendable {
+    /// The cloud's last word; `nil` if the record is not there.
+    package var known: KnownVersion?
+    /// The version that the app has last seen: the ancestor of what it uploads next.
+    package var seen: ContentHandle?
+    package var pending: LocalChange?
+    /// Contents of requests whose outcome is not known: what the server may hold as our own writes.
+    package var sent: [SentVersion] = []
+    package var undelivered: Undelivered?
+    /// The number of the full listing in which the record was last met.
+    package var listing: UInt64 = 0
+
+    package init() {}
+
+    /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
+    package var isInConflict: Bool {
+        guard let pending, !pending.isDeletion, pending.parked == nil else { return false }
+        return pending.base != known?.handle
+    }
+
+    package var isSendable: Bool {
+        guard let pending, pending.parked == nil else { return false }
+        return pending.isDeletion || pending.base == known?.handle
+    }
+
+    /// Whether reads show the pending change rather than the cloud's last word.
+    package var isPendingOnTop: Bool {
+        guard let pending else { return false }
+        guard let reason = pending.parked else { return true }
+        return !reason.isConflict && pending.base == known?.handle
+    }
+
+    /// Nothing is left to remember.
+    package var isEmpty: Bool { known == nil && pending == nil && undelivered == nil }
+}

@@ -1,0 +1,49 @@
+/// Values by record name, made for large states: a change after a copy costs one shard, never the whole table.
+///
+/// A plain dictionary is copied whole by the first change after a copy. Names are spread over shards by a hash
+/// that is the same in every process, and iteration is in the order of the names, so that the same events give
+/// the same actions.
+package struct RecordTable<Value: Sendable>: Sendable {
+    private static var shardCount: Int { 1024 }
+
+    private var shards: [[String: Value]]
+    /// The number of names that have a value.
+    package private(set) var count = 0
+
+    package init() {
+        shards = Array(repeating: [:], count: Self.shardCount)
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The value of a name; setting `nil` removes it. Complexity: O(1).
+    package subscript(name: String) -> Value? {
+        get { shards[Self.shard(of: name)][name] }
+        set {
+            let shard = Self.shard(of: name)
+            let before = shards[shard].count
+            shards[shard][name] = newValue
+            count += shards[shard].count - before
+        }
+    }
+
+    /// All names in order. Complexity: O(n log n); for listings, not for changes.
+    package var sortedNames: [String] {
+        var names: [String] = []
+        names.reserveCapacity(count)
+        for shard in shards { names.append(contentsOf: shard.keys) }
+        names.sort()
+        return names
+    }
+
+    /// FNV-1a over the name's bytes: stable over processes, unlike `Hasher`.
+    private static func shard(of name: String) -> Int {
+        var hash: UInt32 = 2_166_136_261
+        for byte in name.utf8 {
+            hash = (hash ^ UInt32(byte)) &* 16_777_619
+        }
+        return Int(hash & UInt32(shardCount - 1))
+    }
+}
+
+extension RecordTable: Equatable where Value: Equatable {}

@@ -1,0 +1,109 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Everything that the state machine can ask its shell to do.
+///
+/// The lanes are independent of each other; where order matters, the second action is emitted only on the
+/// first one's outcome.
+package enum SyncAction: Equatable, Sendable {
+    /// Journal lane, strictly in order; flushed before it is reported, if asked.
+    case append(BatchID, [JournalEntry], flush: Bool)
+
+    case checkAccount(RequestID)
+    case saveZone(RequestID)
+    case subscribe(RequestID)
+    case readDatabaseChanges(RequestID, since: ChangeToken?)
+    case fetch(RequestID, since: ChangeToken?)
+    case lookUp(RequestID, [String])
+    case send(RequestID, [SendItem])
+    /// Gives the pairs to the model's resolver.
+    case reconcile([ReconcileItem])
+    /// Hands an element to a stream that waits for it.
+    case deliver(StreamID, [DeliveryItem])
+
+    case setTimer(SyncTimer, at: Duration)
+    case cancelTimer(SyncTimer)
+    case answer(CallID, CallAnswer)
+    case emit(SyncEvent)
+    /// An event that carries contents, which the shell loads.
+    case emitLoading(ContentsEvent)
+    case report(SyncStatus)
+    case reportAccount(AccountStatus)
+}
+
+/// The timers, one of each at most.
+package enum SyncTimer: Hashable, Sendable {
+    case sendRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry
+    case serverWait
+    case poll
+    case deadline(RequestID)
+}
+
+/// One item of a request: the machine names what is stored, the shell makes the record of it.
+package struct SendItem: Equatable, Sendable {
+    package var name: String
+    /// The model to save; `nil` deletes.
+    package var handle: ContentHandle?
+    /// The version that the save is made on.
+    package var known: KnownVersion?
+
+    package init(name: String, handle: ContentHandle?, known: KnownVersion?) {
+        self.name = name
+        self.handle = handle
+        self.known = known
+    }
+}
+
+/// An edit and what it must be reconciled with.
+package struct ReconcileItem: Equatable, Sendable {
+    package var name: String
+    package var client: ContentHandle
+    package var clientEdited: Date?
+    /// The cloud's last word; `nil` if the record was deleted.
+    package var server: ContentHandle?
+    package var ancestor: ContentHandle?
+    /// What the server may hold as our own write.
+    package var sent: [ContentHandle]
+
+    package init(
+        name: String,
+        client: ContentHandle,
+        clientEdited: Date?,
+        server: ContentHandle?,
+        ancestor: ContentHandle?,
+        sent: [ContentHandle]
+    ) {
+        self.name = name
+        self.client = client
+        self.clientEdited = clientEdited
+        self.server = server
+        self.ancestor = ancestor
+        self.sent = sent
+    }
+}
+
+/// One record of an element of `changes`; all of an element are of one kind.
+package struct DeliveryItem: Equatable, Sendable {
+    package var name: String
+    package var kind: Undelivered.Kind
+
+    package init(name: String, kind: Undelivered.Kind) {
+        self.name = name
+        self.kind = kind
+    }
+}
+
+/// How a call of the app ends.
+package enum CallAnswer: Equatable, Sendable {
+    case done
+    case summary(SyncSummary)
+    case failed(SyncError)
+}
+
+/// Events about contents that the machine names, and the shell loads.
+package enum ContentsEvent: Equatable, Sendable {
+    case discarded(name: String, ContentHandle, DiscardReason)
+    case editOfDeleted(name: String, ContentHandle, kept: Bool)
+    case conflictResolved(name: String, client: ContentHandle, server: ContentHandle, ConflictOutcome)
+}

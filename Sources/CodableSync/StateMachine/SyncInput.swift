@@ -1,0 +1,189 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Numbers that name calls of the app, requests to the cloud, batches of the journal and streams of changes.
+package typealias CallID = UInt64
+package typealias RequestID = UInt64
+package typealias BatchID = UInt64
+package typealias StreamID = UInt64
+
+/// Everything that can happen to the state machine.
+package enum SyncInput: Equatable, Sendable {
+    /// The app, or the first use of the engine, wants it to work.
+    case start
+    case stop
+    /// The app uploads or deletes; all of it is queued, or nothing.
+    case enqueue(CallID, [NewChange])
+    /// The app wants to know when all is sent and fetched.
+    case sync(CallID, SyncParts)
+    case retry(CallID, names: [String])
+    case discard(CallID, names: [String])
+    case resync(CallID)
+    case resolvePurge(CallID, uploadAgain: Bool)
+    /// The app has read a record, and so has seen these contents.
+    case read(name: String, ContentHandle)
+    /// The app has read all records, and so has seen all contents up to this one.
+    case readAll(through: ContentHandle)
+    /// Nobody waits for a call any more.
+    case abandoned(CallID)
+
+    /// A batch of the journal is as durable as was asked for.
+    case committed(BatchID)
+    case commitFailed(BatchID, JournalFailure)
+
+    case accountChecked(RequestID, Result<CloudAccount, CloudError>)
+    case zoneSaved(RequestID, CloudError?)
+    case subscribed(RequestID, CloudError?)
+    case databaseChanged(RequestID, Result<ZoneFate, CloudError>)
+    case fetched(RequestID, Result<FetchedPage, CloudError>)
+    case lookedUp(RequestID, Result<[LookedUp], CloudError>)
+    case sent(RequestID, Result<[SendResult], CloudError>)
+    case reconciled([Reconciled])
+
+    case timerFired(SyncTimer)
+    case signal(CloudSignal)
+
+    /// A stream asks for its next element, and so accepts the one that it has.
+    case streamRequested(StreamID)
+    case streamEnded(StreamID)
+    /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
+    case undecodable(StreamID, names: [String], isEmpty: Bool)
+}
+
+/// What a call to `sync` and its parts asks for.
+package struct SyncParts: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    package static let fetch = SyncParts(rawValue: 1)
+    package static let send = SyncParts(rawValue: 2)
+}
+
+/// A change that the app asks for; its contents are staged under the handle.
+package struct NewChange: Equatable, Sendable {
+    package var name: String
+    package var kind: LocalChange.Kind
+    package var edited: Date?
+    /// Queued only if neither this device nor the cloud knows the record with these contents.
+    package var isInitial = false
+
+    package init(name: String, kind: LocalChange.Kind, edited: Date?, isInitial: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.edited = edited
+        self.isInitial = isInitial
+    }
+}
+
+/// Why the journal did not take a batch.
+package enum JournalFailure: Equatable, Sendable, Error {
+    case storageFull(String)
+    case unreadable(String)
+}
+
+/// Who the user is, if there is one.
+package struct CloudAccount: Equatable, Sendable {
+    package var status: AccountStatus
+    package var userRecordName: String?
+
+    package init(status: AccountStatus, userRecordName: String?) {
+        self.status = status
+        self.userRecordName = userRecordName
+    }
+}
+
+/// What the database's change feed says about the engine's zone.
+package struct ZoneFate: Equatable, Sendable {
+    package var reason: DatabaseChanges.Deletion.Reason?
+    package var token: ChangeToken?
+
+    package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
+        self.reason = reason
+        self.token = token
+    }
+}
+
+/// One page of the zone's feed; its contents are staged.
+package struct FetchedPage: Equatable, Sendable {
+    package var records: [FetchedRecord] = []
+    package var deletions: [String] = []
+    /// Records that could not be read in this page, to be looked up.
+    package var failed: [String] = []
+    /// Records of other types, and such without a usable name.
+    package var ignored = 0
+    package var token: ChangeToken
+    package var moreComing: Bool
+
+    package init(token: ChangeToken, moreComing: Bool) {
+        self.token = token
+        self.moreComing = moreComing
+    }
+}
+
+package struct FetchedRecord: Equatable, Sendable {
+    package var name: String
+    package var version: KnownVersion
+
+    package init(name: String, version: KnownVersion) {
+        self.name = name
+        self.version = version
+    }
+}
+
+/// What a look-up by name found: the version, nothing, or an error.
+package struct LookedUp: Equatable, Sendable {
+    package var name: String
+    package var result: Result<KnownVersion?, CloudError>
+
+    package init(name: String, result: Result<KnownVersion?, CloudError>) {
+        self.name = name
+        self.result = result
+    }
+}
+
+/// What became of one item of a request.
+package struct SendResult: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
+        /// The server's new version, staged.
+        case saved(KnownVersion)
+        /// The record is not on the server any more.
+        case deleted
+        /// The edit equals what the server has; nothing was sent.
+        case unchanged
+        /// Refused as a conflict; the server's version is staged where it came along.
+        case conflict(server: KnownVersion?)
+        case failed(CloudError)
+        /// The answer does not mention the item: nobody knows.
+        case unmentioned
+        /// The stored model could not be read back.
+        case unreadable(String)
+    }
+
+    package var name: String
+    package var handle: ContentHandle?
+    package var outcome: Outcome
+
+    package init(name: String, handle: ContentHandle?, outcome: Outcome) {
+        self.name = name
+        self.handle = handle
+        self.outcome = outcome
+    }
+}
+
+/// What the model made of a conflict, for exactly these contents.
+package struct Reconciled: Equatable, Sendable {
+    package var item: ReconcileItem
+    package var resolution: Resolution
+    /// Whether the resolver was asked; not if the contents were equal or our own.
+    package var wasAsked: Bool
+
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool) {
+        self.item = item
+        self.resolution = resolution
+        self.wasAsked = wasAsked
+    }
+}

@@ -1,0 +1,243 @@
+import RecordCoding
+
+/// The one function from a fact to the state, used alike for what happens and for what is read back at opening.
+extension SyncState {
+    package mutating func apply(_ entry: JournalEntry) {
+        switch entry {
+        case .queued(let name, let pending): applyQueued(name, pending)
+        case .sending(let contents): applySending(contents)
+        case .saved(let name, let sent, let version): applySaved(name, sent, version)
+        case .deletionConfirmed(let name): applyDeletionConfirmed(name)
+        case .fetched(let name, let version): applyFetched(name, version)
+        case .fetchedDeletion(let name): applyFetchedDeletion(name)
+        case .listed(let names): applyListed(names)
+        case .page(let token, let isComplete): applyPage(token, isComplete: isComplete)
+        case .listingBegan: applyListingBegan()
+        case .resolved(let name, let client, let server, let resolution):
+            applyResolved(name, client: client, server: server, resolution)
+        case .parked(let name, let reason): change(name) { $0.pending?.parked = reason }
+        case .retried(let name): change(name) { $0.pending?.parked = nil }
+        case .discarded(let name): applyDiscarded(name)
+        case .accepted(let changes): applyAccepted(changes)
+        case .zoneReady: changeSummary { $0.zone = .ready }
+        case .zoneLost(let reason): applyZoneLost(reason)
+        case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
+        case .databaseToken(let token): changeSummary { $0.databaseToken = token }
+        case .subscribed: changeSummary { $0.isSubscribed = true }
+        case .serverWait(let until): changeSummary { $0.serverWait = until }
+        case .fetchCompleted(let date): changeSummary { $0.lastFetch = date }
+        case .note(let note): keep(note)
+        case .record(let name, let record): change(name) { $0 = record }
+        case .summary(let summary): changeSummary { $0 = summary }
+        }
+    }
+
+    // MARK: This device's changes
+
+    private mutating func applyQueued(_ name: String, _ pending: LocalChange) {
+        change(name) { record in
+            // What was sent of the former change may still turn up on the server: `sent` stays.
+            record.pending = pending
+            switch record.undelivered?.kind {
+            // Confirming the former change would show the app an older value than its own.
+            case .saved?: record.undelivered = nil
+            // The app edited what it has not seen changed: the conflict's outcome is delivered instead.
+            case .updated?, .deleted?: if !pending.isDeletion { record.undelivered = nil }
+            case nil: break
+            }
+        }
+    }
+
+    private mutating func applySending(_ contents: [SentContents]) {
+        for content in contents {
+            guard let handle = content.handle else { continue }
+            change(content.name) { record in
+                guard !record.sent.contains(where: { $0.handle == handle }) else { return }
+                let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
+                record.sent.append(SentVersion(handle: handle, base: base))
+            }
+        }
+    }
+
+    private mutating func applySaved(_ name: String, _ sent: ContentHandle, _ version: KnownVersion) {
+        let order = nextDeliveryOrder()
+        let listing = summary.listing
+        change(name) { record in
+            record.confirm(sent, as: version, order: order)
+            record.listing = listing
+        }
+    }
+
+    private mutating func applyDeletionConfirmed(_ name: String) {
+        change(name) { record in
+            record.known = nil
+            record.seen = nil
+            record.sent = []
+            record.undelivered = nil
+            if record.pending?.isDeletion == true {
+                record.pending = nil
+            } else {
+                // Uploaded again while the deletion was under way: created anew, without the old tag.
+                record.pending?.base = nil
+            }
+        }
+    }
+
+    // MARK: The cloud's changes
+
+    private mutating func applyFetched(_ name: String, _ version: KnownVersion) {
+        let order = nextDeliveryOrder()
+        let listing = summary.listing
+        change(name) { record in
+            record.listing = listing
+            if let known = record.known {
+                guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
+            }
+            let former = record.known
+            record.known = version
+            if let former, former.hash == version.hash {
+                // Touched, not changed: whatever was based on the former copy is based on this one.
+                record.repoint(from: former.handle, to: version.handle)
+                return
+            }
+            if record.pending == nil || record.pending?.parked != nil {
+                record.undelivered = Undelivered(
+                    kind: .updated(version.handle),
+                    seen: version.handle,
+                    order: order
+                )
+            } else if record.pending?.isDeletion == false {
+                // In conflict now: only its outcome is delivered.
+                record.undelivered = nil
+            }
+        }
+    }
+
+    private mutating func applyFetchedDeletion(_ name: String) {
+        guard let record = records[name] else { return }
+        // An old deletion of a record that is about to be created is nobody's news.
+        if record.known == nil, record.pending?.base == nil { return }
+        let order = nextDeliveryOrder()
+        change(name) { record in
+            record.known = nil
+            record.sent = []
+            if record.pending?.isDeletion == true { record.pending = nil }
+            if record.pending == nil || record.pending?.parked != nil {
+                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+            } else {
+                record.undelivered = nil
+            }
+        }
+    }
+
+    // MARK: Conflicts
+
+    private mutating func applyResolved(
+        _ name: String,
+        client: ContentHandle,
+        server: ContentHandle?,
+        _ resolution: Resolution
+    ) {
+        guard let record = records[name], record.pending?.parked == nil, record.known?.handle == server else {
+            return
+        }
+        if case .confirmed(let sent) = resolution, let known = record.known {
+            return applySaved(name, sent, known)
+        }
+        // Decided for an edit that has been replaced since: the newer one is decided anew.
+        guard record.pending?.handle == client else { return }
+        let order = nextDeliveryOrder()
+        change(name) { record in
+            record.sent = []
+            switch resolution {
+            case .confirmed: break
+            case .client:
+                record.pending?.base = server
+                record.seen = server
+            case .merged(let handle, let size, let edited):
+                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+                record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
+            case .server:
+                record.pending = nil
+                record.deliverServerValue(order: order)
+            case .failed(let reason):
+                record.pending?.parked = reason
+                record.deliverServerValue(order: order)
+            }
+        }
+    }
+
+    private mutating func applyDiscarded(_ name: String) {
+        let order = nextDeliveryOrder()
+        change(name) { record in
+            guard record.pending != nil else { return }
+            let wasOnTop = record.isPendingOnTop && record.undelivered == nil
+            record.pending = nil
+            record.sent = []
+            // Reads showed the edit; from now on they show the cloud's last word.
+            if wasOnTop { record.deliverServerValue(order: order) }
+        }
+    }
+
+    // MARK: Delivery
+
+    private mutating func applyAccepted(_ changes: [AcceptedChange]) {
+        for accepted in changes {
+            change(accepted.name) { record in
+                record.seen = accepted.seen
+                if record.undelivered?.order == accepted.order { record.undelivered = nil }
+            }
+        }
+    }
+}
+
+extension KnownVersion {
+    /// By the server's own clock; versions without a date are taken as they come.
+    package func isNewer(than other: KnownVersion) -> Bool {
+        guard let modified, let otherDate = other.modified else { return false }
+        return modified > otherDate
+    }
+}
+
+extension RecordState {
+    /// The server holds what was sent.
+    mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
+        let sentBase = self.sent.first { $0.handle == sent }.map(\.base)
+        self.sent = []
+        let isAnswered = pending?.handle == sent
+        // A model made by a conflict is news for the app until it has accepted it.
+        let isNews = if case .updated? = undelivered?.kind { true } else { false }
+        // The feed may have told first that somebody else has saved on top of this.
+        let isOvertaken = known?.isNewer(than: version) == true
+        if !isOvertaken { known = version }
+        if isAnswered {
+            pending = nil
+            if isOvertaken || isNews {
+                if !isNews { seen = version.handle }
+                deliverServerValue(order: order)
+            } else {
+                seen = version.handle
+                undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
+            }
+        } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
+            // The newer edit was made by somebody who knew what is now confirmed.
+            self.pending?.base = version.handle
+            seen = version.handle
+        }
+    }
+
+    mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
+        if seen == former { seen = handle }
+        if pending?.base == former { pending?.base = handle }
+        if undelivered?.seen == former { undelivered?.seen = handle }
+    }
+
+    /// What the cloud says last is what the app is to be told.
+    mutating func deliverServerValue(order: UInt64) {
+        if let known {
+            undelivered = Undelivered(kind: .updated(known.handle), seen: known.handle, order: order)
+        } else {
+            undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import RecordCoding
+
+/// Full listings and lost zones: what concerns every record at once.
+extension SyncState {
+    mutating func applyListed(_ names: [String]) {
+        let listing = summary.listing
+        for name in names where records[name] != nil {
+            change(name) { $0.listing = listing }
+        }
+    }
+
+    mutating func applyListingBegan() {
+        changeSummary { summary in
+            summary.listing += 1
+            summary.isListing = true
+            summary.zoneToken = nil
+        }
+    }
+
+    mutating func applyPage(_ token: ChangeToken, isComplete: Bool) {
+        changeSummary { $0.zoneToken = token }
+        if isComplete, summary.isListing {
+            changeSummary { $0.isListing = false }
+        }
+    }
+
+    /// The records that the listing, complete but for its last page, has not met: deleted meanwhile.
+    ///
+    /// Complexity: O(n log n), once for each full listing.
+    package func absentFromListing(except lastPage: some Sequence<String>) -> [String] {
+        var met = RecordTable<Bool>()
+        for name in lastPage { met[name] = true }
+        return records.sortedNames.filter { name in
+            guard let record = records[name], record.known != nil else { return false }
+            return record.listing != summary.listing && met[name] == nil
+        }
+    }
+
+    /// The zone is gone, and with it every tag and token.
+    mutating func applyZoneLost(_ reason: DatabaseChanges.Deletion.Reason?) {
+        changeSummary { summary in
+            summary.zoneToken = nil
+            summary.isSubscribed = false
+            summary.isListing = false
+            summary.zone = reason == .purged ? .purged : .unknown
+        }
+        switch reason {
+        // The user must be asked first; nothing is changed until then.
+        case .purged: break
+        // Somebody deleted the zone with its records; edits of this device go into a new one.
+        case .deleted: for name in records.sortedNames { forget(name, andDeliver: true) }
+        // The server's copies are unreadable or were lost by nobody's wish: everything goes up again.
+        case .encryptedDataReset, nil: for name in records.sortedNames { queueAgain(name) }
+        }
+    }
+
+    mutating func applyPurgeResolved(uploadAgain: Bool) {
+        changeSummary { $0.zone = .unknown }
+        for name in records.sortedNames {
+            if uploadAgain {
+                queueAgain(name)
+            } else {
+                forget(name, andDeliver: true)
+            }
+        }
+    }
+
+    private mutating func forget(_ name: String, andDeliver: Bool) {
+        let order = nextDeliveryOrder()
+        change(name) { record in
+            let wasKnown = record.known != nil
+            record.known = nil
+            record.seen = nil
+            record.sent = []
+            if record.pending?.isDeletion == true { record.pending = nil }
+            if record.pending == nil, wasKnown {
+                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+            }
+            record.pending?.base = nil
+        }
+    }
+
+    /// Uploads what is known once more, as a record that the server never saw.
+    private mutating func queueAgain(_ name: String) {
+        change(name) { record in
+            if record.pending?.isDeletion == true {
+                record.pending = nil
+            } else if record.pending == nil, let known = record.known {
+                record.pending = LocalChange(kind: .save(known.handle, size: 0), edited: nil, base: nil)
+            }
+            record.pending?.base = nil
+            record.known = nil
+            record.seen = nil
+            record.sent = []
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The engine's durable state: what the journal's entries, applied in order, amount to.
+package struct SyncState: Sendable {
+    /// Diagnostics keep this many notes.
+    static var maximumNotes: Int { 1000 }
+
+    package private(set) var records = RecordTable<RecordState>()
+    package private(set) var summary = StateSummary()
+    /// Notes, oldest first.
+    package private(set) var notes: [SyncNote] = []
+
+    // Derived from the records, in the order in which the work came up.
+    /// Records with a change that can be sent.
+    package private(set) var sendQueue = RecordQueue()
+    /// Records whose edit must be reconciled with the cloud's last word.
+    package private(set) var conflictQueue = RecordQueue()
+    /// Records of which the app has still to be told something.
+    package private(set) var deliveryQueue = RecordQueue()
+    /// Records with a change that was set aside.
+    package private(set) var parkedQueue = RecordQueue()
+    /// The number of records that the cloud has, as far as this device knows.
+    package private(set) var knownCount = 0
+
+    /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
+    package var renewed: [String] = []
+
+    package init() {}
+
+    package subscript(name: String) -> RecordState? { records[name] }
+
+    /// The changes that the server has not confirmed, parked ones included.
+    package var pendingCount: Int { sendQueue.count + conflictQueue.count + parkedQueue.count }
+
+    // MARK: Changing
+
+    /// Changes one record and puts it into the queues that it now belongs to: the only way to change one.
+    mutating func change(_ name: String, _ body: (inout RecordState) -> Void) {
+        let before = records[name]
+        var record = before ?? RecordState()
+        body(&record)
+        let after = record.isEmpty ? nil : record
+        records[name] = after
+        knownCount += (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1)
+        place(name, in: \.sendQueue, if: after?.isSendable == true)
+        place(name, in: \.conflictQueue, if: after?.isInConflict == true)
+        place(name, in: \.parkedQueue, if: after?.pending?.parked != nil)
+        place(name, in: \.deliveryQueue, if: after?.undelivered != nil)
+        if let undelivered = after?.undelivered, undelivered.order != before?.undelivered?.order {
+            deliveryQueue.moveToEnd(name)
+            renewed.append(name)
+        }
+    }
+
+    private mutating func place(
+        _ name: String,
+        in queue: WritableKeyPath<SyncState, RecordQueue>,
+        if belongs: Bool
+    ) {
+        if belongs {
+            self[keyPath: queue].append(name)
+        } else {
+            self[keyPath: queue].remove(name)
+        }
+    }
+
+    mutating func changeSummary(_ body: (inout StateSummary) -> Void) {
+        body(&summary)
+    }
+
+    /// Lets the others go first, so that one record that fails does not hold them up.
+    mutating func moveToEndOfSendQueue(_ name: String) {
+        if sendQueue.contains(name) { sendQueue.moveToEnd(name) }
+    }
+
+    mutating func keep(_ note: SyncNote) {
+        notes.append(note)
+        if notes.count > Self.maximumNotes * 2 { notes.removeFirst(notes.count - Self.maximumNotes) }
+    }
+
+    /// The number that marks the next delivery.
+    mutating func nextDeliveryOrder() -> UInt64 {
+        summary.deliveryOrder += 1
+        return summary.deliveryOrder
+    }
+}

@@ -1,0 +1,210 @@
+import RecordCoding
+
+/// What the app asks for.
+extension SyncStateMachine {
+    mutating func takeStart() {
+        isStopped = false
+        guard !isStarted else { return }
+        isStarted = true
+        fault = nil
+        setup.retryAt = nil
+        if configuration.automaticallySyncs { wantsFetch = true }
+    }
+
+    mutating func takeStop() {
+        isStarted = false
+        isStopped = true
+        wantsFetch = false
+        for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
+        waiters = []
+        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .poll] {
+            actions.append(.cancelTimer(timer))
+        }
+    }
+
+    mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
+        var entries: [JournalEntry] = []
+        entries.reserveCapacity(changes.count)
+        for change in changes {
+            let record = state[change.name]
+            if change.isInitial, record != nil { continue }
+            let pending = LocalChange(
+                kind: change.kind,
+                edited: change.edited,
+                base: baseForNewEdit(of: change.name)
+            )
+            entries.append(.queued(name: change.name, pending))
+            deferred.remove(change.name)
+            unknownErrors[change.name] = nil
+            reads[change.name] = nil
+        }
+        if entries.isEmpty {
+            actions.append(.answer(call, .done))
+        } else {
+            append(entries, then: .answer(call))
+        }
+    }
+
+    mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
+        if let error = whyNothingCanBeTried() {
+            actions.append(.answer(call, .failed(error)))
+            return
+        }
+        // A caller who asks ends the engine's own waits, never the server's.
+        setup.retryAt = nil
+        fetching.retryAt = nil
+        sending.retryAt = nil
+        lookingUp.retryAt = nil
+        resolving.retryAt = nil
+        if case .unavailable = account { account = .unknown }
+        fault = nil
+        isOverQuota = false
+        deferred = RecordQueue()
+        var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
+        if parts.contains(.fetch) {
+            waiter.fetchRun = fetchRuns + 1
+            wantsFetch = true
+        }
+        waiters.append(waiter)
+        passEnd = max(passEnd, state.sendQueue.endPosition)
+    }
+
+    /// Errors that a caller gets at once.
+    private func whyNothingCanBeTried() -> SyncError? {
+        if isStopped { return .stopped }
+        if state.summary.zone == .purged { return .waitingForDecision }
+        if let serverWait, serverWait > now.monotonic {
+            return .waiting(until: wallDate(at: serverWait))
+        }
+        return nil
+    }
+
+    mutating func takeRetry(_ call: CallID, _ names: [String]) {
+        let parked = names.filter { state[$0]?.pending?.parked != nil }
+        for name in parked {
+            deferred.remove(name)
+            unknownErrors[name] = nil
+            conflictRounds[name] = nil
+        }
+        answer(call, afterStoring: parked.map { .retried(name: $0) })
+    }
+
+    mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+        var entries: [JournalEntry] = []
+        for name in names {
+            guard let pending = state[name]?.pending, inFlightNames[name] == nil else { continue }
+            entries.append(.discarded(name: name))
+            if let handle = pending.handle {
+                actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+            }
+            entries.append(note(.discarded, name, "The app gave the change up."))
+        }
+        answer(call, afterStoring: entries)
+    }
+
+    mutating func takeResync(_ call: CallID) {
+        wantsFetch = true
+        answer(call, afterStoring: [.listingBegan])
+    }
+
+    mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {
+        guard state.summary.zone == .purged else {
+            actions.append(.answer(call, .done))
+            return
+        }
+        wantsFetch = true
+        answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
+    }
+
+    /// The version that an edit of the app is made on: what it has seen, by reading or from a stream.
+    private func baseForNewEdit(of name: String) -> ContentHandle? {
+        guard let record = state[name] else { return nil }
+        let shown = record.isPendingOnTop ? record.pending?.handle : record.known?.handle
+        guard let shown, reads[name] == shown || readThrough.map({ shown <= $0 }) == true else {
+            return record.seen
+        }
+        return record.isPendingOnTop ? record.pending?.base : shown
+    }
+
+    private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
+        if entries.isEmpty {
+            actions.append(.answer(call, .done))
+        } else {
+            append(entries, then: .answer(call))
+        }
+    }
+
+    func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
+        .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
+    }
+
+    // MARK: Waiting callers
+
+    /// Work that came out of the work that callers wait for belongs to it.
+    mutating func extendPass() {
+        if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
+    }
+
+    /// Callers whose fetch has ended go on to wait for what is sent.
+    mutating func endFetchPhases() {
+        guard !isFetchRunning else { return }
+        for index in waiters.indices {
+            if let run = waiters[index].fetchRun, fetchRuns >= run { waiters[index].fetchRun = nil }
+        }
+    }
+
+    /// Ends the calls whose work is done.
+    mutating func finishWaiters() {
+        guard !waiters.isEmpty else { return }
+        let isQuiet = isReconcilingDone
+        let isSent = isSendingDone
+        var stillWaiting: [Waiter] = []
+        for waiter in waiters {
+            if let error = outcomeThatEnds(waiter) {
+                actions.append(.answer(waiter.call, .failed(error)))
+                continue
+            }
+            if waiter.fetchRun == nil, isQuiet, !waiter.wantsSend || isSent {
+                actions.append(.answer(waiter.call, .summary(summary(since: waiter.before))))
+            } else {
+                stillWaiting.append(waiter)
+            }
+        }
+        waiters = stillWaiting
+    }
+
+    private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
+        if state.summary.zone == .purged { return .waitingForDecision }
+        if let failure = waiter.failure { return .cloud(failure) }
+        if let fault { return .cloud(fault) }
+        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
+        switch account {
+        case .unavailable(let status): return .cloud(Self.error(for: status))
+        case .other(let user):
+            return .cloud(CloudError(.notAuthenticated, message: "The state belongs to another user than \(user)."))
+        case .unknown, .confirmed: return nil
+        }
+    }
+
+    /// All that was queued when the last caller began to wait has been tried.
+    private var isSendingDone: Bool {
+        guard !sending.isBusy, !lookingUp.isBusy, lookUps.isEmpty else { return false }
+        return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
+    }
+
+    /// No conflict is being decided, or could be.
+    private var isReconcilingDone: Bool {
+        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+    }
+
+    private func summary(since before: SyncSummary) -> SyncSummary {
+        var summary = SyncSummary()
+        summary.sent = totals.sent - before.sent
+        summary.deleted = totals.deleted - before.deleted
+        summary.fetched = totals.fetched - before.fetched
+        summary.conflictsResolved = totals.conflictsResolved - before.conflictsResolved
+        summary.parked = totals.parked - before.parked
+        summary.pending = state.pendingCount - state.parkedQueue.count
+        return summary
+    }
+}

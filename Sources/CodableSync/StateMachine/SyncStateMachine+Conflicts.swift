@@ -1,0 +1,112 @@
+import RecordCoding
+
+/// Edits that do not know of the cloud's last word: given to the model, one group at a time.
+extension SyncStateMachine {
+    /// Conflicts that the resolver gets at once; bounds what is loaded.
+    static var reconcileBatch: Int { 50 }
+    /// More conflicts of one record in a row than this wait for the lane's timer.
+    static var maximumConflictRounds: Int { 8 }
+
+    mutating func advanceReconciling() {
+        guard reconciling.isEmpty, !state.conflictQueue.isEmpty, !isWaiting(resolving) else { return }
+        var items: [ReconcileItem] = []
+        for name in state.conflictQueue.names {
+            if items.count >= Self.reconcileBatch { break }
+            // The request under way may turn out to have made the very version that is in conflict.
+            if inFlightNames[name] != nil { continue }
+            guard let record = state[name], let pending = record.pending, let client = pending.handle else {
+                continue
+            }
+            items.append(
+                ReconcileItem(
+                    name: name,
+                    client: client,
+                    clientEdited: pending.edited,
+                    server: record.known?.handle,
+                    ancestor: pending.base,
+                    sent: record.sent.map(\.handle)
+                )
+            )
+        }
+        if items.isEmpty { return }
+        for item in items { reconciling[item.name] = true }
+        actions.append(.reconcile(items))
+    }
+
+    mutating func takeReconciled(_ results: [Reconciled]) {
+        var entries: [JournalEntry] = []
+        for result in results {
+            let item = result.item
+            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
+            guard let record = state[item.name], record.pending?.parked == nil,
+                record.known?.handle == item.server
+            else { continue }
+            entries.append(
+                .resolved(
+                    name: item.name,
+                    client: item.client,
+                    server: item.server,
+                    result.resolution
+                )
+            )
+            guard record.pending?.handle == item.client else { continue }
+            entries += tell(of: result)
+        }
+        append(entries, then: .reconciled(results.map(\.item.name)))
+    }
+
+    /// Events and notes: nothing that is given up is given up in silence.
+    private mutating func tell(of result: Reconciled) -> [JournalEntry] {
+        let name = result.item.name
+        switch result.resolution {
+        case .confirmed:
+            totals.sent += result.wasAsked ? 0 : 1
+            return []
+        case .failed(let reason):
+            totals.parked += 1
+            emit(.parked(recordName: name, reason))
+            return [note(.parked, name, reason.message)]
+        case .client:
+            countRound(name)
+            return decided(result, .client)
+        case .merged:
+            countRound(name)
+            return decided(result, .merged)
+        case .server:
+            conflictRounds[name] = nil
+            return decided(result, .server)
+        }
+    }
+
+    private mutating func decided(_ result: Reconciled, _ outcome: ConflictOutcome) -> [JournalEntry] {
+        let item = result.item
+        totals.conflictsResolved += 1
+        if let server = item.server {
+            actions.append(
+                .emitLoading(
+                    .conflictResolved(name: item.name, client: item.client, server: server, outcome)
+                )
+            )
+        } else {
+            actions.append(
+                .emitLoading(.editOfDeleted(name: item.name, item.client, kept: outcome != .server))
+            )
+        }
+        guard outcome == .server else { return [] }
+        let message =
+            item.server == nil
+            ? "Edited here, deleted in the cloud: the deletion was kept."
+            : "The conflict was decided for the cloud's value."
+        return [note(.discarded, item.name, message)]
+    }
+
+    private mutating func countRound(_ name: String) {
+        let rounds = (conflictRounds[name] ?? 0) + 1
+        conflictRounds[name] = rounds
+        if rounds > Self.maximumConflictRounds {
+            emit(.conflictLoop(recordName: name))
+            conflictRounds[name] = nil
+            deferItem(name, after: nil)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import RecordCoding
+
+/// Reading the zone's change feed, page by page, each page stored before the next one is asked for.
+extension SyncStateMachine {
+    mutating func advanceFetching() {
+        guard wantsFetch || isFetchRunning || waiters.contains(where: { $0.fetchRun != nil }) else { return }
+        guard isReady, !fetching.isBusy, !isWaiting(fetching) else { return }
+        if !isFetchRunning { beginFetchRun() }
+        let token = state.summary.zoneToken
+        request(\.fetching) { .fetch($0, since: token) }
+    }
+
+    private mutating func beginFetchRun() {
+        isFetchRunning = true
+        wantsFetch = false
+        fetchRuns += 1
+        stalledPages = 0
+        runTotals = FetchTotals()
+        actions.append(.cancelTimer(.poll))
+        emit(.fetchBegan)
+    }
+
+    mutating func takeFetched(_ request: RequestID, _ result: Result<FetchedPage, CloudError>) {
+        guard isAnswer(request, in: \.fetching) else { return }
+        switch result {
+        case .success(let page): take(page)
+        case .failure(let error): failFetchRequest(error)
+        }
+    }
+
+    private mutating func take(_ page: FetchedPage) {
+        if page.moreComing, page.token == state.summary.zoneToken {
+            // Empty pages happen; the same position for ever would never end.
+            stalledPages += 1
+            if stalledPages >= 3 {
+                let message = "The server answers with the same change token and more to come, again and again."
+                return failFetch(CloudError(.unknown("endlessPaging"), message: message))
+            }
+        } else {
+            stalledPages = 0
+        }
+        var entries: [JournalEntry] = []
+        var unchanged: [String] = []
+        for record in page.records {
+            if state[record.name]?.known?.changeTag == record.version.changeTag {
+                unchanged.append(record.name)
+            } else {
+                entries.append(.fetched(name: record.name, record.version))
+                runTotals.changed += 1
+                totals.fetched += 1
+                noteRemoteEdit(of: record)
+            }
+        }
+        for name in page.deletions { entries += takeDeletion(name) }
+        for name in page.failed { lookUps.append(name) }
+        runTotals.ignored += page.ignored
+        if state.summary.isListing {
+            if !unchanged.isEmpty { entries.append(.listed(unchanged)) }
+            if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
+        }
+        if !page.moreComing || entries.isEmpty == false || page.token != state.summary.zoneToken {
+            entries += endOfPage(page, hasChanges: !entries.isEmpty)
+        }
+        if entries.isEmpty {
+            endPage(moreComing: page.moreComing)
+        } else {
+            fetching.isStoring = true
+            append(entries, then: .page(moreComing: page.moreComing))
+        }
+    }
+
+    private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
+        // A poll that brings nothing writes nothing.
+        if !hasChanges, page.token == state.summary.zoneToken, !state.summary.isListing { return [] }
+        var entries: [JournalEntry] = [.page(token: page.token, isComplete: !page.moreComing)]
+        if !page.moreComing { entries.append(.fetchCompleted(now.wall)) }
+        return entries
+    }
+
+    private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
+        guard let record = state[name] else { return [] }
+        if inFlightNames[name] != nil { deletedInFlight.append(name) }
+        if record.known != nil {
+            runTotals.deleted += 1
+            totals.fetched += 1
+        }
+        return [.fetchedDeletion(name: name)]
+    }
+
+    /// What a full listing does not show was deleted meanwhile; known only now that it is complete.
+    private mutating func deletionsOfAbsent(lastPage page: FetchedPage) -> [JournalEntry] {
+        let absent = state.absentFromListing(except: page.records.lazy.map(\.name))
+        return absent.flatMap { takeDeletion($0) }
+    }
+
+    /// A pending deletion wins over an edit elsewhere, and says so.
+    private mutating func noteRemoteEdit(of record: FetchedRecord) {
+        guard state[record.name]?.pending?.isDeletion == true else { return }
+        actions.append(.emitLoading(.discarded(name: record.name, record.version.handle, .deletion)))
+    }
+
+    mutating func endPage(moreComing: Bool) {
+        fetching.isStoring = false
+        guard !moreComing else { return }
+        isFetchRunning = false
+        fetching.backoff.reset()
+        fetching.failure = nil
+        zoneLosses = 0
+        if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
+        emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
+        extendPass()
+        if isAutomatic, let interval = configuration.pollInterval {
+            actions.append(.setTimer(.poll, at: now.monotonic + interval))
+        }
+    }
+
+    private mutating func failFetchRequest(_ error: CloudError) {
+        switch error.recovery {
+        case .refetch:
+            // The run goes on from the beginning; what is known stays until the listing is complete.
+            stalledPages = 0
+            fetching.isStoring = true
+            emit(.listingBegan)
+            append([.listingBegan], then: .fetchAnew)
+        case .continueFetching:
+            break
+        default:
+            failFetch(error)
+        }
+    }
+
+    mutating func failFetch(_ error: CloudError) {
+        isFetchRunning = false
+        fetching.failure = error
+        emit(.failed(error))
+        switch error.recovery {
+        case .recreateZone, .askUser, .uploadEverything:
+            // Once the zone's fate is known, the run begins once more, for the same callers.
+            fetchRuns -= 1
+            wantsFetch = true
+            examineZone(after: error)
+        default:
+            failWaiters(error)
+            if meetsWholeEngine(error) { return }
+            wantsFetch = wantsFetch || isAutomatic
+            backOff(\.fetching, .fetchRetry, after: error)
+        }
+    }
+
+    // MARK: Look-ups by name
+
+    mutating func advanceLookingUp() {
+        guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
+        var names: [String] = []
+        for name in lookUps.names where names.count < min(configuration.maximumItems, 200) {
+            names.append(name)
+        }
+        for name in names { lookUps.remove(name) }
+        beingLookedUp = names
+        request(\.lookingUp) { .lookUp($0, names) }
+    }
+
+    mutating func takeLookedUp(_ request: RequestID, _ result: Result<[LookedUp], CloudError>) {
+        guard isAnswer(request, in: \.lookingUp) else { return }
+        switch result {
+        case .success(let found):
+            lookingUp.backoff.reset()
+            lookingUp.isStoring = true
+            append(found.flatMap { entries(for: $0) }, then: .lookedUp)
+        case .failure(let error):
+            for name in beingLookedUp { lookUps.append(name) }
+            beingLookedUp = []
+            emit(.failed(error))
+            failWaiters(error)
+            if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
+        }
+    }
+
+    private mutating func entries(for found: LookedUp) -> [JournalEntry] {
+        switch found.result {
+        case .success(let version?):
+            return [.fetched(name: found.name, version)]
+        case .success(nil):
+            return [.fetchedDeletion(name: found.name)]
+        case .failure(let error):
+            if error.recovery == .park {
+                return park(found.name, ParkReason(kind: .refused, message: error.description))
+            }
+            // Not known yet; the feed or the next save tells.
+            deferItem(found.name, after: error)
+            return []
+        }
+    }
+}

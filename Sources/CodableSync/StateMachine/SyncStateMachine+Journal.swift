@@ -1,0 +1,90 @@
+import RecordCoding
+
+/// What is decided becomes true once it is stored.
+extension SyncStateMachine {
+    /// Hands entries to the journal; they are applied, and `then` happens, when it has taken them.
+    mutating func append(
+        _ entries: [JournalEntry],
+        flush: Bool = true,
+        then outcome: UncommittedBatch.Outcome = .nothing
+    ) {
+        let batch = nextNumber()
+        uncommitted.append(UncommittedBatch(batch: batch, entries: entries, then: outcome))
+        actions.append(.append(batch, entries, flush: flush))
+    }
+
+    mutating func takeCommitted(_ batch: BatchID) {
+        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
+        let committed = uncommitted.remove(at: index)
+        for entry in committed.entries { state.apply(entry) }
+        passOnRenewed()
+        switch committed.then {
+        case .nothing: break
+        case .answer(let call): actions.append(.answer(call, .done))
+        case .send(let request): leave(request)
+        case .page(let moreComing): endPage(moreComing: moreComing)
+        case .sent(let extendsPass):
+            sending.isStoring = false
+            clearInFlight()
+            if extendsPass { extendPass() }
+        case .lookedUp:
+            lookingUp.isStoring = false
+            beingLookedUp = []
+            extendPass()
+        case .reconciled(let names):
+            for name in names { reconciling[name] = nil }
+            extendPass()
+        case .setup: setup.isStoring = false
+        case .fetchAnew: fetching.isStoring = false
+        }
+    }
+
+    /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
+    mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
+        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
+        let failed = uncommitted.remove(at: index)
+        if case .answer(let call) = failed.then {
+            let error: SyncError =
+                switch failure {
+                case .storageFull(let detail): .storageFull(detail)
+                case .unreadable(let detail): .stateUnreadable(detail)
+                }
+            actions.append(.answer(call, .failed(error)))
+            return
+        }
+        switch failure {
+        case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
+        }
+        let error = CloudError(.internalError, message: "The state could not be written.")
+        switch failed.then {
+        case .nothing, .answer: break
+        case .send:
+            sending.isStoring = false
+            clearInFlight()
+            backOff(\.sending, .sendRetry, after: error)
+        case .sent:
+            sending.isStoring = false
+            clearInFlight()
+            backOff(\.sending, .sendRetry, after: error)
+        case .page, .fetchAnew:
+            fetching.isStoring = false
+            failFetch(error)
+        case .lookedUp:
+            lookingUp.isStoring = false
+            for name in beingLookedUp { lookUps.append(name) }
+            beingLookedUp = []
+            backOff(\.lookingUp, .lookUpRetry, after: error)
+        case .reconciled(let names):
+            for name in names { reconciling[name] = nil }
+            // The conflict is still open, and found again when the lane's wait is over.
+            backOff(\.resolving, .resolveRetry, after: error)
+        case .setup:
+            setup.isStoring = false
+            backOff(\.setup, .setupRetry, after: error)
+        }
+    }
+
+    mutating func emit(_ event: SyncEvent) {
+        actions.append(.emit(event))
+    }
+}

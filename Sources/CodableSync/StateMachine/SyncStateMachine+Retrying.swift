@@ -1,0 +1,166 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Requests, their deadlines, and what happens when they fail.
+extension SyncStateMachine {
+    mutating func request(_ lane: WritableKeyPath<SyncStateMachine, Lane>, _ action: (RequestID) -> SyncAction) {
+        let request = nextNumber()
+        self[keyPath: lane].request = request
+        actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
+        actions.append(action(request))
+    }
+
+    /// Whether this answers the lane's request; late answers are not listened to.
+    mutating func isAnswer(_ request: RequestID, in lane: WritableKeyPath<SyncStateMachine, Lane>) -> Bool {
+        guard self[keyPath: lane].request == request else { return false }
+        self[keyPath: lane].request = nil
+        actions.append(.cancelTimer(.deadline(request)))
+        return true
+    }
+
+    func isWaiting(_ lane: Lane) -> Bool {
+        if let retryAt = lane.retryAt { retryAt > now.monotonic } else { false }
+    }
+
+    /// Waits before the lane's next try: as the server says, or longer with every failure.
+    mutating func backOff(
+        _ lane: WritableKeyPath<SyncStateMachine, Lane>,
+        _ timer: SyncTimer,
+        after error: CloudError?
+    ) {
+        var backoff = self[keyPath: lane].backoff
+        let wait = backoff.next(using: &random)
+        self[keyPath: lane].backoff = backoff
+        if let ordered = error?.retryAfter {
+            waitAsOrdered(Backoff.clamped(ordered))
+        }
+        let until = max(now.monotonic + wait, serverWait ?? .zero)
+        self[keyPath: lane].retryAt = until
+        actions.append(.setTimer(timer, at: until))
+    }
+
+    /// No request before the server's wait is over, also after a restart.
+    private mutating func waitAsOrdered(_ wait: Duration) {
+        let until = now.monotonic + wait
+        if let serverWait, serverWait >= until { return }
+        serverWait = until
+        actions.append(.setTimer(.serverWait, at: until))
+        append([.serverWait(until: wallDate(at: until))])
+        emit(.waiting(until: wallDate(at: until)))
+    }
+
+    func wallDate(at instant: Duration) -> Date {
+        let left = instant - now.monotonic
+        let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
+        return now.wall.addingTimeInterval(seconds)
+    }
+
+    mutating func takeTimer(_ timer: SyncTimer) {
+        switch timer {
+        case .sendRetry:
+            sending.retryAt = nil
+            deferred = RecordQueue()
+                isOverQuota = false
+        case .fetchRetry:
+            fetching.retryAt = nil
+            wantsFetch = wantsFetch || isAutomatic
+        case .setupRetry:
+            setup.retryAt = nil
+            if case .unavailable = account { account = .unknown }
+        case .lookUpRetry: lookingUp.retryAt = nil
+        case .resolveRetry: resolving.retryAt = nil
+        case .serverWait: if !isInServerWait { serverWait = nil }
+        case .poll: wantsFetch = wantsFetch || isAutomatic
+        case .deadline(let request): takeDeadline(request)
+        }
+    }
+
+    /// A request that is not answered in time is one whose response was lost.
+    private mutating func takeDeadline(_ request: RequestID) {
+        let error = CloudError(.serverResponseLost, message: "The request was not answered in time.")
+        if sending.request == request { return takeSent(request, .failure(error)) }
+        if fetching.request == request { return takeFetched(request, .failure(error)) }
+        if lookingUp.request == request { return takeLookedUp(request, .failure(error)) }
+        // Whatever the setup asked for, its failure is met in the same way.
+        if setup.request == request { takeAccount(request, .failure(error)) }
+    }
+
+    mutating func takeSignal(_ signal: CloudSignal) {
+        switch signal {
+        case .changes:
+            wantsFetch = wantsFetch || isAutomatic
+        case .accountChanged:
+            account = .unknown
+            setup.retryAt = nil
+        case .reachable:
+            for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp] {
+                self[keyPath: lane].retryAt = nil
+            }
+            deferred = RecordQueue()
+            wantsFetch = wantsFetch || isAutomatic
+        }
+    }
+
+    /// What a failed request means for the whole engine; `true` if the lane's own retry would be in vain.
+    mutating func meetsWholeEngine(_ error: CloudError) -> Bool {
+        switch error.recovery {
+        case .waitForAccount:
+            account = .unavailable(
+                error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
+            )
+            actions.append(
+                .reportAccount(
+                    error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
+                )
+            )
+            // The account may come back without a signal.
+            backOff(\.setup, .setupRetry, after: error)
+            return true
+        case .stop:
+            fault = error
+            return true
+        case .recreateZone, .askUser, .uploadEverything:
+            examineZone(after: error)
+            return true
+        default:
+            return false
+        }
+    }
+
+    mutating func failWaiters(_ error: CloudError) {
+        for index in waiters.indices where waiters[index].failure == nil {
+            waiters[index].failure = error
+        }
+    }
+
+    // MARK: Status
+
+    mutating func reportStatus() {
+        let status = currentStatus
+        guard status != reported else { return }
+        reported = status
+        actions.append(.report(status))
+    }
+
+    private var currentStatus: SyncStatus {
+        if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
+        if state.summary.zone == .purged { return .waitingForDecision }
+        if let fault { return .paused(.configuration(fault)) }
+        switch account {
+        case .unavailable(let status): return .paused(.account(status))
+        case .other: return .paused(.account(.noAccount))
+        case .unknown, .confirmed: break
+        }
+        if sending.request != nil { return .sending }
+        if isFetchRunning { return .fetching }
+        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
+        if isOverQuota { return .paused(.quotaExceeded) }
+        for lane in [setup, fetching, sending] {
+            guard let retryAt = lane.retryAt, retryAt > now.monotonic else { continue }
+            if lane.failure?.code == .networkUnavailable { return .offline }
+            return .waiting(until: wallDate(at: retryAt))
+        }
+        return .idle
+    }
+}

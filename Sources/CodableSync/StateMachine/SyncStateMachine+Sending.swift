@@ -1,0 +1,289 @@
+import RecordCoding
+
+/// Sending what is queued, first in, first out, one request at a time.
+extension SyncStateMachine {
+    mutating func advanceSending() {
+        guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
+        guard isReady, !sending.isBusy, !isWaiting(sending), !isOverQuota else { return }
+        // The first fetch comes first, if it can: edits made before it are merged with what is there.
+        if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
+        let items = planner.plan(candidates)
+        guard !items.isEmpty else { return }
+        inFlight = items
+        for item in items { inFlightNames[item.name] = true }
+        // On disk before it leaves: after a lost response the server's copy is recognised as our own.
+        sending.isStoring = true
+        let request = nextNumber()
+        sending.request = nil
+        append(
+            [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
+            then: .send(request)
+        )
+    }
+
+    /// What could be sent now, in order, with the bytes that each may need.
+    private var candidates: some Sequence<(item: SendItem, size: Int)> {
+        state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
+            guard !deferred.contains(name), !lookUps.contains(name),
+                let record = state[name], let pending = record.pending
+            else { return nil }
+            switch pending.kind {
+            case .save(let handle, let size):
+                return (SendItem(name: name, handle: handle, known: record.known), size)
+            case .delete:
+                return (SendItem(name: name, handle: nil, known: record.known), 0)
+            }
+        }
+    }
+
+    /// The announcement is stored: the request leaves.
+    mutating func leave(_ request: RequestID) {
+        sending.isStoring = false
+        guard mayWork, !isInServerWait else { return clearInFlight() }
+        sending.request = request
+        actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
+        emit(.sendBegan(count: inFlight.count))
+        actions.append(.send(request, inFlight))
+    }
+
+    mutating func clearInFlight() {
+        for item in inFlight { inFlightNames[item.name] = nil }
+        inFlight = []
+    }
+
+    mutating func takeSent(_ request: RequestID, _ result: Result<[SendResult], CloudError>) {
+        guard isAnswer(request, in: \.sending) else { return }
+        switch result {
+        case .success(let results): take(results)
+        case .failure(let error): failSend(error)
+        }
+    }
+
+    // MARK: A request that failed as a whole
+
+    private mutating func failSend(_ error: CloudError) {
+        let items = inFlight
+        clearInFlight()
+        emit(.failed(error))
+        switch error.recovery {
+        case .split, .park:
+            // Too large, or one of them is refused and the server does not say which: halve.
+            if items.count == 1, let item = items.first {
+                let kind: ParkReason.Kind = error.recovery == .split ? .tooLarge : .refused
+                let entries = park(item.name, ParkReason(kind: kind, message: error.description))
+                planner.grow()
+                return store(entries)
+            }
+            planner.halve(after: items.count)
+        case .unwrap:
+            inFlight = items
+            for item in items { inFlightNames[item.name] = true }
+            return take(items.map { unwrapped($0, error) })
+        case .waitForQuota:
+            meetQuota(error)
+        case .recreateZone, .askUser, .uploadEverything:
+            examineZone(after: error)
+        case .retryThenPark:
+            let entries = items.flatMap { countUnknownError($0.name, error) }
+            backOffSending(error)
+            store(entries)
+        default:
+            if meetsWholeEngine(error) { return failWaiters(error) }
+            backOffSending(error)
+        }
+    }
+
+    private func unwrapped(_ item: SendItem, _ error: CloudError) -> SendResult {
+        let found = error.itemErrors.first { $0.key.recordName == item.name }?.value
+        let outcome: SendResult.Outcome = found.map { .failed($0) } ?? .unmentioned
+        return SendResult(name: item.name, handle: item.handle, outcome: outcome)
+    }
+
+    private mutating func backOffSending(_ error: CloudError) {
+        sending.failure = error
+        failWaiters(error)
+        backOff(\.sending, .sendRetry, after: error)
+    }
+
+    // MARK: A request with a result for each item
+
+    private mutating func take(_ results: [SendResult]) {
+        var entries: [JournalEntry] = []
+        var outcome = SendOutcome()
+        var answered = RecordTable<Bool>()
+        for result in results where inFlightNames[result.name] != nil && answered[result.name] == nil {
+            answered[result.name] = true
+            entries += take(result, &outcome)
+        }
+        for item in inFlight where answered[item.name] == nil {
+            emit(.unmentioned(recordName: item.name))
+            deferItem(item.name, after: nil)
+            outcome.failed += 1
+        }
+        emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
+        if outcome.saved + outcome.deleted > 0 {
+            sending.backoff.reset()
+            sending.failure = nil
+            planner.grow()
+        }
+        store(entries)
+        if let error = outcome.zoneError { examineZone(after: error) }
+    }
+
+    private mutating func store(_ entries: [JournalEntry]) {
+        if entries.isEmpty {
+            clearInFlight()
+        } else {
+            sending.isStoring = true
+            append(entries, then: .sent(extendsPass: true))
+        }
+    }
+
+    private mutating func take(_ result: SendResult, _ outcome: inout SendOutcome) -> [JournalEntry] {
+        let name = result.name
+        switch result.outcome {
+        case .saved(let version):
+            outcome.saved += 1
+            totals.sent += 1
+            unknownErrors[name] = nil
+            return confirmed(result, version)
+        case .unchanged:
+            guard let handle = result.handle, let known = state[name]?.known else { return [] }
+            return [.saved(name: name, sent: handle, known)]
+        case .deleted:
+            outcome.deleted += 1
+            totals.deleted += 1
+            return [.deletionConfirmed(name: name)]
+        case .conflict(let server?):
+            outcome.failed += 1
+            return [.fetched(name: name, server)]
+        case .conflict(nil):
+            outcome.failed += 1
+            lookUps.append(name)
+            return []
+        case .unreadable(let reason):
+            outcome.failed += 1
+            return park(name, ParkReason(kind: .contentsUnreadable, message: reason))
+        case .unmentioned:
+            outcome.failed += 1
+            emit(.unmentioned(recordName: name))
+            deferItem(name, after: nil)
+            return []
+        case .failed(let error):
+            outcome.failed += 1
+            return take(error, of: result, &outcome)
+        }
+    }
+
+    private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
+        guard let handle = result.handle else { return [] }
+        conflictRounds[result.name] = nil
+        if deletedInFlight.contains(result.name) {
+            // The feed said that it was deleted while it was being saved: before, or after?
+            deletedInFlight.remove(result.name)
+            lookUps.append(result.name)
+        }
+        return [.saved(name: result.name, sent: handle, version)]
+    }
+
+    /// What the error of one item leads to; nothing is ever dropped.
+    private mutating func take(
+        _ error: CloudError,
+        of result: SendResult,
+        _ outcome: inout SendOutcome
+    ) -> [JournalEntry] {
+        let name = result.name
+        switch error.recovery {
+        case .retry, .continueFetching, .unwrap, .refetch:
+            deferItem(name, after: error)
+            return []
+        case .resolveConflict:
+            lookUps.append(name)
+            return []
+        case .acceptDeletion:
+            return takeMissing(result, error)
+        case .resend:
+            // Innocent: sent again in the next round, after the others.
+            state.moveToEndOfSendQueue(name)
+            extendPass()
+            return []
+        case .split:
+            return park(name, ParkReason(kind: .tooLarge, message: error.description))
+        case .park:
+            return park(name, ParkReason(kind: .refused, message: error.description))
+        case .retryThenPark:
+            deferItem(name, after: error)
+            return countUnknownError(name, error)
+        case .waitForQuota:
+            meetQuota(error)
+            return []
+        case .recreateZone, .askUser, .uploadEverything:
+            outcome.zoneError = error
+            return []
+        case .waitForAccount, .stop:
+            if meetsWholeEngine(error) { failWaiters(error) }
+            return []
+        }
+    }
+
+    private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
+        if result.handle == nil {
+            totals.deleted += 1
+            return [.deletionConfirmed(name: result.name)]
+        }
+        // A record that was never there cannot be missing: the answer makes no sense.
+        guard let record = state[result.name], record.known != nil || record.pending?.base != nil else {
+            deferItem(result.name, after: error)
+            return countUnknownError(result.name, error)
+        }
+        return [.fetchedDeletion(name: result.name)]
+    }
+
+    private mutating func meetQuota(_ error: CloudError) {
+        if !isOverQuota { emit(.quotaExceeded) }
+        isOverQuota = true
+        failWaiters(error)
+        // Slow: only the user can make space.
+        let until = now.monotonic + .seconds(600)
+        sending.retryAt = until
+        actions.append(.setTimer(.sendRetry, at: until))
+    }
+
+    // MARK: Items that wait, and items that are set aside
+
+    /// Tries an item again with the lane's next try; the others go on.
+    mutating func deferItem(_ name: String, after error: CloudError?) {
+        deferred.append(name)
+        state.moveToEndOfSendQueue(name)
+        let isFirst = deferred.count == 1
+        if error?.retryAfter != nil || isFirst {
+            let until = sending.retryAt
+            backOff(\.sending, .sendRetry, after: error)
+            // The lane itself is free for the others.
+            sending.retryAt = until
+        }
+    }
+
+    mutating func countUnknownError(_ name: String, _ error: CloudError) -> [JournalEntry] {
+        let tries = (unknownErrors[name] ?? 0) + 1
+        unknownErrors[name] = tries
+        guard tries >= 8 else { return [] }
+        unknownErrors[name] = nil
+        deferred.remove(name)
+        return park(name, ParkReason(kind: .unknownError, message: error.description))
+    }
+
+    mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
+        totals.parked += 1
+        emit(.parked(recordName: name, reason))
+        return [.parked(name: name, reason), note(.parked, name, reason.message)]
+    }
+}
+
+/// What came out of one request.
+private struct SendOutcome {
+    var saved = 0
+    var deleted = 0
+    var failed = 0
+    var zoneError: CloudError?
+}

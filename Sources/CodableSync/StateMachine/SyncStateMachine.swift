@@ -1,0 +1,172 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The client's rules of sync, as a value: what happened goes in, what is to be done comes out.
+///
+/// It holds the durable state, which only committed entries of the journal change, and beside it what a restart
+/// may forget: requests under way, waiting callers, streams, timers. It never loads contents, never waits, and
+/// knows the time only from its caller.
+package struct SyncStateMachine: Sendable {
+    package let configuration: MachineConfiguration
+    package internal(set) var state: SyncState
+
+    // MARK: What a restart may forget
+
+    /// The app wants the engine to talk to the cloud.
+    var isStarted = false
+    /// The app's last word was `stop`.
+    var isStopped = false
+    var account = AccountStage.unknown
+    /// A fault of configuration that every request would meet.
+    var fault: CloudError?
+    var setup = Lane()
+    var fetching = Lane()
+    var sending = Lane()
+    var lookingUp = Lane()
+    var resolving = Lane()
+    /// A request did not find the zone; nothing goes on before it is known why.
+    var zoneDoubt: CloudError?
+    /// How often in a row the zone was missing.
+    var zoneLosses = 0
+    /// Nothing is requested before this moment: the server said so.
+    var serverWait: Duration?
+    var planner: BatchPlanner
+    var random: SplitMix64
+    var isOverQuota = false
+    var subscriptionFailed = false
+
+    /// Items of the request that is being stored, or is under way.
+    var inFlight: [SendItem] = []
+    var inFlightNames = RecordTable<Bool>()
+    /// Changes that failed for a reason that passes, and wait for the lane's timer.
+    var deferred = RecordQueue()
+    /// How often an error that nobody knows has met a change.
+    var unknownErrors = RecordTable<Int>()
+    /// How many conflicts in a row a record has met.
+    var conflictRounds = RecordTable<Int>()
+    var reconciling = RecordTable<Bool>()
+    var lookUps = RecordQueue()
+    var beingLookedUp: [String] = []
+    /// Records deleted in the feed while a save of them was under way.
+    var deletedInFlight = RecordQueue()
+
+    var wantsFetch = false
+    var fetchRuns = 0
+    var isFetchRunning = false
+    var stalledPages = 0
+    var waiters: [Waiter] = []
+    /// Where the queue ended when the last waiting caller began to wait for it.
+    var passEnd = 0
+    var totals = SyncSummary()
+    var runTotals = FetchTotals()
+    var streams: [StreamState] = []
+    /// What the app has read without accepting it from a stream.
+    var reads = RecordTable<ContentHandle>()
+    var readThrough: ContentHandle?
+    var uncommitted: [UncommittedBatch] = []
+    var lastNumber: UInt64 = 0
+    var reported: SyncStatus?
+
+    var now = Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: 0))
+    var actions: [SyncAction] = []
+
+    /// Makes a machine that goes on from a state that was read back.
+    package init(state: SyncState, configuration: MachineConfiguration, at now: Moment) {
+        self.state = state
+        self.configuration = configuration
+        planner = BatchPlanner(
+            maximumItems: configuration.maximumItems,
+            maximumBytes: configuration.maximumBytes
+        )
+        random = SplitMix64(seed: configuration.seed)
+        self.state.renewed = []
+        self.now = now
+        if let until = state.summary.serverWait {
+            // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
+            let left = Duration.seconds(until.timeIntervalSince(now.wall))
+            if left > .zero { serverWait = now.monotonic + Backoff.clamped(left) }
+        }
+    }
+
+    /// Takes in what happened.
+    ///
+    /// - Parameters:
+    ///   - input: What happened.
+    ///   - now: When.
+    /// - Returns: What is to be done, in order within each lane.
+    package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
+        self.now = now
+        actions = []
+        take(input)
+        advance()
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func take(_ input: SyncInput) {
+        switch input {
+        case .start: takeStart()
+        case .stop: takeStop()
+        case .enqueue(let call, let changes): takeEnqueue(call, changes)
+        case .sync(let call, let parts): takeSync(call, parts)
+        case .retry(let call, let names): takeRetry(call, names)
+        case .discard(let call, let names): takeDiscard(call, names)
+        case .resync(let call): takeResync(call)
+        case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
+        case .read(let name, let handle): reads[name] = handle
+        case .readAll(let handle): readThrough = handle
+        case .abandoned(let call): waiters.removeAll { $0.call == call }
+        case .committed(let batch): takeCommitted(batch)
+        case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
+        case .accountChecked(let request, let result): takeAccount(request, result)
+        case .zoneSaved(let request, let error): takeZoneSaved(request, error)
+        case .subscribed(let request, let error): takeSubscribed(request, error)
+        case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
+        case .fetched(let request, let result): takeFetched(request, result)
+        case .lookedUp(let request, let result): takeLookedUp(request, result)
+        case .sent(let request, let result): takeSent(request, result)
+        case .reconciled(let results): takeReconciled(results)
+        case .timerFired(let timer): takeTimer(timer)
+        case .signal(let signal): takeSignal(signal)
+        case .streamRequested(let stream): takeStreamRequested(stream)
+        case .streamEnded(let stream): takeStreamEnded(stream)
+        case .undecodable(let stream, let names, let isEmpty):
+            takeUndecodable(stream, names: names, isEmpty: isEmpty)
+        }
+    }
+
+    /// Starts whatever can go on now. Each part looks at the state alone, so nothing is ever forgotten.
+    private mutating func advance() {
+        advanceSetup()
+        advanceReconciling()
+        advanceLookingUp()
+        advanceFetching()
+        endFetchPhases()
+        advanceSending()
+        advanceDelivering()
+        finishWaiters()
+        reportStatus()
+    }
+
+    mutating func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+}
+
+/// What the machine must know of its surroundings.
+package struct MachineConfiguration: Equatable, Sendable {
+    package var automaticallySyncs = true
+    package var maximumItems = 400
+    package var maximumBytes = 2_000_000
+    package var keepsUndelivered = true
+    /// How long after a fetch the next one begins, where nothing else asks for it.
+    package var pollInterval: Duration? = .seconds(300)
+    package var requestDeadline: Duration = .seconds(60)
+    /// Whose state this is; `nil` if nobody has claimed it yet.
+    package var userRecordName: String?
+    package var seed: UInt64 = 0
+
+    package init() {}
+}

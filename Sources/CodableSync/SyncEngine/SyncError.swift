@@ -1,0 +1,76 @@
+public import struct Foundation.Date
+
+/// Why a call to an engine failed.
+public enum SyncError: Error, Hashable, Sendable {
+    /// A model that cannot be uploaded, and why.
+    public struct InvalidModel: Hashable, Sendable {
+        /// The model's record name, as far as it has one.
+        public var recordName: String
+        /// What is wrong with it, and what to do.
+        public var reason: String
+
+        /// Makes a description of an invalid model.
+        ///
+        /// - Parameters:
+        ///   - recordName: The model's record name.
+        ///   - reason: What is wrong with it.
+        public init(recordName: String, reason: String) {
+            self.recordName = recordName
+            self.reason = reason
+        }
+    }
+
+    /// Models of the call are invalid; nothing of the call was queued.
+    case invalidModels([InvalidModel])
+    /// The disk is full; nothing of the call was queued.
+    case storageFull(String)
+    /// Another engine has the state directory; the text names its process.
+    case stateInUse(by: String)
+    /// The state was written by a newer version of the library; nothing was touched.
+    case stateTooNew(String)
+    /// The state cannot be read or written; the text says where and why.
+    case stateUnreadable(String)
+    /// The configuration cannot be used; the text says which part.
+    case configuration(String)
+    /// The server ordered a wait, which is still going on.
+    case waiting(until: Date)
+    /// The user removed the app's data from the cloud; call `resolvePurge` first.
+    case waitingForDecision
+    /// The cloud could not be used.
+    case cloud(CloudError)
+    /// The engine is stopped; call `start` first.
+    case stopped
+    /// The engine is closed.
+    case closed
+}
+
+extension SyncError: CustomStringConvertible {
+    /// What happened and what to do, in words.
+    public var description: String {
+        switch self {
+        case .invalidModels(let models):
+            "Nothing was queued: "
+                + models.map { "\($0.recordName): \($0.reason)" }.joined(separator: "; ")
+        case .storageFull(let detail):
+            "The disk is full, nothing was queued: \(detail). Make space and try again."
+        case .stateInUse(let owner):
+            "The state is in use by \(owner). Close that engine first, or give this one another directory."
+        case .stateTooNew(let detail):
+            "The state is of a newer version: \(detail). Nothing was touched; update the app."
+        case .stateUnreadable(let detail):
+            "The state cannot be used: \(detail)"
+        case .configuration(let detail):
+            "The configuration cannot be used: \(detail)"
+        case .waiting(let date):
+            "The server ordered a wait until \(date). Try again then."
+        case .waitingForDecision:
+            "The user removed the data from the cloud. Call resolvePurge to upload it again or to remove it here."
+        case .cloud(let error):
+            "The cloud could not be used: \(error)"
+        case .stopped:
+            "The engine is stopped. Call start first."
+        case .closed:
+            "The engine is closed. Make a new one."
+        }
+    }
+}

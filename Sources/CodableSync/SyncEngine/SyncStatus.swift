@@ -1,0 +1,31 @@
+public import struct Foundation.Date
+
+/// What an engine is doing.
+public enum SyncStatus: Hashable, Sendable {
+    /// Why an engine does not talk to the cloud although it was started.
+    public enum PauseReason: Hashable, Sendable {
+        /// There is no user whose data may be reached.
+        case account(AccountStatus)
+        /// The user's storage in the cloud is full.
+        case quotaExceeded
+        /// App or container are set up wrongly.
+        case configuration(CloudError)
+    }
+
+    /// Nothing is to be done.
+    case idle
+    /// Changes are being fetched.
+    case fetching
+    /// Changes are being sent.
+    case sending
+    /// A request failed, or the server ordered a wait; the next try is at this date.
+    case waiting(until: Date)
+    /// There is no network.
+    case offline
+    /// The cloud cannot be used.
+    case paused(PauseReason)
+    /// The user removed the app's data from the cloud; the app must call `resolvePurge`.
+    case waitingForDecision
+    /// The engine was stopped, or not started yet.
+    case stopped
+}
