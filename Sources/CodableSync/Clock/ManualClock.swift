@@ -1,0 +1,106 @@
+import Foundation
+
+/// A clock that stands still until a test moves it.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// configuration.clock = clock
+/// …
+/// clock.advance(by: .seconds(30))
+/// ```
+public final class ManualClock: SyncClock {
+    private struct Sleeper {
+        let id: UInt64
+        let instant: Duration
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now: Moment
+        var sleepers: [Sleeper] = []
+        var cancelled: [UInt64] = []
+        var lastID: UInt64 = 0
+    }
+
+    private let state: Locked<State>
+
+    /// Makes a clock.
+    ///
+    /// - Parameter wall: The date on the wall to begin with; 2026-01-01 if left out.
+    public init(wall: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
+        state = Locked(State(now: Moment(monotonic: .zero, wall: wall)))
+    }
+
+    /// The current moment.
+    public var now: Moment { state.withLock { $0.now } }
+
+    /// Moves both clocks forward, and wakes whoever waited for a time that has come.
+    ///
+    /// - Parameter duration: How far; not negative.
+    public func advance(by duration: Duration) {
+        let woken = state.withLock { state -> [Sleeper] in
+            state.now.monotonic += duration
+            let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+            state.now.wall = state.now.wall.addingTimeInterval(seconds)
+            let now = state.now.monotonic
+            let woken = state.sleepers.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }
+            state.sleepers.removeAll { $0.instant <= now }
+            return woken
+        }
+        for sleeper in woken { sleeper.continuation.resume() }
+    }
+
+    /// Sets the date on the wall, as a user may; the monotonic clock stays.
+    ///
+    /// - Parameter wall: The new date.
+    public func setWall(_ wall: Date) {
+        state.withLock { $0.now.wall = wall }
+    }
+
+    /// The earliest time that somebody waits for, or `nil` if nobody does.
+    public var nextWake: Duration? {
+        state.withLock { $0.sleepers.map(\.instant).min() }
+    }
+
+    /// Waits until a test has moved the clock far enough.
+    ///
+    /// - Parameter instant: The monotonic time to wait for.
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    public func sleep(until instant: Duration) async throws {
+        let id = state.withLock { state -> UInt64 in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enqueue(Sleeper(id: id, instant: instant, continuation: continuation))
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func enqueue(_ sleeper: Sleeper) {
+        let outcome = state.withLock { state -> Result<Void, any Error>? in
+            if let index = state.cancelled.firstIndex(of: sleeper.id) {
+                state.cancelled.remove(at: index)
+                return .failure(CancellationError())
+            }
+            if sleeper.instant <= state.now.monotonic { return .success(()) }
+            state.sleepers.append(sleeper)
+            return nil
+        }
+        if let outcome { sleeper.continuation.resume(with: outcome) }
+    }
+
+    private func cancel(_ id: UInt64) {
+        let sleeper = state.withLock { state -> Sleeper? in
+            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.append(id)
+                return nil
+            }
+            return state.sleepers.remove(at: index)
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,13 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+extension Date {
+    /// Milliseconds since 1970; the nearest end of the range for a clock that is beyond all reason.
+    package var stored: Int64 {
+        milliseconds ?? (timeIntervalSince1970 > 0 ? 9_000_000_000_000_000 : -9_000_000_000_000_000)
+    }
+
+    /// The same instant, as it reads back after it was stored.
+    package var rounded: Date { Date(milliseconds: stored) }
+}

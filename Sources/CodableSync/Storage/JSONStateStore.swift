@@ -1,0 +1,282 @@
+import Dispatch
+import RecordCoding
+
+/// The journal on disk, and an index of the contents in it.
+///
+/// One thread appends; contents may be read from any.
+package final class JSONStateStore: StateStore {
+    private static var format: String { "codablesync-state" }
+    /// The version of the format that this library writes.
+    package static var version: UInt64 { 1 }
+    /// Below this size no compaction is worth its while.
+    private static var smallestCompaction: UInt64 { 4 << 20 }
+
+    /// What opening found.
+    package struct Opened {
+        package var store: JSONStateStore
+        package var state: SyncState
+        /// The first handle that no contents have.
+        package var nextHandle: UInt64
+        package var recovery: LogRecovery
+    }
+
+    private let log: JSONLog
+    private let index: Locked<ContentIndex>
+    private let compaction: Locked<CompactionState>
+
+    private struct CompactionState {
+        var isRunning = false
+        /// The size that the log had after the last one.
+        var size: UInt64
+        var failure: String?
+    }
+
+    private init(log: JSONLog, index: ContentIndex) {
+        self.log = log
+        self.index = Locked(index)
+        compaction = Locked(CompactionState(size: log.byteCount))
+    }
+
+    /// Opens the journal in a directory, and reads the state back from it.
+    ///
+    /// - Parameters:
+    ///   - directory: Where the journal is; it is made if it is missing.
+    ///   - fileSystem: How to reach it.
+    /// - Returns: The store, the state, and what was found on the way.
+    /// - Throws: `FileError`, `LogError`, or ``JournalLineError`` for a line of a newer version.
+    package static func open(directory: String, fileSystem: any FileSystem) throws -> Opened {
+        var fold = JournalFold()
+        let (log, recovery) = try JSONLog.open(
+            directory: directory,
+            fileSystem: fileSystem,
+            format: format,
+            version: version
+        ) { line, position in
+            try fold.take(Array(line), at: position)
+        }
+        let store = JSONStateStore(log: log, index: ContentIndex(fold.positions))
+        return Opened(
+            store: store,
+            state: fold.state,
+            nextHandle: fold.lastHandle + 1,
+            recovery: recovery
+        )
+    }
+
+    package func append(_ batches: [JournalBatch]) throws {
+        var group = LogGroup()
+        var places: [[JournalLine.Place]] = []
+        do {
+            for batch in batches {
+                for entry in batch.entries {
+                    let line = Self.line(of: entry, in: batch)
+                    try group.append(line.bytes)
+                    places.append(line.places)
+                }
+            }
+            let positions = try log.commit(group, flush: batches.contains { $0.flush })
+            index.withLock { index in
+                for (position, places) in zip(positions, places) {
+                    for place in places { index[place.handle] = position.part(place.range) }
+                }
+            }
+        } catch let error as FileError {
+            throw error.isOutOfSpace
+                ? JournalFailure.storageFull(error.message) : JournalFailure.unreadable(error.message)
+        } catch {
+            throw JournalFailure.unreadable("\(error)")
+        }
+    }
+
+    private static func line(
+        of entry: JournalEntry,
+        in batch: JournalBatch
+    ) -> (bytes: [UInt8], places: [JournalLine.Place]) {
+        let contents = entry.introduced.compactMap { handle in
+            batch.contents[handle].map { record in
+                (handle: handle, write: { (json: inout JSONWriter) in RecordJSON.append(record, to: &json) })
+            }
+        }
+        return JournalLine.make(entry, contents: contents)
+    }
+
+    package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
+        var records: [ContentHandle: Record] = [:]
+        for handle in handles {
+            guard let position = index.withLock({ $0[handle] }) else { continue }
+            records[handle] = try RecordJSON.decode(try log.read(position))
+        }
+        return records
+    }
+
+    package func close() {
+        log.close()
+    }
+
+    // MARK: Compaction
+
+    package func compactIfDue() {
+        let isDue = compaction.withLock { compaction -> Bool in
+            let limit = max(Self.smallestCompaction, compaction.size.multipliedReportingOverflow(by: 3).partialValue)
+            guard !compaction.isRunning, log.byteCount > limit else { return false }
+            compaction.isRunning = true
+            return true
+        }
+        guard isDue else { return }
+        do {
+            let work = try beginCompaction()
+            DispatchQueue.global(qos: .utility).async { [self] in
+                do { try work() } catch { keep(error) }
+                endCompaction()
+            }
+        } catch {
+            keep(error)
+            endCompaction()
+        }
+    }
+
+    /// Done or not: the next one is due when the log has grown as much once more.
+    private func endCompaction() {
+        let size = log.byteCount
+        compaction.withLock { compaction in
+            compaction.isRunning = false
+            compaction.size = size
+        }
+    }
+
+    /// A compaction that failed has changed nothing; why it failed is told to whoever asks.
+    private func keep(_ error: any Error) {
+        compaction.withLock { $0.failure = "\(error)" }
+    }
+
+    /// Why the last compaction failed, if it did.
+    package var compactionFailure: String? { compaction.withLock { $0.failure } }
+
+    /// Makes the files as small as the state allows, now.
+    package func compact() throws {
+        try beginCompaction()()
+    }
+
+    /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
+    private func beginCompaction() throws -> @Sendable () throws -> Void {
+        let frozen = try log.beginCompaction()
+        let layer = index.withLock { $0.freeze() }
+        return { [self] in
+            do {
+                var fold = JournalFold()
+                try frozen.replay { line, position in try fold.take(Array(line), at: position) }
+                let positions = try writeSnapshot(of: fold, to: frozen)
+                let compacted = try frozen.finish()
+                index.withLock { $0.replace(frozenAt: layer, by: positions) }
+                try log.finishCompaction(compacted)
+            } catch {
+                try frozen.cancel()
+                throw error
+            }
+        }
+    }
+
+    private func writeSnapshot(
+        of fold: JournalFold,
+        to frozen: LogCompaction
+    ) throws -> [ContentHandle: LogPosition] {
+        var positions: [ContentHandle: LogPosition] = [:]
+        _ = try frozen.append(JournalLine.make(.summary(fold.state.summary)).bytes)
+        for note in fold.state.notes.suffix(SyncState.maximumNotes) {
+            _ = try frozen.append(JournalLine.make(.note(note)).bytes)
+        }
+        for name in fold.state.sortedNames {
+            guard let record = fold.state[name] else { continue }
+            var contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
+            for handle in record.handles {
+                guard let position = fold.positions[handle] else { continue }
+                let bytes = try log.read(position)
+                contents.append((handle, { $0.raw(bytes) }))
+            }
+            let line = JournalLine.make(.record(name: name, record), contents: contents)
+            let position = try frozen.append(line.bytes)
+            for place in line.places { positions[place.handle] = position.part(place.range) }
+        }
+        return positions
+    }
+}
+
+/// What lines amount to: the state, and where the contents are.
+struct JournalFold {
+    private(set) var state = SyncState()
+    private(set) var positions: [ContentHandle: LogPosition] = [:]
+    private(set) var lastHandle: UInt64 = 0
+
+    mutating func take(_ bytes: [UInt8], at position: LogPosition) throws {
+        let line = try JournalLine.parse(bytes)
+        for (handle, range) in line.contents {
+            positions[handle] = position.part(range)
+            lastHandle = max(lastHandle, handle.number)
+        }
+        state.apply(line.entry)
+        state.renewed.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Where contents are. What was frozen for a compaction is replaced in one step, however much it is.
+struct ContentIndex: Sendable {
+    private var layers: [[ContentHandle: LogPosition]]
+
+    init(_ positions: [ContentHandle: LogPosition]) {
+        layers = [positions, [:]]
+    }
+
+    subscript(handle: ContentHandle) -> LogPosition? {
+        get {
+            for layer in layers.reversed() {
+                if let position = layer[handle] { return position }
+            }
+            return nil
+        }
+        set { layers[layers.count - 1][handle] = newValue }
+    }
+
+    /// Goes on in a new layer; returns how many are frozen.
+    mutating func freeze() -> Int {
+        layers.append([:])
+        return layers.count - 1
+    }
+
+    mutating func replace(frozenAt count: Int, by positions: [ContentHandle: LogPosition]) {
+        layers.replaceSubrange(0..<count, with: [positions])
+    }
+}
+
+extension LogPosition {
+    /// The position of a part of this line.
+    func part(_ range: Range<Int>) -> LogPosition {
+        LogPosition(
+            file: file,
+            offset: offset + UInt64(range.lowerBound),
+            length: UInt32(clamping: range.count)
+        )
+    }
+}
+
+extension RecordState {
+    /// The contents that the record needs.
+    var handles: [ContentHandle] {
+        var handles: Set<ContentHandle> = []
+        if let known { handles.insert(known.handle) }
+        if let seen { handles.insert(seen) }
+        if let pending {
+            if let handle = pending.handle { handles.insert(handle) }
+            if let base = pending.base { handles.insert(base) }
+        }
+        for sent in sent {
+            handles.insert(sent.handle)
+            if let base = sent.base { handles.insert(base) }
+        }
+        switch undelivered?.kind {
+        case .updated(let handle)?, .saved(let handle)?: handles.insert(handle)
+        case .deleted?, nil: break
+        }
+        if let seen = undelivered?.seen { handles.insert(seen) }
+        return handles.sorted()
+    }
+}

@@ -1,0 +1,114 @@
+import RecordCoding
+
+import struct Foundation.Data
+import struct Foundation.Date
+
+/// Why a line that the checksum calls whole is not understood.
+enum JournalLineError: Error, Equatable {
+    /// A kind of entry that this version does not know: written by a newer one.
+    case unknownKind(String)
+    case malformed(String)
+}
+
+extension JournalLine {
+    /// A line as it was read: the entry, and where the contents are that it introduces.
+    struct Parsed {
+        var entry: JournalEntry
+        var contents: [(ContentHandle, Range<Int>)] = []
+    }
+
+    /// Reads a line; contents are passed over, only their places are noted.
+    static func parse(_ bytes: [UInt8]) throws -> Parsed {
+        var json = JSONReader(bytes)
+        var name: String?
+        var entry: JournalEntry?
+        var contents: [(ContentHandle, Range<Int>)] = []
+        try json.beginObject()
+        while let key = try json.nextKey() {
+            switch key {
+            case "name": name = try json.string()
+            case "contents":
+                try json.beginArray()
+                while try json.nextElement() {
+                    try json.beginArray()
+                    guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
+                    let handle = ContentHandle(try json.uint())
+                    guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
+                    contents.append((handle, try json.rawValue()))
+                    while try json.nextElement() { try json.skipValue() }
+                }
+            default:
+                let fact = try name.map { try readFact(key, of: $0, &json) } ?? readFactOfAll(key, &json)
+                entry = entry ?? fact
+            }
+        }
+        try json.end()
+        guard let entry else { throw JournalLineError.malformed("no entry") }
+        return Parsed(entry: entry, contents: contents)
+    }
+
+    private static func readFact(
+        _ key: String,
+        of name: String,
+        _ json: inout JSONReader
+    ) throws -> JournalEntry {
+        switch key {
+        case "queued": return .queued(name: name, try json.change())
+        case "saved":
+            let members = try json.version()
+            guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }
+            return .saved(name: name, sent: sent, members.version)
+        case "fetched": return .fetched(name: name, try json.version().version)
+        case "resolved": return try json.resolved(name)
+        case "parked": return .parked(name: name, try json.reason())
+        case "record": return .record(name: name, try json.record())
+        case "deletionConfirmed": return try json.flag(.deletionConfirmed(name: name))
+        case "fetchedDeletion": return try json.flag(.fetchedDeletion(name: name))
+        case "retried": return try json.flag(.retried(name: name))
+        case "discarded": return try json.flag(.discarded(name: name))
+        default: throw JournalLineError.unknownKind(key)
+        }
+    }
+
+    private static func readFactOfAll(_ key: String, _ json: inout JSONReader) throws -> JournalEntry {
+        switch key {
+        case "sending":
+            return .sending(
+                try json.rows { json in
+                    let name = try json.element { try $0.string() }
+                    return SentContents(name: name, handle: try json.element { try $0.optionalHandle() })
+                }
+            )
+        case "listed":
+            var names: [String] = []
+            try json.beginArray()
+            while try json.nextElement() { names.append(try json.string()) }
+            return .listed(names)
+        case "page": return try json.page()
+        case "accepted":
+            return .accepted(
+                try json.rows { json in
+                    let name = try json.element { try $0.string() }
+                    let order = try json.element { try $0.uint() }
+                    return AcceptedChange(
+                        name: name,
+                        order: order,
+                        seen: try json.element { try $0.optionalHandle() }
+                    )
+                }
+            )
+        case "zoneLost": return .zoneLost(DatabaseChanges.Deletion.Reason(rawValue: try json.string()))
+        case "purgeResolved": return .purgeResolved(uploadAgain: try json.string() == "uploadAgain")
+        case "databaseToken":
+            return .databaseToken(try json.isNull() ? nil : ChangeToken(try json.base64()))
+        case "serverWait": return .serverWait(until: try json.isNull() ? nil : try json.date())
+        case "fetchCompleted": return .fetchCompleted(try json.date())
+        case "note": return .note(try json.note())
+        case "summary": return .summary(try json.summary())
+        case "listingBegan": return try json.flag(.listingBegan)
+        case "zoneReady": return try json.flag(.zoneReady)
+        case "subscribed": return try json.flag(.subscribed)
+        default: throw JournalLineError.unknownKind(key)
+        }
+    }
+}

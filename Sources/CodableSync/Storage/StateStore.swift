@@ -1,0 +1,46 @@
+import RecordCoding
+
+/// Entries that are stored together, and the contents that they introduce.
+package struct JournalBatch: Sendable {
+    package var batch: BatchID
+    package var entries: [JournalEntry]
+    package var contents: [ContentHandle: Record]
+    package var flush: Bool
+
+    package init(batch: BatchID, entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
+        self.batch = batch
+        self.entries = entries
+        self.contents = contents
+        self.flush = flush
+    }
+}
+
+/// Where the journal and the contents that it names are kept.
+package protocol StateStore: Sendable {
+    /// Stores the batches in order, all of them or none, as durably as any of them asks for.
+    ///
+    /// - Throws: ``JournalFailure``; then nothing of the batches is stored.
+    func append(_ batches: [JournalBatch]) throws
+
+    /// Reads contents; those that are no longer stored are left out.
+    func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record]
+
+    /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
+    func compactIfDue()
+
+    /// Lets go of the files.
+    func close()
+}
+
+extension JournalEntry {
+    /// The contents that the entry introduces, if they are new.
+    package var introduced: [ContentHandle] {
+        switch self {
+        case .queued(_, let change): change.handle.map { [$0] } ?? []
+        case .saved(_, _, let version): [version.handle]
+        case .fetched(_, let version): [version.handle]
+        case .resolved(_, _, _, .merged(let handle, _, _)): [handle]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// Hands values to any number of streams, each of which keeps the newest and counts what it had to drop.
+///
+/// A value that nobody waits for is kept for each stream until it is asked for, up to a limit.
+final class Broadcaster<Element: Sendable>: Sendable {
+    private struct Subscriber {
+        var buffer: [Element] = []
+        var dropped = 0
+        var waiting: [CheckedContinuation<Element?, Never>] = []
+    }
+
+    private struct State {
+        var subscribers: [UInt64: Subscriber] = [:]
+        var lastID: UInt64 = 0
+        var latest: Element?
+        var isFinished = false
+    }
+
+    private let state = Locked(State())
+    private let limit: Int
+    private let replaysLatest: Bool
+    /// Makes the element that says how many were dropped, where streams are told.
+    private let droppedElement: (@Sendable (Int) -> Element)?
+
+    init(limit: Int, replaysLatest: Bool, droppedElement: (@Sendable (Int) -> Element)? = nil) {
+        self.limit = limit
+        self.replaysLatest = replaysLatest
+        self.droppedElement = droppedElement
+    }
+
+    func send(_ element: Element) {
+        let resumptions = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
+            guard !state.isFinished else { return [] }
+            state.latest = element
+            var resumptions: [CheckedContinuation<Element?, Never>] = []
+            for id in state.subscribers.keys {
+                if state.subscribers[id]?.waiting.isEmpty == false {
+                    if let waiter = state.subscribers[id]?.waiting.removeFirst() { resumptions.append(waiter) }
+                } else {
+                    state.subscribers[id]?.buffer.append(element)
+                    trim(&state, id)
+                }
+            }
+            return resumptions
+        }
+        for continuation in resumptions { continuation.resume(returning: element) }
+    }
+
+    private func trim(_ state: inout State, _ id: UInt64) {
+        guard let count = state.subscribers[id]?.buffer.count, count > limit else { return }
+        state.subscribers[id]?.buffer.removeFirst(count - limit)
+        state.subscribers[id]?.dropped += count - limit
+    }
+
+    /// Ends all streams, once they have taken what they have.
+    func finish() {
+        let waiters = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
+            state.isFinished = true
+            let waiters = state.subscribers.values.flatMap(\.waiting)
+            for id in state.subscribers.keys { state.subscribers[id]?.waiting = [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume(returning: nil) }
+    }
+
+    /// A new stream; it holds values from now on.
+    ///
+    /// - Parameter wake: Called with each request for an element.
+    func stream(wake: @escaping @Sendable () -> Void) -> AsyncStream<Element> {
+        let id = state.withLock { state -> UInt64 in
+            state.lastID += 1
+            var subscriber = Subscriber()
+            if replaysLatest, let latest = state.latest { subscriber.buffer = [latest] }
+            state.subscribers[state.lastID] = subscriber
+            return state.lastID
+        }
+        let lifetime = StreamLifetime { [self] in remove(id) }
+        return AsyncStream {
+            _ = lifetime
+            wake()
+            return await self.next(id)
+        }
+    }
+
+    private func remove(_ id: UInt64) {
+        let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
+        for waiter in waiters { waiter.resume(returning: nil) }
+    }
+
+    private func next(_ id: UInt64) async -> Element? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state in take(&state, id, continuation) }
+                if let ready { continuation.resume(returning: ready.element) }
+            }
+        } onCancel: {
+            remove(id)
+        }
+    }
+
+    /// What can be had at once; or the continuation is kept.
+    private func take(
+        _ state: inout State,
+        _ id: UInt64,
+        _ continuation: CheckedContinuation<Element?, Never>
+    ) -> (element: Element?, Void)? {
+        guard let subscriber = state.subscribers[id] else { return (nil, ()) }
+        if subscriber.dropped > 0, let droppedElement {
+            state.subscribers[id]?.dropped = 0
+            return (droppedElement(subscriber.dropped), ())
+        }
+        if !subscriber.buffer.isEmpty {
+            return (state.subscribers[id]?.buffer.removeFirst(), ())
+        }
+        if state.isFinished || Task.isCancelled { return (nil, ()) }
+        state.subscribers[id]?.waiting.append(continuation)
+        return nil
+    }
+}
+
+/// Tells when the last copy of a stream's closure is gone, and with it the stream.
+final class StreamLifetime: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit { end() }
+}

@@ -1,0 +1,108 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// From models to records and back, with the engine's own fields and all the checks that an upload must pass.
+struct ModelCoding<Model: RecordCodable>: Sendable {
+    var zoneID: ZoneID
+    var writesEditDates: Bool
+
+    /// A result of the model's resolver that cannot be kept.
+    enum Failure: Error, CustomStringConvertible {
+        case otherRecordName(expected: String, found: String)
+        case asset(field: String)
+        case tooNew(found: Int, known: Int)
+        case strangeSchemaVersion
+        case missing
+
+        var description: String {
+            switch self {
+            case .otherRecordName(let expected, let found):
+                "The resolver returned a model with the record name \"\(found)\" for \"\(expected)\"; "
+                    + "a conflict cannot rename a record."
+            case .asset(let field):
+                "The field \"\(field)\" is a file. This database does not carry assets: "
+                    + "store the bytes as Data, or leave the field out."
+            case .tooNew(let found, let known):
+                "The record was written with schema version \(found), this app knows \(known); update the app."
+            case .strangeSchemaVersion:
+                "The field \(ReservedField.schema) holds no version."
+            case .missing:
+                "The stored contents are missing."
+            }
+        }
+    }
+
+    /// Makes the record that a request is made from: what the model says, and when it was edited.
+    func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
+        var record = try RecordEncoder().encode(model, zoneID: zoneID)
+        if let name, record.recordID.recordName != name {
+            throw Failure.otherRecordName(expected: name, found: record.recordID.recordName)
+        }
+        for field in record.fields.keys.sorted() where record.fields[field]?.holdsAsset == true {
+            throw Failure.asset(field: field)
+        }
+        if writesEditDates, let edited {
+            record.fields[ReservedField.edited] = .date(edited)
+        }
+        if Model.schemaVersion > 1 {
+            record.fields[ReservedField.schema] = .int64(Int64(Model.schemaVersion))
+        }
+        try RecordLimits.checkSize(of: record)
+        return record
+    }
+
+    func decode(_ record: Record) throws -> Model {
+        guard let version = record.schemaVersion else { throw Failure.strangeSchemaVersion }
+        if version > Model.schemaVersion {
+            throw Failure.tooNew(found: version, known: Model.schemaVersion)
+        }
+        let model = try RecordDecoder().decode(Model.self, from: record)
+        guard model.recordName == record.recordID.recordName else {
+            throw Failure.otherRecordName(expected: record.recordID.recordName, found: model.recordName)
+        }
+        return model
+    }
+
+    /// An error in words, with its place, without the contents of the model.
+    func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as EncodingError:
+            if case .invalidValue(_, let context) = error { return describe(context) }
+            return "\(error)"
+        case let error as DecodingError:
+            switch error {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context),
+                .keyNotFound(_, let context), .dataCorrupted(let context):
+                return describe(context)
+            @unknown default: return "\(error)"
+            }
+        default:
+            return "\(error)"
+        }
+    }
+
+    private func describe(_ context: EncodingError.Context) -> String {
+        describe(context.codingPath, context.debugDescription, context.underlyingError)
+    }
+
+    private func describe(_ context: DecodingError.Context) -> String {
+        describe(context.codingPath, context.debugDescription, context.underlyingError)
+    }
+
+    private func describe(_ path: [any CodingKey], _ text: String, _ cause: (any Error)?) -> String {
+        if let cause = cause as? RecordCodingError { return "\(cause)" }
+        let place = path.map(\.stringValue).joined(separator: ".")
+        return place.isEmpty ? text : "\(place): \(text)"
+    }
+}
+
+extension RecordValue {
+    fileprivate var holdsAsset: Bool {
+        switch self {
+        case .asset: true
+        case .list(let values): values.contains { if case .asset = $0 { true } else { false } }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// What came of giving a conflict to the model.
+enum Reconciliation: Sendable {
+    /// The server holds this content of ours, or one equal to it.
+    case confirmed(ContentHandle)
+    case client
+    case merged(Record, edited: Date?)
+    case server
+    case failed(ParkReason)
+}
+
+/// The contents of a conflict, as they were stored.
+struct ConflictContents: Sendable {
+    var item: ReconcileItem
+    var client: Record?
+    var server: Record?
+    var ancestor: Record?
+    var sent: [(handle: ContentHandle, record: Record)]
+}
+
+/// Reconciles an edit with the cloud's last word: a pure function of the contents and the model's resolver.
+struct Reconciler<Model: RecordCodable>: Sendable {
+    var coding: ModelCoding<Model>
+
+    func reconcile(_ contents: ConflictContents) -> (Reconciliation, wasAsked: Bool) {
+        guard let client = contents.client else {
+            return (.failed(ParkReason(kind: .contentsUnreadable, message: "The stored edit is missing.")), false)
+        }
+        guard let server = contents.server else {
+            guard contents.item.server == nil else {
+                let reason = "The stored value of the server is missing."
+                return (.failed(ParkReason(kind: .contentsUnreadable, message: reason)), false)
+            }
+            return (resolveDeletion(of: client, contents.item), true)
+        }
+        if client.agrees(with: server) { return (.confirmed(contents.item.client), false) }
+        for sent in contents.sent where sent.record.agrees(with: server) {
+            return (.confirmed(sent.handle), false)
+        }
+        return (resolve(client, server, contents), true)
+    }
+
+    // MARK: Edit against edit
+
+    private func resolve(_ client: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
+        let serverModel: Model
+        let clientModel: Model
+        do {
+            serverModel = try coding.decode(server)
+        } catch {
+            return .failed(ParkReason(kind: .serverValueUndecodable, message: coding.describe(error)))
+        }
+        do {
+            clientModel = try coding.decode(client)
+        } catch {
+            return .failed(ParkReason(kind: .contentsUnreadable, message: coding.describe(error)))
+        }
+        let clientEdited = contents.item.clientEdited
+        let serverEdited = server.cloudEditDate
+        let conflict = Conflict(
+            client: clientModel,
+            server: serverModel,
+            ancestor: ancestor(contents.ancestor),
+            clientEdited: clientEdited ?? .distantPast,
+            serverEdited: serverEdited
+        )
+        do {
+            guard let resolved = try Model.resolveConflict(conflict) else { return .server }
+            let edited = clientEdited.map { max($0, serverEdited) }
+            let record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
+            if record.agrees(with: server) { return .server }
+            if record.agrees(with: client), client.agrees(with: record), edited == clientEdited {
+                return .client
+            }
+            return .merged(record, edited: edited)
+        } catch {
+            return .failed(ParkReason(kind: .resolverFailed, message: coding.describe(error)))
+        }
+    }
+
+    /// An ancestor that can no longer be decoded is as good as none: the resolver then knows less.
+    private func ancestor(_ record: Record?) -> Model? {
+        guard let record else { return nil }
+        do { return try coding.decode(record) } catch { return nil }
+    }
+
+    // MARK: Edit against deletion
+
+    private func resolveDeletion(of client: Record, _ item: ReconcileItem) -> Reconciliation {
+        do {
+            let model = try coding.decode(client)
+            guard let kept = try Model.resolveDeletion(of: model) else { return .server }
+            let name = client.recordID.recordName
+            let record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            if record.agrees(with: client), client.agrees(with: record) { return .client }
+            return .merged(record, edited: item.clientEdited)
+        } catch {
+            return .failed(ParkReason(kind: .resolverFailed, message: coding.describe(error)))
+        }
+    }
+}
+
+extension Record {
+    /// When the edit in the cloud was made: what its writer says, unless that is later than the save itself.
+    var cloudEditDate: Date {
+        let saved = systemFields?.modificationDate
+        guard let edited = editDate else { return saved ?? .distantPast }
+        guard let saved else { return edited }
+        return min(edited, saved)
+    }
+}

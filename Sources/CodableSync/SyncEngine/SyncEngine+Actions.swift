@@ -1,0 +1,108 @@
+import RecordCoding
+
+/// The door to the state, and what the machine's actions become.
+extension SyncEngine {
+    var now: Moment {
+        var moment = configuration.clock.now
+        if let date = configuration.date { moment.wall = date() }
+        return moment
+    }
+
+    /// The one way to change the state: synchronous, so that nothing can come between reading and writing it.
+    ///
+    /// - Parameters:
+    ///   - input: What happened.
+    ///   - contents: The contents that the input names, not stored yet.
+    func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
+        guard let actions = machine?.handle(input, at: now) else { return }
+        staged = contents
+        for action in actions { perform(action) }
+        staged = [:]
+    }
+
+    /// A handle that was never used, for contents that are new.
+    func newHandle() -> ContentHandle {
+        defer { nextHandle += 1 }
+        return ContentHandle(nextHandle)
+    }
+
+    private func perform(_ action: SyncAction) {
+        switch action {
+        case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
+        case .checkAccount(let request): checkAccount(request)
+        case .saveZone(let request): saveZone(request)
+        case .subscribe(let request): subscribe(request)
+        case .readDatabaseChanges(let request, let token): readDatabaseChanges(request, since: token)
+        case .fetch(let request, let token): fetch(request, since: token)
+        case .lookUp(let request, let names): lookUp(request, names)
+        case .send(let request, let items): send(request, items)
+        case .reconcile(let items): reconcile(items)
+        case .deliver(let stream, let items): deliver(stream, items)
+        case .setTimer(let timer, let instant): setTimer(timer, at: instant)
+        case .cancelTimer(let timer): resources.cancel(timer)
+        case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)
+        case .emit(let event): emit(event)
+        case .emitLoading(let event): emitLoading(event)
+        case .report(let status):
+            currentStatus = status
+            statusHub.send(status)
+        case .reportAccount(let status):
+            lastAccountStatus = status
+            accountHub.send(status)
+        }
+    }
+
+    private func append(_ batch: BatchID, _ entries: [JournalEntry], flush: Bool) {
+        var contents: [ContentHandle: Record] = [:]
+        for entry in entries {
+            for handle in entry.introduced { contents[handle] = staged[handle] }
+        }
+        let mustFlush = flush && configuration.durability == .flushed
+        journal?.append(JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush))
+    }
+
+    private func setTimer(_ timer: SyncTimer, at instant: Duration) {
+        resources.setTimer(timer, at: instant, on: configuration.clock) { [weak self] in
+            await self?.process(.timerFired(timer))
+        }
+    }
+
+    func emit(_ event: SyncEvent) {
+        configuration.logHandler?(event)
+        eventHub.send(event)
+    }
+
+    // MARK: Events that carry contents
+
+    private func emitLoading(_ event: ContentsEvent) {
+        let staged = staged
+        let journal = journal
+        resources.run { [weak self] in
+            guard let event = Self.loaded(event, staged, journal) else { return }
+            await self?.emit(event)
+        }
+    }
+
+    private static func loaded(
+        _ event: ContentsEvent,
+        _ staged: [ContentHandle: Record],
+        _ journal: JournalLane?
+    ) -> SyncEvent? {
+        func load(_ handle: ContentHandle) throws -> Record? {
+            try staged[handle] ?? journal?.load([handle])[handle]
+        }
+        do {
+            switch event {
+            case .discarded(let name, let handle, let reason):
+                return try load(handle).map { .discarded(recordName: name, $0, reason) }
+            case .editOfDeleted(let name, let handle, let kept):
+                return try load(handle).map { .editOfDeleted(recordName: name, $0, kept: kept) }
+            case .conflictResolved(let name, let client, let server, let outcome):
+                guard let client = try load(client), let server = try load(server) else { return nil }
+                return .conflictResolved(recordName: name, client: client, server: server, outcome)
+            }
+        } catch {
+            return .stateUnwritable("The contents of an event cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import RecordCoding
+
+/// Where stored records become models: for the streams and for the resolver.
+extension SyncEngine {
+    // MARK: Delivering
+
+    func deliver(_ stream: StreamID, _ items: [DeliveryItem]) {
+        let coding = coding
+        let journal = journal
+        let hub = hub
+        resources.run { [weak self] in
+            let element = Element(items, coding, journal)
+            await self?.report(element, of: stream)
+            // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
+            if let change = element.change { _ = hub.resume(stream, with: change) }
+        }
+    }
+
+    private func report(_ element: Element, of stream: StreamID) {
+        guard !element.undecodable.isEmpty else { return }
+        for (name, reason) in element.undecodable {
+            emit(.undecodable(recordName: name, reason: reason))
+        }
+        process(
+            .undecodable(stream, names: element.undecodable.map(\.name), isEmpty: element.change == nil)
+        )
+    }
+
+    /// An element of `changes`, decoded as far as it can be.
+    private struct Element: Sendable {
+        var change: ModelChange<Model>?
+        var undecodable: [(name: String, reason: String)] = []
+
+        init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
+            guard let first = items.first else { return }
+            if case .deleted = first.kind {
+                change = .deleted(items.map(\.name))
+                return
+            }
+            var models: [Model] = []
+            for item in items {
+                do {
+                    guard let handle = item.kind.handle,
+                        let record = try journal?.load([handle])[handle]
+                    else { throw ModelCoding<Model>.Failure.missing }
+                    models.append(try coding.decode(record))
+                } catch {
+                    undecodable.append((item.name, coding.describe(error)))
+                }
+            }
+            if models.isEmpty { return }
+            if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
+        }
+    }
+
+    // MARK: Reconciling
+
+    func reconcile(_ items: [ReconcileItem]) {
+        let reconciler = Reconciler(coding: coding)
+        let journal = journal
+        resources.run { [weak self] in
+            var results: [(item: ReconcileItem, outcome: Reconciliation, wasAsked: Bool)] = []
+            for item in items {
+                let contents = ConflictContents(loading: item, from: journal)
+                let (outcome, wasAsked) = reconciler.reconcile(contents)
+                results.append((item, outcome, wasAsked))
+            }
+            await self?.take(results)
+        }
+    }
+
+    private func take(_ results: [(item: ReconcileItem, outcome: Reconciliation, wasAsked: Bool)]) {
+        var contents: [ContentHandle: Record] = [:]
+        let reconciled = results.map { result in
+            Reconciled(
+                item: result.item,
+                resolution: resolution(result.outcome, &contents),
+                wasAsked: result.wasAsked
+            )
+        }
+        process(.reconciled(reconciled), contents: contents)
+    }
+
+    private func resolution(
+        _ outcome: Reconciliation,
+        _ contents: inout [ContentHandle: Record]
+    ) -> Resolution {
+        switch outcome {
+        case .confirmed(let handle): return .confirmed(handle)
+        case .client: return .client
+        case .server: return .server
+        case .failed(let reason): return .failed(reason)
+        case .merged(let record, let edited):
+            let handle = newHandle()
+            contents[handle] = record
+            return .merged(handle, size: record.size, edited: edited)
+        }
+    }
+}
+
+extension Undelivered.Kind {
+    var handle: ContentHandle? {
+        switch self {
+        case .updated(let handle), .saved(let handle): handle
+        case .deleted: nil
+        }
+    }
+}
+
+extension ConflictContents {
+    /// Loads what the item names; what cannot be read counts as missing, and says so in the outcome.
+    init(loading item: ReconcileItem, from journal: JournalLane?) {
+        var loaded: [ContentHandle: Record] = [:]
+        for handle in [item.client, item.server, item.ancestor].compactMap({ $0 }) + item.sent {
+            do {
+                if let record = try journal?.load([handle])[handle] { loaded[handle] = record }
+            } catch {
+                continue  // Missing: without the client or the server the edit is parked.
+            }
+        }
+        self.init(
+            item: item,
+            client: loaded[item.client],
+            server: item.server.flatMap { loaded[$0] },
+            ancestor: item.ancestor.flatMap { loaded[$0] },
+            sent: item.sent.compactMap { handle in loaded[handle].map { (handle, $0) } }
+        )
+    }
+}

@@ -1,0 +1,162 @@
+import Dispatch
+import Foundation
+import RecordCoding
+
+/// From the first call to the state, and back to nothing.
+extension SyncEngine {
+    /// Opens the state if it is not open yet; concurrent callers share one opening.
+    func ready() async throws {
+        switch phase {
+        case .open: return
+        case .closed: throw SyncError.closed
+        case .opening(let task): try await task.value
+        case .new:
+            let task = Task { try await open() }
+            phase = .opening(task)
+            do {
+                try await task.value
+            } catch {
+                // The cause may pass: the next call tries again.
+                if case .opening = phase { phase = .new }
+                throw error
+            }
+        }
+    }
+
+    private func open() async throws {
+        try checkConfiguration()
+        let location = StateLocation(
+            database: database,
+            configuration: configuration,
+            zoneID: zoneID
+        )
+        let opened = try await location.open(at: now)
+        if case .closed = phase {
+            opened.close()
+            throw SyncError.closed
+        }
+        adopt(opened)
+        if configuration.automaticallySyncs { process(.start) }
+    }
+
+    private func adopt(_ opened: OpenedState) {
+        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
+        let journal = JournalLane(store: opened.store, outcomes: continuation) {
+            opened.directory.release()
+        }
+        self.journal = journal
+        resources.keep(journal)
+        nextHandle = opened.nextHandle
+        stateDirectory = opened.path
+        claim = { try opened.directory.claim(for: $0) }
+        machine = SyncStateMachine(
+            state: opened.state,
+            configuration: machineConfiguration(user: opened.user),
+            at: now
+        )
+        phase = .open
+        resources.run { [weak self] in
+            for await outcome in outcomes { await self?.take(outcome) }
+        }
+        let signals = database.signals
+        resources.run { [weak self] in
+            for await signal in signals { await self?.process(.signal(signal)) }
+        }
+        for message in opened.recovered { emit(.stateRecovered(message)) }
+    }
+
+    private func machineConfiguration(user: String?) -> MachineConfiguration {
+        var machine = MachineConfiguration()
+        machine.automaticallySyncs = configuration.automaticallySyncs
+        machine.maximumItems = database.limits.maximumItems
+        machine.maximumBytes = database.limits.maximumBytes
+        machine.keepsUndelivered = configuration.keepsUndelivered
+        machine.pollInterval = configuration.pollInterval
+        machine.requestDeadline = configuration.requestDeadline
+        machine.seed = configuration.seed ?? UInt64.random(in: .min ... .max)
+        machine.userRecordName = user
+        return machine
+    }
+
+    private func take(_ outcome: JournalLane.Outcome) {
+        if let failure = outcome.failure {
+            process(.commitFailed(outcome.batch, failure))
+        } else {
+            process(.committed(outcome.batch))
+        }
+    }
+
+    /// What a stream asks for opens the engine, too.
+    func serve(_ request: ChangeHub<Model>.Request) async {
+        if case .ended(let stream) = request {
+            process(.streamEnded(stream))
+            return
+        }
+        do {
+            try await ready()
+        } catch SyncError.closed {
+            return
+        } catch let error as SyncError {
+            // Nobody called who could be told; the event says it, and a call will throw it.
+            emit(.stateUnwritable(error.description))
+            return
+        } catch {
+            emit(.stateUnwritable("\(error)"))
+            return
+        }
+        if case .next(let stream) = request { process(.streamRequested(stream)) }
+    }
+
+    /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
+    public func stop() async {
+        process(.stop)
+    }
+
+    /// Stores what is under way, ends requests and streams, and lets go of the directory.
+    ///
+    /// Later calls throw ``SyncError/closed``. What is pending is sent by the next engine on this state.
+    ///
+    /// - Throws: Never; it may in a later version.
+    public func close() async throws {
+        if case .closed = phase { return }
+        let opening = phase
+        phase = .closed
+        if case .opening(let task) = opening { _ = await task.result }
+        resources.endAll()
+        await journal?.close()
+        resources.keep(nil)
+        journal = nil
+        machine = nil
+        for call in calls.values { call.resume(returning: .failed(.closed)) }
+        calls = [:]
+        currentStatus = .stopped
+    }
+
+    private func checkConfiguration() throws {
+        do {
+            try RecordLimits.checkRecordType(Model.recordType)
+        } catch {
+            throw SyncError.configuration("recordType: \(error)")
+        }
+        do {
+            try RecordLimits.checkZoneName(zoneID.zoneName)
+        } catch {
+            throw SyncError.configuration("zoneName: \(error)")
+        }
+        if Model.schemaVersion < 1 {
+            throw SyncError.configuration("schemaVersion is \(Model.schemaVersion), it must be 1 or above.")
+        }
+        if let size = configuration.fetchPageSize, size < 1 {
+            throw SyncError.configuration("fetchPageSize is \(size), it must be 1 or above.")
+        }
+        if configuration.requestDeadline <= .zero {
+            throw SyncError.configuration("requestDeadline must be above zero.")
+        }
+        if let interval = configuration.pollInterval, interval <= .zero {
+            throw SyncError.configuration("pollInterval must be above zero; use nil for no polling.")
+        }
+        if configuration.containerIdentifier?.isEmpty == true {
+            throw SyncError.configuration("containerIdentifier is empty.")
+        }
+    }
+}

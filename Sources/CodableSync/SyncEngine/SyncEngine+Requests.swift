@@ -1,0 +1,233 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Requests to the cloud: each in a task of its own, which does not keep the engine alive.
+extension SyncEngine {
+    /// Performs a request, and lets the engine know what came of it.
+    private func perform<Answer: Sendable>(
+        _ request: @escaping @Sendable (any CloudDatabase) async throws -> Answer,
+        then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
+    ) {
+        let database = database
+        resources.run { [weak self] in
+            let result: Result<Answer, CloudError>
+            do {
+                result = .success(try await request(database))
+            } catch {
+                result = .failure(CloudError(wrapping: error))
+            }
+            guard let self else { return }
+            await take(self, result)
+        }
+    }
+
+    // MARK: Account and zone
+
+    func checkAccount(_ request: RequestID) {
+        perform { database -> CloudAccount in
+            let status = try await database.accountStatus()
+            let user = status == .available ? try await database.userRecordName() : nil
+            return CloudAccount(status: status, userRecordName: user)
+        } then: { engine, result in
+            engine.takeAccount(request, result)
+        }
+    }
+
+    private func takeAccount(_ request: RequestID, _ result: Result<CloudAccount, CloudError>) {
+        var result = result
+        if case .success(let account) = result, let user = account.userRecordName {
+            do {
+                // The first user who is confirmed takes over what nobody has claimed.
+                try claim?(user)
+            } catch {
+                result = .failure(CloudError(.internalError, message: "The state could not be claimed: \(error)"))
+            }
+        }
+        process(.accountChecked(request, result))
+    }
+
+    func saveZone(_ request: RequestID) {
+        let zoneID = zoneID
+        perform { database in
+            try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
+        } then: { engine, result in
+            let outcome = result.flatMap { $0.saveResults[zoneID] ?? .failure(.unmentioned("the zone")) }
+            engine.process(.zoneSaved(request, outcome.failure))
+        }
+    }
+
+    func subscribe(_ request: RequestID) {
+        let subscription = CloudSubscription(
+            subscriptionID: "codablesync-\(zoneID.zoneName)",
+            kind: .zone(zoneID)
+        )
+        perform { database in
+            try await database.modifySubscriptions(saving: [subscription], deleting: [])
+        } then: { engine, result in
+            let outcome = result.flatMap {
+                $0.saveResults[subscription.subscriptionID] ?? .failure(.unmentioned("the subscription"))
+            }
+            engine.process(.subscribed(request, outcome.failure))
+        }
+    }
+
+    func readDatabaseChanges(_ request: RequestID, since token: ChangeToken?) {
+        let zoneID = zoneID
+        perform { database -> ZoneFate in
+            var fate = ZoneFate(reason: nil, token: token)
+            var pages = 0
+            while true {
+                let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
+                if let deletion = page.deletions.last(where: { $0.zoneID.isSameZone(as: zoneID) }) {
+                    fate.reason = deletion.reason
+                }
+                if page.modifications.contains(where: { $0.isSameZone(as: zoneID) }) { fate.reason = nil }
+                let isStuck = page.changeToken == fate.token
+                fate.token = page.changeToken
+                pages += 1
+                if !page.moreComing || isStuck || pages > 1000 { return fate }
+            }
+        } then: { engine, result in
+            engine.process(.databaseChanged(request, result))
+        }
+    }
+
+    // MARK: Fetching
+
+    func fetch(_ request: RequestID, since token: ChangeToken?) {
+        let zoneID = zoneID
+        let limit = configuration.fetchPageSize
+        perform { database in
+            try await database.recordZoneChanges(
+                inZoneWith: zoneID,
+                since: token,
+                desiredKeys: nil,
+                resultsLimit: limit
+            )
+        } then: { engine, result in
+            engine.takeFetched(request, result)
+        }
+    }
+
+    private func takeFetched(_ request: RequestID, _ result: Result<ZoneChanges, CloudError>) {
+        guard case .success(let changes) = result else {
+            return process(.fetched(request, result.map { _ in FetchedPage.empty }))
+        }
+        var contents: [ContentHandle: Record] = [:]
+        var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
+        for (recordID, modification) in changes.modifications.sorted(by: { $0.key < $1.key }) {
+            guard isUsable(recordID) else {
+                page.ignored += 1
+                continue
+            }
+            switch modification {
+            case .success(let record) where record.recordType == Model.recordType:
+                let version = stage(record, in: &contents)
+                page.records.append(FetchedRecord(name: recordID.recordName, version: version))
+            case .success:
+                page.ignored += 1
+            case .failure:
+                page.failed.append(recordID.recordName)
+            }
+        }
+        for deletion in changes.deletions {
+            let isOurs = deletion.recordType == Model.recordType || deletion.recordType.isEmpty
+            if isOurs, isUsable(deletion.recordID) {
+                page.deletions.append(deletion.recordID.recordName)
+            } else {
+                page.ignored += 1
+            }
+        }
+        process(.fetched(request, .success(page)), contents: contents)
+    }
+
+    private func isUsable(_ recordID: RecordID) -> Bool {
+        !recordID.recordName.isEmpty && recordID.recordName.utf8.count <= RecordLimits.maximumNameLength
+    }
+
+    /// Gives a record of the server a handle, and says in short what it is.
+    func stage(_ record: Record, in contents: inout [ContentHandle: Record]) -> KnownVersion {
+        let handle = newHandle()
+        contents[handle] = record
+        return KnownVersion(
+            changeTag: record.recordChangeTag ?? "",
+            handle: handle,
+            hash: record.contentHash,
+            modified: record.systemFields?.modificationDate?.rounded
+        )
+    }
+
+    func lookUp(_ request: RequestID, _ names: [String]) {
+        let ids = names.map { RecordID(recordName: $0, zoneID: zoneID) }
+        perform { database in
+            try await database.records(for: ids, desiredKeys: nil)
+        } then: { engine, result in
+            var contents: [ContentHandle: Record] = [:]
+            let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }
+            engine.process(.lookedUp(request, found), contents: contents)
+        }
+    }
+
+    private func lookedUp(
+        _ recordID: RecordID,
+        in results: [RecordID: Result<Record, CloudError>],
+        _ contents: inout [ContentHandle: Record]
+    ) -> LookedUp {
+        switch results[recordID] {
+        case .success(let record)?:
+            return LookedUp(name: recordID.recordName, result: .success(stage(record, in: &contents)))
+        case .failure(let error)? where error.recovery == .acceptDeletion:
+            return LookedUp(name: recordID.recordName, result: .success(nil))
+        case .failure(let error)?:
+            return LookedUp(name: recordID.recordName, result: .failure(error))
+        case nil:
+            return LookedUp(name: recordID.recordName, result: .failure(.unmentioned("the record")))
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}
+
+extension CloudError {
+    /// Whatever a database throws: an error of another kind says nothing about the outcome.
+    init(wrapping error: any Error) {
+        if let error = error as? CloudError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.operationCancelled)
+        } else {
+            self.init(.unknown("\(type(of: error))"), message: "\(error)")
+        }
+    }
+
+    static func unmentioned(_ what: String) -> CloudError {
+        CloudError(.serverResponseLost, message: "The answer does not mention \(what).")
+    }
+}
+
+extension FetchedPage {
+    fileprivate static let empty = FetchedPage(token: ChangeToken(.init()), moreComing: false)
+}
+
+extension ZoneID {
+    /// Servers name the owner where a client says "the current user".
+    func isSameZone(as other: ZoneID) -> Bool {
+        guard zoneName == other.zoneName else { return false }
+        let current = ZoneID.currentUserOwnerName
+        return ownerName == other.ownerName || ownerName == current || other.ownerName == current
+    }
+}
+
+extension RecordID: Comparable {
+    /// By name, then by zone; for an order that is always the same.
+    public static func < (lhs: RecordID, rhs: RecordID) -> Bool {
+        (lhs.recordName, lhs.zoneID.zoneName, lhs.zoneID.ownerName)
+            < (rhs.recordName, rhs.zoneID.zoneName, rhs.zoneID.ownerName)
+    }
+}

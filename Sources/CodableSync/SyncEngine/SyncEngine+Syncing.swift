@@ -1,0 +1,126 @@
+public import RecordCoding
+
+/// Calls that wait for the cloud.
+extension SyncEngine {
+    /// Sends and fetches, and returns when both are done.
+    ///
+    /// It returns when everything that was queued before the call has been tried, and a fetch that began after
+    /// the call has ended. Concurrent calls share runs. The engine's own waits after failures are ended, never
+    /// one that the server ordered. It may be called from a loop over ``changes`` and from a task that a
+    /// resolver starts.
+    ///
+    /// - Returns: What was done.
+    /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
+    ///   `waitingForDecision`, `cloud` when a request failed; `CancellationError` if the task is cancelled.
+    @discardableResult
+    public func sync() async throws -> SyncSummary {
+        try await sync([.fetch, .send])
+    }
+
+    /// Sends what is queued, and returns when it has been tried.
+    ///
+    /// - Returns: What was done.
+    /// - Throws: ``SyncError``, as ``sync()`` does.
+    @discardableResult
+    public func sendChanges() async throws -> SyncSummary {
+        try await sync(.send)
+    }
+
+    /// Fetches, and returns when a fetch that began after the call has ended.
+    ///
+    /// - Returns: What was done.
+    /// - Throws: ``SyncError``, as ``sync()`` does.
+    @discardableResult
+    public func fetchChanges() async throws -> SyncSummary {
+        try await sync(.fetch)
+    }
+
+    /// Fetches everything again at the next opportunity, and keeps local data; what is gone is then `.deleted`.
+    ///
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func resync() async throws {
+        try await ready()
+        try await call { .resync($0) }
+    }
+
+    /// Decides what becomes of the app's data after the user removed it from the cloud.
+    ///
+    /// - Parameter answer: Whether to upload it again, or to remove it here, too.
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func resolvePurge(_ answer: PurgeAnswer) async throws {
+        try await ready()
+        try await call { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
+    }
+
+    /// Takes a push in.
+    ///
+    /// - Parameter userInfo: The payload as the system handed it over.
+    /// - Returns: Whether it was for this engine, and whether it brought anything.
+    public nonisolated(nonsending) func handleNotification(
+        _ userInfo: [AnyHashable: Any]
+    ) async -> NotificationOutcome {
+        guard let notification = database.notification(from: userInfo), isOurs(notification) else {
+            return .notOurs
+        }
+        do {
+            return try await fetchChanges().fetched > 0 ? .newData : .noData
+        } catch {
+            // The hint is kept by the cloud: whatever it was about comes with the next fetch.
+            return .noData
+        }
+    }
+
+    private nonisolated func isOurs(_ notification: CloudNotification) -> Bool {
+        if let zone = notification.zoneID, !zone.isSameZone(as: zoneID) { return false }
+        if let container = notification.containerIdentifier, let ours = configuration.containerIdentifier {
+            return container == ours
+        }
+        return true
+    }
+
+    // MARK: Parts
+
+    private func sync(_ parts: SyncParts) async throws -> SyncSummary {
+        try Task.checkCancellation()
+        try await ready()
+        lastCall += 1
+        let call = lastCall
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                calls[call] = continuation
+                process(.sync(call, parts))
+                if Task.isCancelled { abandon(call) }
+            }
+        } onCancel: {
+            Task { [weak self] in await self?.abandon(call) }
+        }
+        switch answer {
+        case .summary(let summary): return summary
+        case .failed(let error): throw error
+        case .done: throw CancellationError()
+        }
+    }
+
+    /// Nobody waits any more; what was asked for goes on.
+    private func abandon(_ call: CallID) {
+        guard let continuation = calls.removeValue(forKey: call) else { return }
+        continuation.resume(returning: .done)
+        process(.abandoned(call))
+    }
+
+    /// Makes an input of a call, and waits for its answer.
+    func call(
+        contents: [ContentHandle: Record] = [:],
+        _ input: (CallID) -> SyncInput
+    ) async throws {
+        guard machine != nil else { throw SyncError.closed }
+        lastCall += 1
+        let call = lastCall
+        let input = input(call)
+        let answer = await withCheckedContinuation { continuation in
+            calls[call] = continuation
+            process(input, contents: contents)
+        }
+        if case .failed(let error) = answer { throw error }
+    }
+}

@@ -1,0 +1,157 @@
+import struct Foundation.Date
+public import RecordCoding
+
+/// What the app asks of an engine.
+extension SyncEngine {
+    /// Uploads models: creates their records, or replaces what this device knows of them.
+    ///
+    /// Returns when the change is durable on this device, not when it was sent; reads show the models from then
+    /// on. Of several calls for one record the last wins. Cancellation is looked at only before anything is
+    /// written.
+    ///
+    /// - Parameter models: The models; of two with one record name the last counts.
+    /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
+    ///   used; nothing of the call is queued then.
+    public func upload(_ models: Model...) async throws {
+        try await upload(models)
+    }
+
+    /// Uploads models: creates their records, or replaces what this device knows of them.
+    ///
+    /// - Parameter models: The models; of two with one record name the last counts.
+    /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
+    ///   used; nothing of the call is queued then.
+    public func upload(_ models: [Model]) async throws {
+        try Task.checkCancellation()
+        if models.isEmpty { return }
+        let records = try encode(models, edited: now.wall.rounded)
+        try await ready()
+        try await enqueue(records, isInitial: false)
+    }
+
+    /// Starts the engine, and uploads models that existed before sync did.
+    ///
+    /// After the first fetch, those that neither this device nor the cloud knows are queued, once; those that
+    /// differ from the cloud's go through the resolver, as edits older than any other. A second start queues
+    /// none. A later start without models ends a `stop`.
+    ///
+    /// - Parameter initial: The models that the app had before.
+    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does, and `cloud` if the first fetch failed.
+    public func start(uploading initial: [Model] = []) async throws {
+        let records = try encode(initial, edited: nil)
+        try await ready()
+        process(.start)
+        if records.isEmpty { return }
+        if machine?.state.summary.zoneToken == nil { _ = try await fetchChanges() }
+        try await enqueue(records, isInitial: true)
+    }
+
+    /// Deletes the records of models.
+    ///
+    /// - Parameter models: The models; only their record names matter.
+    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    public func delete(_ models: Model...) async throws {
+        try await delete(recordNames: models.map(\.recordName))
+    }
+
+    /// Deletes the records of models.
+    ///
+    /// - Parameter models: The models; only their record names matter.
+    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    public func delete(_ models: [Model]) async throws {
+        try await delete(recordNames: models.map(\.recordName))
+    }
+
+    /// Deletes records; those that nobody knows are no error.
+    ///
+    /// - Parameter recordNames: The records' names.
+    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    public func delete(recordNames: [String]) async throws {
+        try Task.checkCancellation()
+        if recordNames.isEmpty { return }
+        try checkNames(recordNames)
+        try await ready()
+        let edited = now.wall.rounded
+        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: edited) }
+        try await call { .enqueue($0, changes) }
+    }
+
+    /// Makes parked changes pending again, against the newest version of the server.
+    ///
+    /// - Parameter recordNames: The records' names; others than parked ones are passed over.
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func retry(_ recordNames: [String]) async throws {
+        try await ready()
+        try await call { .retry($0, names: recordNames) }
+    }
+
+    /// Gives unconfirmed changes up; the cloud's values are delivered instead.
+    ///
+    /// - Parameter recordNames: The records' names; those without a change, and those under way, are passed over.
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func discard(_ recordNames: [String]) async throws {
+        try await ready()
+        try await call { .discard($0, names: recordNames) }
+    }
+
+    // MARK: Parts
+
+    /// Every model as the record to store, or every reason why one cannot be.
+    private func encode(_ models: [Model], edited: Date?) throws -> [Record] {
+        var places: [String: Int] = [:]
+        var records: [Record] = []
+        var invalid: [SyncError.InvalidModel] = []
+        records.reserveCapacity(models.count)
+        for model in models {
+            do {
+                let record = try coding.encode(model, edited: edited)
+                let name = record.recordID.recordName
+                if let place = places[name] {
+                    records[place] = record
+                } else {
+                    places[name] = records.count
+                    records.append(record)
+                }
+            } catch {
+                invalid.append(
+                    SyncError.InvalidModel(recordName: model.recordName, reason: coding.describe(error))
+                )
+            }
+        }
+        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+        return records
+    }
+
+    private func checkNames(_ names: [String]) throws {
+        var invalid: [SyncError.InvalidModel] = []
+        for name in names {
+            do {
+                try RecordLimits.checkRecordName(name)
+            } catch {
+                invalid.append(SyncError.InvalidModel(recordName: name, reason: "\(error)"))
+            }
+        }
+        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+    }
+
+    private func unique(_ names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    private func enqueue(_ records: [Record], isInitial: Bool) async throws {
+        var contents: [ContentHandle: Record] = [:]
+        contents.reserveCapacity(records.count)
+        let changes = records.map { record in
+            let handle = newHandle()
+            contents[handle] = record
+            return NewChange(
+                name: record.recordID.recordName,
+                kind: .save(handle, size: record.size),
+                edited: isInitial ? nil : record.editDate ?? now.wall.rounded,
+                isInitial: isInitial
+            )
+        }
+        try await call(contents: contents) { .enqueue($0, changes) }
+    }
+}
