@@ -1,0 +1,42 @@
+# `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
+
+.PHONY: help build test lint layers claims format demo check clean
+
+help:
+	@echo 'make build    builds the libraries and their tests'
+	@echo 'make test     runs the tests'
+	@echo 'make lint     checks format, layers and lengths of files'
+	@echo 'make layers   checks who uses whom, and that the check itself works'
+	@echo 'make claims   checks that the documentation names tests and files that exist'
+	@echo 'make format   formats all Swift files in place'
+	@echo 'make demo     two devices, one cloud: the story of this project'
+	@echo 'make check    all that is checked before a change is taken in'
+	@echo 'make clean    removes what builds have left'
+
+build:
+	swift build --build-tests
+
+test:
+	swift test
+
+lint:
+	@Scripts/lint
+
+layers:
+	@Scripts/check-layers
+	@Scripts/check-layers --self-test
+
+claims:
+	@Scripts/check-claims
+
+format:
+	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel
+
+demo:
+	swift run --package-path Example landmarks demo
+
+check:
+	@.ci/run
+
+clean:
+	rm -rf .build Example/.build

@@ -1,0 +1,5 @@
+public struct Meaning {
+    enum Inner {}
+}
+private struct Hidden {}
+final class Shared {}
