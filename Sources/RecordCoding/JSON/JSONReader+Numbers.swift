@@ -40,6 +40,11 @@ extension JSONReader {
         return value
     }
 
+    /// Reads a number of any form and gives its digits as they stand.
+    mutating func numberText() throws(JSONError) -> String {
+        String(decoding: bytes[try number().range], as: UTF8.self)
+    }
+
     /// A number as it stands in the text: `digits` times ten to the power of `exponent`.
     struct Number {
         var range: Range<Int>

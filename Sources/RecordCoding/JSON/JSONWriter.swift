@@ -11,10 +11,16 @@ package struct JSONWriter {
     /// Whether a comma stands between what was written last and a value or key that follows.
     private var needsComma = false
 
+    /// Whether a slash is written as `\/`, as Foundation's encoder does.
+    private let escapesSlashes: Bool
+
     /// Makes an empty writer.
     ///
-    /// - Parameter capacity: The number of bytes to make room for.
-    package init(reserving capacity: Int = 0) {
+    /// - Parameters:
+    ///   - capacity: The number of bytes to make room for.
+    ///   - escapesSlashes: Whether a slash is written as `\/`, as Foundation's encoder does.
+    package init(reserving capacity: Int = 0, escapesSlashes: Bool = false) {
+        self.escapesSlashes = escapesSlashes
         bytes.reserveCapacity(capacity)
     }
 
@@ -117,7 +123,7 @@ package struct JSONWriter {
         var value = value
         value.withUTF8 { text in
             var written = 0
-            for index in text.indices where JSONText.needsEscape(text[index]) {
+            for index in text.indices where needsEscape(text[index]) {
                 bytes.append(contentsOf: text[written..<index])
                 appendEscaped(text[index])
                 written = index + 1
@@ -127,8 +133,15 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    private func needsEscape(_ byte: UInt8) -> Bool {
+        JSONText.needsEscape(byte) || byte == UInt8(ascii: "/") && escapesSlashes
+    }
+
     private mutating func appendEscaped(_ byte: UInt8) {
         switch byte {
+        case UInt8(ascii: "/"): bytes.append(contentsOf: "\\/".utf8)
+        case 0x08: bytes.append(contentsOf: "\\b".utf8)
+        case 0x0C: bytes.append(contentsOf: "\\f".utf8)
         case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
         case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
         case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
