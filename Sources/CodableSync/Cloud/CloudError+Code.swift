@@ -168,7 +168,8 @@ extension CloudError.Code {
         case .userDeletedZone: "The user removed the app's data from the cloud."
         case .tooManyParticipants: "The share has too many participants."
         case .alreadyShared: "The record is shared already."
-        case .referenceViolation: "A reference points at a record that is not there, or a record is still pointed at."
+        case .referenceViolation:
+            "A reference points at a record that is not there, or a record is still pointed at."
         case .managedAccountRestricted: "A managed account may not use the service."
         case .participantMayNeedVerification: "The user must verify an address to take part in the share."
         case .serverResponseLost: "The response was lost; the change may have been made."

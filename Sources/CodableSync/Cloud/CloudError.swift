@@ -1,4 +1,5 @@
 public import RecordCoding
+
 public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.

@@ -1,4 +1,5 @@
 public import RecordCoding
+
 public import struct Foundation.Date
 
 /// Why a value of this device was given up.

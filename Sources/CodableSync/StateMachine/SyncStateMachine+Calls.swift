@@ -181,7 +181,9 @@ extension SyncStateMachine {
         switch account {
         case .unavailable(let status): return .cloud(Self.error(for: status))
         case .other(let user):
-            return .cloud(CloudError(.notAuthenticated, message: "The state belongs to another user than \(user)."))
+            return .cloud(
+                CloudError(.notAuthenticated, message: "The state belongs to another user than \(user).")
+            )
         case .unknown, .confirmed: return nil
         }
     }

@@ -33,7 +33,8 @@ extension SyncStateMachine {
             // Empty pages happen; the same position for ever would never end.
             stalledPages += 1
             if stalledPages >= 3 {
-                let message = "The server answers with the same change token and more to come, again and again."
+                let message =
+                    "The server answers with the same change token and more to come, again and again."
                 return failFetch(CloudError(.unknown("endlessPaging"), message: message))
             }
         } else {

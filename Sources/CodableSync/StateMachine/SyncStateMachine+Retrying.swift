@@ -4,7 +4,10 @@ import struct Foundation.Date
 
 /// Requests, their deadlines, and what happens when they fail.
 extension SyncStateMachine {
-    mutating func request(_ lane: WritableKeyPath<SyncStateMachine, Lane>, _ action: (RequestID) -> SyncAction) {
+    mutating func request(
+        _ lane: WritableKeyPath<SyncStateMachine, Lane>,
+        _ action: (RequestID) -> SyncAction
+    ) {
         let request = nextNumber()
         self[keyPath: lane].request = request
         actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
@@ -61,7 +64,7 @@ extension SyncStateMachine {
         case .sendRetry:
             sending.retryAt = nil
             deferred = RecordQueue()
-                isOverQuota = false
+            isOverQuota = false
         case .fetchRetry:
             fetching.retryAt = nil
             wantsFetch = wantsFetch || isAutomatic

@@ -117,7 +117,10 @@ package final class JSONStateStore: StateStore {
 
     package func compactIfDue() {
         let isDue = compaction.withLock { compaction -> Bool in
-            let limit = max(Self.smallestCompaction, compaction.size.multipliedReportingOverflow(by: 3).partialValue)
+            let limit = max(
+                Self.smallestCompaction,
+                compaction.size.multipliedReportingOverflow(by: 3).partialValue
+            )
             guard !compaction.isRunning, log.byteCount > limit else { return false }
             compaction.isRunning = true
             return true

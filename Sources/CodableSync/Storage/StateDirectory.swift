@@ -71,7 +71,9 @@ package final class StateDirectory: Sendable {
             if case .tooNew = error { throw Failure.tooNew("\(error)") }
             throw Failure.unreadable("\(error)")
         } catch JournalLineError.unknownKind(let kind) {
-            throw Failure.tooNew("\"\(directory.shortenedForMessage)\" has entries of the unknown kind \(kind)")
+            throw Failure.tooNew(
+                "\"\(directory.shortenedForMessage)\" has entries of the unknown kind \(kind)"
+            )
         } catch {
             throw Failure.unreadable("\"\(directory.shortenedForMessage)\": \(error)")
         }
@@ -87,9 +89,12 @@ package final class StateDirectory: Sendable {
             guard claimed.first?.name == nil, !claimed.isEmpty else { return }
             claimed[0].name = name
             do {
-                try fileSystem.writeAtomically(Self.bytes(of: claimed), to: path.appending(path: "users.json"))
+                try fileSystem.writeAtomically(
+                    Self.bytes(of: claimed),
+                    to: path.appending(path: "users.json")
+                )
             } catch {
-                throw Failure.unreadable(error.message)
+                throw Failure.unreadable("\(error)")
             }
             users = claimed
         }

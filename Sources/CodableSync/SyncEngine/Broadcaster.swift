@@ -34,7 +34,9 @@ final class Broadcaster<Element: Sendable>: Sendable {
             var resumptions: [CheckedContinuation<Element?, Never>] = []
             for id in state.subscribers.keys {
                 if state.subscribers[id]?.waiting.isEmpty == false {
-                    if let waiter = state.subscribers[id]?.waiting.removeFirst() { resumptions.append(waiter) }
+                    if let waiter = state.subscribers[id]?.waiting.removeFirst() {
+                        resumptions.append(waiter)
+                    }
                 } else {
                     state.subscribers[id]?.buffer.append(element)
                     trim(&state, id)

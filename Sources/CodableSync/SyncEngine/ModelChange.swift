@@ -1,4 +1,5 @@
 public import RecordCoding
+
 public import struct Foundation.Date
 
 /// One element of an engine's `changes`: at most 200 records of one kind.

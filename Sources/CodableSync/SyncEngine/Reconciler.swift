@@ -27,7 +27,9 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     func reconcile(_ contents: ConflictContents) -> (Reconciliation, wasAsked: Bool) {
         guard let client = contents.client else {
-            return (.failed(ParkReason(kind: .contentsUnreadable, message: "The stored edit is missing.")), false)
+            return (
+                .failed(ParkReason(kind: .contentsUnreadable, message: "The stored edit is missing.")), false
+            )
         }
         guard let server = contents.server else {
             guard contents.item.server == nil else {

@@ -1,4 +1,4 @@
-public import RecordCoding
+import RecordCoding
 
 /// What this device knows, as the app sees it: the cloud's last word, with pending edits on top.
 extension SyncEngine {

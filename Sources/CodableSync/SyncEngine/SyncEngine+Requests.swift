@@ -41,7 +41,9 @@ extension SyncEngine {
                 // The first user who is confirmed takes over what nobody has claimed.
                 try claim?(user)
             } catch {
-                result = .failure(CloudError(.internalError, message: "The state could not be claimed: \(error)"))
+                result = .failure(
+                    CloudError(.internalError, message: "The state could not be claimed: \(error)")
+                )
             }
         }
         process(.accountChecked(request, result))

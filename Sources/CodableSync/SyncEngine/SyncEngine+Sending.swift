@@ -113,7 +113,9 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let version = item.known else {
-                saves.append(Record(recordID: recordID, recordType: recordType, fields: edit.fields.withoutNulls))
+                saves.append(
+                    Record(recordID: recordID, recordType: recordType, fields: edit.fields.withoutNulls)
+                )
                 continue
             }
             guard let server = contents[version.handle] else {

@@ -1,4 +1,4 @@
-public import RecordCoding
+import RecordCoding
 
 /// Calls that wait for the cloud.
 extension SyncEngine {

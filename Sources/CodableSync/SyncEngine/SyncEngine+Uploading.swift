@@ -1,5 +1,6 @@
+import RecordCoding
+
 import struct Foundation.Date
-public import RecordCoding
 
 /// What the app asks of an engine.
 extension SyncEngine {

@@ -1,7 +1,7 @@
 /// A hash of 64 bits that is the same in every process, on every platform and in every version.
 ///
 /// It is for telling contents apart, not for defence against somebody who makes collisions.
-struct StableHash {
+package struct StableHash {
     private var state: UInt64
 
     init(seed: UInt64 = 0) { state = seed ^ 0x9E37_79B9_7F4A_7C15 }
@@ -26,6 +26,16 @@ struct StableHash {
     mutating func combine(_ string: String) {
         var string = string
         string.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The hash of one string.
+    ///
+    /// - Parameter string: The string.
+    /// - Returns: Its hash.
+    package static func of(_ string: String) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(string)
+        return hash.value
     }
 
     /// The hash of all that was combined; every bit depends on every input.
