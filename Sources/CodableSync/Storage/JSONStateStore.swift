@@ -221,7 +221,9 @@ struct JournalFold {
     }
 }
 
-/// Where contents are. What was frozen for a compaction is replaced in one step, however much it is.
+/// Where contents are.
+///
+/// What was frozen for a compaction is replaced in one step, however much it is.
 struct ContentIndex: Sendable {
     private var layers: [[ContentHandle: LogPosition]]
 

@@ -67,6 +67,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
     /// A new stream; it holds values from now on.
     ///
     /// - Parameter wake: Called with each request for an element.
+    /// - Returns: The stream.
     func stream(wake: @escaping @Sendable () -> Void) -> AsyncStream<Element> {
         let id = state.withLock { state -> UInt64 in
             state.lastID += 1
