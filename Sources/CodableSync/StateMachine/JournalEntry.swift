@@ -9,6 +9,8 @@ import struct Foundation.Date
 package enum JournalEntry: Equatable, Sendable {
     /// The app uploaded or deleted a record.
     case queued(name: String, LocalChange)
+    /// The models that the app had before sync are queued, with this batch.
+    case initialModelsQueued
     /// These contents leave for the server; what comes back may be lost.
     case sending([SentContents])
     /// The server has what was sent.
@@ -107,6 +109,8 @@ package struct StateSummary: Equatable, Sendable {
     package var serverWait: Date?
     package var lastFetch: Date?
     package var deliveryOrder: UInt64 = 0
+    /// The models that the app had before sync were queued; that happens once.
+    package var hasInitialModels = false
 
     package init() {}
 }

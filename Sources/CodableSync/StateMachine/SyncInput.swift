@@ -68,7 +68,7 @@ package struct NewChange: Equatable, Sendable {
     package var name: String
     package var kind: LocalChange.Kind
     package var edited: Date?
-    /// Queued only if neither this device nor the cloud knows the record with these contents.
+    /// A model that the app had before sync: it knows nothing of the cloud's, and is queued only once.
     package var isInitial = false
 
     package init(name: String, kind: LocalChange.Kind, edited: Date?, isInitial: Bool = false) {

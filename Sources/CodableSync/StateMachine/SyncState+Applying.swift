@@ -5,6 +5,7 @@ extension SyncState {
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {
         case .queued(let name, let pending): applyQueued(name, pending)
+        case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)
         case .deletionConfirmed(let name): applyDeletionConfirmed(name)

@@ -25,14 +25,18 @@ extension SyncStateMachine {
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
+        if changes.first?.isInitial == true {
+            if state.summary.hasInitialModels {
+                actions.append(.answer(call, .done))
+                return
+            }
+            entries.append(.initialModelsQueued)
+        }
         for change in changes {
-            let record = state[change.name]
-            if change.isInitial, record != nil { continue }
-            let pending = LocalChange(
-                kind: change.kind,
-                edited: change.edited,
-                base: baseForNewEdit(of: change.name)
-            )
+            // What the user did since is newer than what the app had before.
+            if change.isInitial, state[change.name]?.pending != nil { continue }
+            let base = change.isInitial ? nil : baseForNewEdit(of: change.name)
+            let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
             unknownErrors[change.name] = nil

@@ -209,6 +209,7 @@ extension JSONReader {
             case "serverWait": summary.serverWait = try json.date()
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.uint()
+            case "initialModels": summary.hasInitialModels = try json.bool()
             default: try json.skipValue()
             }
         }

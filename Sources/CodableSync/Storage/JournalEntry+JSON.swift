@@ -99,6 +99,7 @@ enum JournalLine {
             json.bool(isComplete)
             json.endObject()
         case .listingBegan: json.flag("listingBegan")
+        case .initialModelsQueued: json.flag("initialModelsQueued")
         case .accepted(let changes):
             json.key("accepted")
             json.array(changes) { json, change in
@@ -346,6 +347,8 @@ extension JSONWriter {
         member("lastFetch", summary.lastFetch)
         key("deliveryOrder")
         uint(summary.deliveryOrder)
+        key("initialModels")
+        bool(summary.hasInitialModels)
         endObject()
     }
 }

@@ -106,6 +106,7 @@ extension JournalLine {
         case "note": return .note(try json.note())
         case "summary": return .summary(try json.summary())
         case "listingBegan": return try json.flag(.listingBegan)
+        case "initialModelsQueued": return try json.flag(.initialModelsQueued)
         case "zoneReady": return try json.flag(.zoneReady)
         case "subscribed": return try json.flag(.subscribed)
         default: throw JournalLineError.unknownKind(key)

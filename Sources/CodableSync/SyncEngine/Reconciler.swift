@@ -72,7 +72,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         do {
             guard let resolved = try Model.resolveConflict(conflict) else { return .server }
             let edited = clientEdited.map { max($0, serverEdited) }
-            let record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
+            var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
+            record.systemFields = server.systemFields
             if record.agrees(with: server) { return .server }
             if record.agrees(with: client), client.agrees(with: record), edited == clientEdited {
                 return .client

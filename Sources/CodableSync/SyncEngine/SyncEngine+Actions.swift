@@ -2,7 +2,7 @@ import RecordCoding
 
 /// The door to the state, and what the machine's actions become.
 extension SyncEngine {
-    var now: Moment {
+    nonisolated var now: Moment {
         var moment = configuration.clock.now
         if let date = configuration.date { moment.wall = date() }
         return moment
@@ -63,8 +63,14 @@ extension SyncEngine {
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {
         resources.setTimer(timer, at: instant, on: configuration.clock) { [weak self] in
-            await self?.process(.timerFired(timer))
+            await self?.fire(timer)
         }
+    }
+
+    private func fire(_ timer: SyncTimer) {
+        process(.timerFired(timer))
+        // Whatever the request still brings comes too late.
+        if case .deadline(let request) = timer { resources.cancel(request) }
     }
 
     func emit(_ event: SyncEvent) {

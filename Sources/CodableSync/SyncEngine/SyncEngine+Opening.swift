@@ -55,7 +55,7 @@ extension SyncEngine {
             at: now
         )
         phase = .open
-        resources.run { [weak self] in
+        outcomeTask = Task { [weak self] in
             for await outcome in outcomes { await self?.take(outcome) }
         }
         let signals = database.signals
@@ -122,9 +122,11 @@ extension SyncEngine {
         let opening = phase
         phase = .closed
         if case .opening(let task) = opening { _ = await task.result }
-        resources.endAll()
+        // What is under way to the disk is stored, and its callers are told so.
         await journal?.close()
+        await outcomeTask?.value
         resources.keep(nil)
+        resources.endAll()
         journal = nil
         machine = nil
         for call in calls.values { call.resume(returning: .failed(.closed)) }

@@ -6,11 +6,12 @@ import struct Foundation.Date
 extension SyncEngine {
     /// Performs a request, and lets the engine know what came of it.
     private func perform<Answer: Sendable>(
+        _ id: RequestID,
         _ request: @escaping @Sendable (any CloudDatabase) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
         let database = database
-        resources.run { [weak self] in
+        resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
                 result = .success(try await request(database))
@@ -25,7 +26,7 @@ extension SyncEngine {
     // MARK: Account and zone
 
     func checkAccount(_ request: RequestID) {
-        perform { database -> CloudAccount in
+        perform(request) { database -> CloudAccount in
             let status = try await database.accountStatus()
             let user = status == .available ? try await database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
@@ -51,7 +52,7 @@ extension SyncEngine {
 
     func saveZone(_ request: RequestID) {
         let zoneID = zoneID
-        perform { database in
+        perform(request) { database in
             try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         } then: { engine, result in
             let outcome = result.flatMap { $0.saveResults[zoneID] ?? .failure(.unmentioned("the zone")) }
@@ -64,7 +65,7 @@ extension SyncEngine {
             subscriptionID: "codablesync-\(zoneID.zoneName)",
             kind: .zone(zoneID)
         )
-        perform { database in
+        perform(request) { database in
             try await database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
             let outcome = result.flatMap {
@@ -76,7 +77,7 @@ extension SyncEngine {
 
     func readDatabaseChanges(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
-        perform { database -> ZoneFate in
+        perform(request) { database -> ZoneFate in
             var fate = ZoneFate(reason: nil, token: token)
             var pages = 0
             while true {
@@ -100,7 +101,7 @@ extension SyncEngine {
     func fetch(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
         let limit = configuration.fetchPageSize
-        perform { database in
+        perform(request) { database in
             try await database.recordZoneChanges(
                 inZoneWith: zoneID,
                 since: token,
@@ -162,7 +163,7 @@ extension SyncEngine {
 
     func lookUp(_ request: RequestID, _ names: [String]) {
         let ids = names.map { RecordID(recordName: $0, zoneID: zoneID) }
-        perform { database in
+        perform(request) { database in
             try await database.records(for: ids, desiredKeys: nil)
         } then: { engine, result in
             var contents: [ContentHandle: Record] = [:]

@@ -6,7 +6,7 @@ extension SyncEngine {
         let outgoing = OutgoingRequest(items: items, zoneID: zoneID, recordType: Model.recordType)
         let journal = journal
         let database = database
-        resources.run { [weak self] in
+        resources.run(request) { [weak self] in
             let result: Result<OutgoingRequest, CloudError>
             do {
                 var outgoing = outgoing
@@ -86,6 +86,7 @@ struct OutgoingRequest: Sendable {
     private(set) var unreadable: [String: String] = [:]
     /// What the server has of the records that are saved, as far as it was known.
     private var known: [String: Record] = [:]
+    private var sent: [String: [String: RecordValue]] = [:]
     var answer = ModifyRecordsResult()
 
     init(items: [SendItem], zoneID: ZoneID, recordType: String) {
@@ -128,6 +129,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             known[item.name] = server
+            sent[item.name] = fields
             saves.append(
                 Record(
                     recordID: recordID,
@@ -143,8 +145,7 @@ struct OutgoingRequest: Sendable {
     func stored(_ server: Record, of item: SendItem) -> Record {
         var record = server
         var fields = known[item.name]?.fields ?? [:]
-        let sent = saves.first { $0.recordID.recordName == item.name }?.fields ?? [:]
-        fields.merge(sent) { $1 }
+        fields.merge(sent[item.name] ?? [:]) { $1 }
         fields.merge(server.fields) { $1 }
         record.fields = fields.withoutNulls
         record.recordID = RecordID(recordName: item.name, zoneID: zoneID)

@@ -13,7 +13,7 @@ extension SyncEngine {
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
     ///   used; nothing of the call is queued then.
-    public func upload(_ models: Model...) async throws {
+    public nonisolated func upload(_ models: Model...) async throws {
         try await upload(models)
     }
 
@@ -22,11 +22,10 @@ extension SyncEngine {
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
     ///   used; nothing of the call is queued then.
-    public func upload(_ models: [Model]) async throws {
+    public nonisolated func upload(_ models: [Model]) async throws {
         try Task.checkCancellation()
         if models.isEmpty { return }
         let records = try encode(models, edited: now.wall.rounded)
-        try await ready()
         try await enqueue(records, isInitial: false)
     }
 
@@ -38,12 +37,11 @@ extension SyncEngine {
     ///
     /// - Parameter initial: The models that the app had before.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does, and `cloud` if the first fetch failed.
-    public func start(uploading initial: [Model] = []) async throws {
+    public nonisolated func start(uploading initial: [Model] = []) async throws {
         let records = try encode(initial, edited: nil)
-        try await ready()
-        process(.start)
+        let hasFetched = try await begin()
         if records.isEmpty { return }
-        if machine?.state.summary.zoneToken == nil { _ = try await fetchChanges() }
+        if !hasFetched { try await fetchChanges() }
         try await enqueue(records, isInitial: true)
     }
 
@@ -97,8 +95,15 @@ extension SyncEngine {
 
     // MARK: Parts
 
+    /// Starts; tells whether this device has ever fetched.
+    private func begin() async throws -> Bool {
+        try await ready()
+        process(.start)
+        return machine?.state.summary.lastFetch != nil
+    }
+
     /// Every model as the record to store, or every reason why one cannot be.
-    private func encode(_ models: [Model], edited: Date?) throws -> [Record] {
+    private nonisolated func encode(_ models: [Model], edited: Date?) throws -> [Record] {
         var places: [String: Int] = [:]
         var records: [Record] = []
         var invalid: [SyncError.InvalidModel] = []
@@ -123,7 +128,7 @@ extension SyncEngine {
         return records
     }
 
-    private func checkNames(_ names: [String]) throws {
+    private nonisolated func checkNames(_ names: [String]) throws {
         var invalid: [SyncError.InvalidModel] = []
         for name in names {
             do {
@@ -135,12 +140,13 @@ extension SyncEngine {
         if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
     }
 
-    private func unique(_ names: [String]) -> [String] {
+    private nonisolated func unique(_ names: [String]) -> [String] {
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }
 
     private func enqueue(_ records: [Record], isInitial: Bool) async throws {
+        try await ready()
         var contents: [ContentHandle: Record] = [:]
         contents.reserveCapacity(records.count)
         let changes = records.map { record in

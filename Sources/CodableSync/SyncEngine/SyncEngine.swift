@@ -30,6 +30,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var phase = Phase.new
     var machine: SyncStateMachine?
     var journal: JournalLane?
+    /// Passes on what the journal says; it ends with the journal.
+    var outcomeTask: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
     /// Calls whose task was cancelled before they were known.
     var lastCall: CallID = 0
@@ -104,6 +106,8 @@ public actor SyncEngine<Model: RecordCodable> {
 final class EngineResources: Sendable {
     private struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]
+        /// The tasks of requests, by request.
+        var requests: [RequestID: UInt64] = [:]
         var timers: [SyncTimer: (id: UInt64, task: Task<Void, Never>)] = [:]
         var lastID: UInt64 = 0
         var isEnded = false
@@ -130,20 +134,31 @@ final class EngineResources: Sendable {
     }
 
     /// Runs a piece of work that ends with the engine.
-    func run(_ work: @escaping @Sendable () async -> Void) {
+    func run(_ request: RequestID? = nil, _ work: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             guard !state.isEnded else { return }
             state.lastID += 1
             let id = state.lastID
+            if let request { state.requests[request] = id }
             state.tasks[id] = Task { [weak self] in
                 await work()
-                self?.forget(id)
+                self?.forget(id, request)
             }
         }
     }
 
-    private func forget(_ id: UInt64) {
-        state.withLock { $0.tasks[id] = nil }
+    private func forget(_ id: UInt64, _ request: RequestID?) {
+        state.withLock { state in
+            state.tasks[id] = nil
+            if let request { state.requests[request] = nil }
+        }
+    }
+
+    /// Gives up a request that was not answered in time.
+    func cancel(_ request: RequestID) {
+        state.withLock { state in
+            state.requests.removeValue(forKey: request).flatMap { state.tasks[$0] }
+        }?.cancel()
     }
 
     /// Runs work at a time; the former timer of the same name is cancelled.
