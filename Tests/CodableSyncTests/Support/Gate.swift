@@ -1,0 +1,56 @@
+import CodableSync
+import Foundation
+
+/// Holds a request until a test lets it go, and lets the test wait until one is held.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var failure: CloudError?
+        var isReached = false
+        var held: [CheckedContinuation<Void, any Error>] = []
+        var watchers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Called by the request: waits here.
+    func pass() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
+                state.isReached = true
+                defer { state.watchers = [] }
+                if state.isOpen {
+                    return (state.failure.map { .failure($0) } ?? .success(()), state.watchers)
+                }
+                state.held.append(continuation)
+                return (nil, state.watchers)
+            }
+            for watcher in watchers { watcher.resume() }
+            if let outcome { continuation.resume(with: outcome) }
+        }
+    }
+
+    /// Returns once a request is held here.
+    func reached() async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLock { state -> Bool in
+                if !state.isReached { state.watchers.append(continuation) }
+                return state.isReached
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    /// Lets the request go, or fails it.
+    func open(throwing failure: CloudError? = nil) {
+        let held = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+            state.isOpen = true
+            state.failure = failure
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held {
+            if let failure { continuation.resume(throwing: failure) } else { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import CodableSync
+import Foundation
+
+/// A connection to any database that fails, loses, holds back or changes answers as a test says.
+///
+/// The fake has faults of its own; this one puts the same in front of every database, so that one suite of
+/// scenarios runs on all of them.
+final class ScriptedDatabase: CloudDatabase {
+    enum Operation: String, Sendable, CaseIterable {
+        case account, zones, subscriptions, databaseChanges, fetch, lookUp, modify
+    }
+
+    /// What happens to a request instead of the normal course.
+    enum Fault: Sendable {
+        /// Fails, and nothing has happened.
+        case fail(CloudError)
+        /// Happens, and the answer is lost.
+        case loseAnswer
+        /// Waits until the gate is opened, before anything happens.
+        case holdBefore(Gate)
+        /// Happens at once; the answer waits until the gate is opened.
+        case holdAfter(Gate)
+    }
+
+    /// One request for records, as it was sent.
+    struct Modify: Sendable {
+        var saves: [Record]
+        var deletions: [String]
+
+        var names: [String] { saves.map(\.recordID.recordName) + deletions }
+        var bytes: Int { saves.reduce(0) { $0 + $1.size } }
+    }
+
+    private struct Script {
+        var faults: [Operation: [Fault]] = [:]
+        var standing: [Operation: CloudError] = [:]
+        var itemErrors: [String: [CloudError]] = [:]
+        var standingItemErrors: [String: CloudError] = [:]
+        var modifies: [Modify] = []
+        var counts: [Operation: Int] = [:]
+        var modifyTransform: (@Sendable (ModifyRecordsResult) -> ModifyRecordsResult)?
+        var fetchTransform: (@Sendable (ZoneChanges) -> ZoneChanges)?
+        var account: CloudError?
+        var status: AccountStatus?
+        var limits: DatabaseLimits?
+        var maximumAccepted: Int?
+    }
+
+    let base: any CloudDatabase
+    private let script = Locked(Script())
+
+    init(_ base: any CloudDatabase) {
+        self.base = base
+    }
+
+    // MARK: Scripting
+
+    func plan(_ operation: Operation, _ faults: Fault...) {
+        script.withLock { $0.faults[operation, default: []] += faults }
+    }
+
+    func failNext(_ operation: Operation, _ code: CloudError.Code, times: Int = 1, retryAfter: Duration? = nil) {
+        script.withLock { script in
+            let error = CloudError(code, retryAfter: retryAfter)
+            script.faults[operation, default: []] += Array(repeating: .fail(error), count: times)
+        }
+    }
+
+    /// Every request of the kind fails until it is set to `nil`.
+    func failAlways(_ operation: Operation, _ error: CloudError?) {
+        script.withLock { $0.standing[operation] = error }
+    }
+
+    var isReachable: Bool {
+        get { script.withLock { $0.standing[.fetch] == nil } }
+        set {
+            for operation in Operation.allCases {
+                failAlways(operation, newValue ? nil : CloudError(.networkUnavailable))
+            }
+        }
+    }
+
+    /// The item fails so often, each time it is sent.
+    func failItem(_ name: String, _ errors: CloudError...) {
+        script.withLock { $0.itemErrors[name, default: []] += errors }
+    }
+
+    func failItemAlways(_ name: String, _ error: CloudError?) {
+        script.withLock { $0.standingItemErrors[name] = error }
+    }
+
+    func changeModifyAnswers(_ transform: (@Sendable (ModifyRecordsResult) -> ModifyRecordsResult)?) {
+        script.withLock { $0.modifyTransform = transform }
+    }
+
+    func changeFetchAnswers(_ transform: (@Sendable (ZoneChanges) -> ZoneChanges)?) {
+        script.withLock { $0.fetchTransform = transform }
+    }
+
+    func setAccount(_ status: AccountStatus?) {
+        script.withLock { $0.status = status }
+    }
+
+    func setLimits(_ limits: DatabaseLimits) {
+        script.withLock { $0.limits = limits }
+    }
+
+    /// Requests with more items than this get `limitExceeded`, whatever the limits say.
+    func acceptAtMost(_ count: Int?) {
+        script.withLock { $0.maximumAccepted = count }
+    }
+
+    var modifies: [Modify] { script.withLock { $0.modifies } }
+
+    func count(_ operation: Operation) -> Int { script.withLock { $0.counts[operation] ?? 0 } }
+
+    // MARK: CloudDatabase
+
+    var identifier: String { base.identifier }
+    var scope: DatabaseScope { base.scope }
+    var limits: DatabaseLimits { script.withLock { $0.limits } ?? base.limits }
+    var isInMemory: Bool { base.isInMemory }
+    var signals: AsyncStream<CloudSignal> { base.signals }
+
+    private func perform<Answer: Sendable>(
+        _ operation: Operation,
+        _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        let (fault, standing) = script.withLock { script -> (Fault?, CloudError?) in
+            script.counts[operation, default: 0] += 1
+            if let standing = script.standing[operation] { return (nil, standing) }
+            guard script.faults[operation]?.isEmpty == false else { return (nil, nil) }
+            return (script.faults[operation]?.removeFirst(), nil)
+        }
+        if let standing { throw standing }
+        switch fault {
+        case nil:
+            return try await body()
+        case .fail(let error)?:
+            throw error
+        case .loseAnswer?:
+            _ = try await body()
+            throw CloudError(.serverResponseLost)
+        case .holdBefore(let gate)?:
+            try await gate.pass()
+            return try await body()
+        case .holdAfter(let gate)?:
+            let answer = try await body()
+            try await gate.pass()
+            return answer
+        }
+    }
+
+    func accountStatus() async throws -> AccountStatus {
+        try await perform(.account) {
+            if let status = script.withLock({ $0.status }) { return status }
+            return try await base.accountStatus()
+        }
+    }
+
+    func userRecordName() async throws -> String { try await base.userRecordName() }
+
+    func modifyRecords(
+        saving recordsToSave: [Record],
+        deleting recordIDsToDelete: [RecordID],
+        savePolicy: SavePolicy,
+        atomically: Bool
+    ) async throws -> ModifyRecordsResult {
+        let request = Modify(saves: recordsToSave, deletions: recordIDsToDelete.map(\.recordName))
+        let (maximum, transform) = script.withLock { script in
+            script.modifies.append(request)
+            return (script.maximumAccepted, script.modifyTransform)
+        }
+        return try await perform(.modify) {
+            if let maximum, request.names.count > maximum { throw CloudError(.limitExceeded) }
+            let (errors, result) = try await modify(
+                recordsToSave,
+                recordIDsToDelete,
+                savePolicy,
+                atomically
+            )
+            var answer = result
+            for (id, error) in errors {
+                if request.deletions.contains(id.recordName) {
+                    answer.deleteResults[id] = .some(error)
+                } else {
+                    answer.saveResults[id] = .failure(error)
+                }
+            }
+            return transform.map { $0(answer) } ?? answer
+        }
+    }
+
+    /// Keeps the items away from the database that are to fail.
+    private func modify(
+        _ saves: [Record],
+        _ deletions: [RecordID],
+        _ policy: SavePolicy,
+        _ atomically: Bool
+    ) async throws -> ([RecordID: CloudError], ModifyRecordsResult) {
+        let errors = script.withLock { script in
+            var errors: [RecordID: CloudError] = [:]
+            for id in saves.map(\.recordID) + deletions {
+                if script.itemErrors[id.recordName]?.isEmpty == false {
+                    errors[id] = script.itemErrors[id.recordName]?.removeFirst()
+                } else if let error = script.standingItemErrors[id.recordName] {
+                    errors[id] = error
+                }
+            }
+            return errors
+        }
+        let result = try await base.modifyRecords(
+            saving: saves.filter { errors[$0.recordID] == nil },
+            deleting: deletions.filter { errors[$0] == nil },
+            savePolicy: policy,
+            atomically: atomically
+        )
+        return (errors, result)
+    }
+
+    func records(
+        for ids: [RecordID],
+        desiredKeys: [String]?
+    ) async throws -> [RecordID: Result<Record, CloudError>] {
+        try await perform(.lookUp) { try await base.records(for: ids, desiredKeys: desiredKeys) }
+    }
+
+    func modifyRecordZones(
+        saving zonesToSave: [RecordZone],
+        deleting zoneIDsToDelete: [ZoneID]
+    ) async throws -> ModifyZonesResult {
+        try await perform(.zones) {
+            try await base.modifyRecordZones(saving: zonesToSave, deleting: zoneIDsToDelete)
+        }
+    }
+
+    func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+        try await perform(.zones) { try await base.recordZones(for: ids) }
+    }
+
+    func databaseChanges(
+        since changeToken: ChangeToken?,
+        resultsLimit: Int?
+    ) async throws -> DatabaseChanges {
+        try await perform(.databaseChanges) {
+            try await base.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
+        }
+    }
+
+    func recordZoneChanges(
+        inZoneWith zoneID: ZoneID,
+        since changeToken: ChangeToken?,
+        desiredKeys: [String]?,
+        resultsLimit: Int?
+    ) async throws -> ZoneChanges {
+        let transform = script.withLock { $0.fetchTransform }
+        return try await perform(.fetch) {
+            let changes = try await base.recordZoneChanges(
+                inZoneWith: zoneID,
+                since: changeToken,
+                desiredKeys: desiredKeys,
+                resultsLimit: resultsLimit
+            )
+            return transform.map { $0(changes) } ?? changes
+        }
+    }
+
+    func modifySubscriptions(
+        saving subscriptionsToSave: [CloudSubscription],
+        deleting subscriptionIDsToDelete: [String]
+    ) async throws -> ModifySubscriptionsResult {
+        try await perform(.subscriptions) {
+            try await base.modifySubscriptions(
+                saving: subscriptionsToSave,
+                deleting: subscriptionIDsToDelete
+            )
+        }
+    }
+
+    func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
+        base.notification(from: userInfo)
+    }
+}
