@@ -62,6 +62,7 @@ extension RecordCodable {
     ///
     /// - Parameter client: The newest model of this device.
     /// - Returns: `nil`.
+    /// - Throws: Nothing; the requirement allows it.
     public static func resolveDeletion(of client: Self) throws -> Self? { nil }
 }
 

@@ -9,7 +9,7 @@ public struct RecordID: Hashable, Sendable, Codable {
     /// The zone that holds the record.
     public var zoneID: ZoneID
 
-    /// Makes a record ID. Names are checked where they are used, not here.
+    /// Makes a record ID; names are checked where they are used, not here.
     ///
     /// - Parameters:
     ///   - recordName: The record's name.

@@ -18,7 +18,7 @@ public struct ZoneID: Hashable, Sendable, Codable {
     /// The user record name of the owner, or ``currentUserOwnerName``.
     public var ownerName: String
 
-    /// Makes a zone ID. Names are checked where they are used, not here.
+    /// Makes a zone ID; names are checked where they are used, not here.
     ///
     /// - Parameters:
     ///   - zoneName: The zone's name.

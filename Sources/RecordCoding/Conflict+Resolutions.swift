@@ -1,0 +1,76 @@
+/// Which side of a conflict wins where both sides changed the same field.
+public enum ConflictPreference: Hashable, Sendable {
+    /// The side that was edited later; at equal dates the server's.
+    case latestEdit
+    /// This device's side.
+    case client
+    /// The cloud's side.
+    case server
+}
+
+extension Conflict {
+    /// The model that was edited later; at equal dates the server's, so that all devices agree.
+    public var latestEdit: Model { prefersClient(.latestEdit) ? client : server }
+
+    /// Both edits in one model, merged field by field.
+    ///
+    /// With an ancestor, a field that one side changed takes that side's value; one that both changed goes to the
+    /// preferred side. Without an ancestor, a field that is null, absent or an empty list on one side takes the
+    /// other's value, and every other difference goes to the preferred side. A nested value is one field.
+    ///
+    /// - Parameter preference: The side that wins where both changed a field.
+    /// - Returns: The merged model.
+    /// - Throws: `EncodingError` or `DecodingError` if a side cannot be coded as a record.
+    public func merged(preferring preference: ConflictPreference = .latestEdit) throws -> Model {
+        let encoder = RecordEncoder()
+        var record = try encoder.encode(client)
+        record.fields =
+            FieldMerge(
+                client: record.fields,
+                server: try encoder.encode(server).fields,
+                ancestor: try ancestor.map { try encoder.encode($0).fields },
+                prefersClient: prefersClient(preference)
+            ).fields
+        let systemFields = (server as? any SystemFieldsStoring)?.systemFields
+        return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
+    }
+
+    private func prefersClient(_ preference: ConflictPreference) -> Bool {
+        switch preference {
+        case .latestEdit: clientEdited > serverEdited
+        case .client: true
+        case .server: false
+        }
+    }
+}
+
+/// A three-way merge of fields.
+private struct FieldMerge {
+    let client: [String: RecordValue]
+    let server: [String: RecordValue]
+    let ancestor: [String: RecordValue]?
+    let prefersClient: Bool
+
+    /// The fields of both sides, each decided for itself.
+    var fields: [String: RecordValue] {
+        var fields = server
+        for name in client.keys { fields[name] = value(of: name) }
+        for name in server.keys where client[name] == nil { fields[name] = value(of: name) }
+        return fields
+    }
+
+    private func value(of name: String) -> RecordValue {
+        let mine = client[name] ?? .null
+        let theirs = server[name] ?? .null
+        let preferred = prefersClient ? mine : theirs
+        if mine.isIdentical(to: theirs) { return theirs }
+        if let ancestor {
+            let common = ancestor[name] ?? .null
+            if mine.isIdentical(to: common) { return theirs }
+            return theirs.isIdentical(to: common) ? mine : preferred
+        }
+        if mine.isNothing, theirs.isNothing { return preferred }
+        if mine.isNothing { return theirs }
+        return theirs.isNothing ? mine : preferred
+    }
+}

@@ -1,0 +1,74 @@
+/// The values of an unkeyed container: a list, or an array of JSON.
+enum CodedElements {
+    case values([RecordValue])
+    case array([JSONValue])
+
+    var count: Int {
+        switch self {
+        case .values(let values): values.count
+        case .array(let array): array.count
+        }
+    }
+
+    subscript(index: Int) -> CodedValue {
+        switch self {
+        case .values(let values): .field(values[index])
+        case .array(let array): .json(array[index])
+        }
+    }
+}
+
+/// An unkeyed container: a list or an array of JSON, read from its beginning.
+struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
+    private let elements: CodedElements
+    let codingPath: [any CodingKey]
+    private let depth: Int
+    private(set) var currentIndex = 0
+
+    init(_ elements: CodedElements, _ codingPath: [any CodingKey], _ depth: Int) {
+        self.elements = elements
+        self.codingPath = codingPath
+        self.depth = depth
+    }
+
+    var count: Int? { elements.count }
+
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    mutating func decodeNil() throws -> Bool {
+        let isNull = try next().isNull
+        if isNull { currentIndex += 1 }
+        return isNull
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let value = try next().decode(type, at: place, depth: depth + 1)
+        currentIndex += 1
+        return value
+    }
+
+    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<
+        Key
+    > {
+        try nestedDecoder().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try nestedDecoder().unkeyedContainer()
+    }
+
+    mutating func superDecoder() throws -> any Decoder { try nestedDecoder() }
+
+    private var place: CodingPlace { CodingPlace(codingPath, IndexKey(currentIndex)) }
+
+    private mutating func nestedDecoder() throws -> CodedValueDecoder {
+        let decoder = try next().nestedDecoder(at: place, depth: depth + 1)
+        currentIndex += 1
+        return decoder
+    }
+
+    private func next() throws -> CodedValue {
+        guard !isAtEnd else { throw place.missing() }
+        return elements[currentIndex]
+    }
+}

@@ -1,0 +1,50 @@
+import struct Foundation.Data
+
+/// Turns records into values: the mirror of ``RecordEncoder``.
+///
+/// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional and
+/// `[]` for a list; CloudKit cannot tell a cleared field from one that was never set.
+public struct RecordDecoder: Sendable {
+    /// Makes a decoder.
+    public init() {}
+
+    /// Decodes the fields of a record.
+    ///
+    /// A type that conforms to ``SystemFieldsStoring`` receives the record's system fields.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - record: The record.
+    /// - Returns: The value.
+    /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
+    ///   ``RecordCodable`` value has another record name than the record; an error that the value's own
+    ///   `init(from:)` throws, as it is.
+    public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
+        let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
+        if let model = value as? any RecordCodable {
+            let name = (record: record.recordID.recordName, model: model.recordName)
+            guard name.record.utf8.elementsEqual(name.model.utf8) else {
+                throw CodingPlace([]).corrupted(
+                    .recordNameMismatch(
+                        recordName: name.record.abbreviated,
+                        modelName: name.model.abbreviated
+                    )
+                )
+            }
+        }
+        return value
+    }
+
+    /// Decodes fields and hands a blob to a value that stores system fields.
+    func decode<T: Decodable>(_ type: T.Type, from record: Record, systemFields: Data?) throws -> T {
+        var fields = record.fields.filter { !ReservedField.isReserved($0.key) }
+        let storesSystemFields = type is any SystemFieldsStoring.Type
+        if storesSystemFields { fields[SystemFieldsKey.name] = systemFields.map(RecordValue.bytes) ?? .null }
+        let decoder = CodedValueDecoder(value: .record(fields), place: CodingPlace([]), depth: 0)
+        let value = try T(from: decoder)
+        guard storesSystemFields, var model = value as? any SystemFieldsStoring else { return value }
+        // A model may leave the key out of its coding keys.
+        model.systemFields = systemFields
+        return model as? T ?? value
+    }
+}

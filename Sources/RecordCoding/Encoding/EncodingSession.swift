@@ -1,0 +1,52 @@
+/// What all containers of one encoding share.
+final class EncodingSession {
+    /// The first misuse that the container could not throw, since `Encoder` hands containers out without throwing.
+    private(set) var problem: EncodingError?
+
+    /// Notes a misuse; the encoding fails with the first one, whatever the model does afterwards.
+    func fail(_ reason: String, at path: [any CodingKey]) {
+        let place = CodingPlace(path)
+        fail(.unsupportedShape(field: place.field, reason: reason), at: place)
+    }
+
+    func fail(_ error: RecordCodingError, at place: CodingPlace) {
+        problem = problem ?? place.encodingError(place.field, error)
+    }
+
+    func check() throws {
+        if let problem { throw problem }
+    }
+
+    /// Encodes a value as JSON into a box.
+    func encode<Value: Encodable>(_ value: Value, into box: JSONBox, at place: CodingPlace, depth: Int) throws
+    {
+        if let convertible = value as? any JSONConvertible {
+            box.content = try convertible.jsonContent(at: place)
+            return
+        }
+        try checkDepth(depth, of: value, at: place)
+        if let unordered = value as? any UnorderedEncodable, unordered.isUnordered {
+            box.content = .array(
+                try unordered.sortedBoxes { element in
+                    let elementBox = JSONBox()
+                    try self.encode(element, into: elementBox, at: place, depth: depth + 1)
+                    return elementBox
+                }
+            )
+        } else if let optional = value as? any OptionalEncodable, let wrapped = optional.wrapped {
+            try encode(wrapped, into: box, at: place, depth: depth)
+        } else {
+            try value.encode(to: JSONBoxEncoder(session: self, box: box, place: place, depth: depth))
+        }
+    }
+
+    private func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {
+        guard depth > JSONText.maximumDepth else { return }
+        // The path would be a text of thousands of characters: its beginning says where.
+        let start = CodingPlace(Array(place.codingPath.prefix(8)))
+        throw start.encodingError(
+            "\(type(of: value))",
+            .tooDeep(field: start.field, limit: JSONText.maximumDepth)
+        )
+    }
+}

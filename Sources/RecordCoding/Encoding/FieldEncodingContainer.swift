@@ -1,0 +1,69 @@
+/// The keyed container of the top level: each key is a field, a nil is a null.
+///
+/// Every typed `encodeIfPresent` is written out: the standard library's own, which forget a `nil`, would be
+/// chosen before the generic one.
+struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let target: FieldTarget
+    let codingPath: [any CodingKey] = []
+
+    func encodeNil(forKey key: Key) throws {
+        if !target.skips(key) { try target.put(.null, key) }
+    }
+
+    func encode<Value: Encodable & FieldConvertible>(_ value: Value, forKey key: Key) throws {
+        guard !target.skips(key) else { return }
+        try target.put(try value.fieldValue(at: CodingPlace([], key)), key)
+    }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        guard !target.skips(key) else { return }
+        try target.put(try target.fieldValue(of: value, at: CodingPlace([], key)), key)
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOrNull(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNull(value, key) }
+
+    private func encodeOrNull(_ value: (some FieldConvertible)?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        nestedEncoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nestedEncoder(key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { nestedEncoder(SuperKey()) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(key) }
+
+    private func nestedEncoder(_ key: any CodingKey) -> JSONBoxEncoder {
+        JSONBoxEncoder(
+            session: target.session,
+            box: target.nestedBox(key),
+            place: CodingPlace([], key),
+            depth: 1
+        )
+    }
+}

@@ -1,0 +1,77 @@
+/// Turns values into records: each key of the top level becomes one field.
+///
+/// The kind of a field follows from the static type of the property:
+///
+/// | Swift | Field |
+/// |---|---|
+/// | `String`, `UUID`, `URL` of the web, enum of strings | string |
+/// | `Bool` (0 or 1), integers of every width, enum of integers | int64 |
+/// | `Double`, `Float` | double |
+/// | `Date` | date, rounded to the millisecond |
+/// | `Data` | bytes |
+/// | ``RecordReference``, ``RecordLocation`` | reference, location |
+/// | `URL` of a file, ``RecordAsset`` | asset |
+/// | array of one of these | list, also when it is empty |
+/// | optional of one of these | its kind, or null, which clears the field |
+/// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
+///
+/// Equal values give equal records, in every process. A set or dictionary is sorted wherever a container is asked to encode it;
+/// one that is made to encode itself, by `set.encode(to: encoder)`, is not. Of a key that is encoded twice, the last
+/// value wins. What cannot be stored without loss is refused: NaN and infinities, integers outside `Int64`,
+/// dates outside the years 1 to 9999.
+public struct RecordEncoder: Sendable {
+    /// Makes an encoder.
+    public init() {}
+
+    /// Encodes any value whose top level is a keyed container.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - recordType: The record type.
+    ///   - recordID: The record's name and zone.
+    /// - Returns: The record, without system fields; every optional that is `nil` is a null.
+    /// - Throws: `EncodingError` with the coding path and a ``RecordCodingError`` below it; an error that the
+    ///   value's own `encode(to:)` throws, as it is.
+    public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
+        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+            try RecordLimits.checkRecordName(recordID.recordName)
+            try RecordLimits.check(recordID.zoneID)
+            try RecordLimits.checkRecordType(recordType)
+        }
+        let fields = try FieldEncoder.fields(of: value)
+        let record = Record(recordID: recordID, recordType: recordType, fields: fields)
+        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+            try RecordLimits.checkSize(of: record)
+        }
+        return record
+    }
+
+    /// Encodes a model under its own record name and type.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - zoneID: The zone of the record.
+    /// - Returns: The record, without system fields; every optional that is `nil` is a null.
+    /// - Throws: As ``encode(_:recordType:recordID:)`` does, and when two reads of the record name differ.
+    public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
+        let recordName = model.recordName
+        let recordID = RecordID(recordName: recordName, zoneID: zoneID)
+        let record = try encode(model, recordType: M.recordType, recordID: recordID)
+        let secondName = model.recordName
+        try RecordEncoder.checking(model) { () throws(RecordCodingError) in
+            guard secondName.utf8.elementsEqual(recordName.utf8) else {
+                throw .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
+            }
+        }
+        return record
+    }
+
+    /// Performs a check of the whole value, whose coding path is empty.
+    private static func checking(_ value: Any, _ check: () throws(RecordCodingError) -> Void) throws {
+        do throws(RecordCodingError) {
+            try check()
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+    }
+}

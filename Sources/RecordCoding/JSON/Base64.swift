@@ -1,0 +1,56 @@
+/// Padded base64 (RFC 4648, section 4) on bytes, strict: one spelling for each sequence of bytes.
+enum Base64 {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+    )
+
+    /// The value of each byte of the alphabet; 255 for every other byte.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
+        return values
+    }()
+
+    static func append(_ data: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        let alphabet = alphabet
+        bytes.reserveCapacity(bytes.count + (data.count + 2) / 3 * 4)
+        var index = 0
+        while index < data.count {
+            let available = min(3, data.count - index)
+            var group = UInt32(data[index]) << 16
+            if available > 1 { group |= UInt32(data[index + 1]) << 8 }
+            if available > 2 { group |= UInt32(data[index + 2]) }
+            bytes.append(alphabet[Int(group >> 18)])
+            bytes.append(alphabet[Int(group >> 12 & 63)])
+            bytes.append(available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
+            bytes.append(available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
+            index += 3
+        }
+    }
+
+    /// The bytes that a text stands for, or `nil` if it is not base64 in its one spelling.
+    static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0 else { return nil }
+        guard let last = text.last else { return [] }
+        let padding = last != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
+        let digits = text.count - padding
+        let values = values
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits * 3 / 4)
+        var held: UInt32 = 0
+        var bits = 0
+        for index in 0..<digits {
+            let value = values[Int(text[index])]
+            guard value < 64 else { return nil }
+            held = held << 6 | UInt32(value)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(bits)))
+                held &= (1 << UInt32(bits)) - 1
+            }
+        }
+        // Bits left over beside whole bytes would be a second spelling.
+        return held == 0 ? bytes : nil
+    }
+}

@@ -1,0 +1,19 @@
+/// Why a text is not the JSON that was expected, and at which byte.
+package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The position of the byte at which reading stopped, counted from the start of the buffer.
+    package let offset: Int
+    /// What was expected, or what is wrong there.
+    package let reason: String
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - offset: The position of the byte at which reading stopped.
+    ///   - reason: What was expected, or what is wrong there.
+    package init(offset: Int, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
+
+    package var description: String { "\(reason) at byte \(offset)" }
+}

@@ -1,0 +1,116 @@
+extension JSONReader {
+    /// Reads a number without fraction and exponent.
+    package mutating func int() throws(JSONError) -> Int64 {
+        let start = position
+        let number = try number()
+        guard number.isInteger, !number.overflows, !(number.isNegative && number.digits == 0) else {
+            throw JSONError(offset: start, reason: "an integer of 64 bits was expected")
+        }
+        if !number.isNegative, let value = Int64(exactly: number.digits) { return value }
+        if number.isNegative, number.digits <= Int64.min.magnitude {
+            return Int64(truncatingIfNeeded: 0 &- number.digits)
+        }
+        throw JSONError(offset: start, reason: "an integer of 64 bits was expected")
+    }
+
+    /// Reads a number without sign, fraction and exponent.
+    package mutating func uint() throws(JSONError) -> UInt64 {
+        let start = position
+        let number = try number()
+        guard number.isInteger, !number.overflows, !number.isNegative else {
+            throw JSONError(offset: start, reason: "an unsigned integer of 64 bits was expected")
+        }
+        return number.digits
+    }
+
+    /// Reads a number as the double that is nearest; one beyond the range of doubles is an error.
+    package mutating func double() throws(JSONError) -> Double {
+        let number = try number()
+        // Both operands are exact in this range, so the one operation rounds correctly.
+        if !number.overflows, number.digits < 1 << 53, -22...22 ~= number.exponent {
+            let power = JSONReader.powersOfTen[Int(number.exponent.magnitude)]
+            let digits = Double(number.digits)
+            let value = number.exponent < 0 ? digits / power : digits * power
+            return number.isNegative ? -value : value
+        }
+        let text = String(decoding: bytes[number.range], as: UTF8.self)
+        guard let value = Double(text), value.isFinite else {
+            throw JSONError(offset: number.range.lowerBound, reason: "the number is too large")
+        }
+        return value
+    }
+
+    /// Reads a number of any form and gives its digits as they stand.
+    mutating func numberText() throws(JSONError) -> String {
+        String(decoding: bytes[try number().range], as: UTF8.self)
+    }
+
+    /// A number as it stands in the text: `digits` times ten to the power of `exponent`.
+    struct Number {
+        var range: Range<Int>
+        var digits: UInt64 = 0
+        var exponent = 0
+        var isNegative = false
+        var isInteger = true
+        /// Whether the digits or the exponent are more than the fields above can hold.
+        var overflows = false
+    }
+
+    private static let powersOfTen: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+        1e19, 1e20, 1e21, 1e22,
+    ]
+
+    mutating func number() throws(JSONError) -> Number {
+        var number = Number(range: position..<position)
+        number.isNegative = try peek() == UInt8(ascii: "-")
+        let start = position
+        if number.isNegative { position += 1 }
+        let first = position
+        try digits(into: &number)
+        if bytes[first] == UInt8(ascii: "0"), position > first + 1 {
+            throw JSONError(offset: first, reason: "a number begins with a zero")
+        }
+        if position < limit, bytes[position] == UInt8(ascii: ".") {
+            position += 1
+            number.isInteger = false
+            let fraction = position
+            try digits(into: &number)
+            number.exponent = fraction - position
+        }
+        if position < limit, bytes[position] | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            number.isInteger = false
+            try exponent(into: &number)
+        }
+        number.range = start..<position
+        return number
+    }
+
+    /// Reads one digit or more.
+    private mutating func digits(into number: inout Number) throws(JSONError) {
+        let start = position
+        while position < limit {
+            let digit = bytes[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            let (shifted, isOver) = number.digits.multipliedReportingOverflow(by: 10)
+            let (sum, isOverToo) = shifted.addingReportingOverflow(UInt64(digit))
+            number.digits = sum
+            if isOver || isOverToo { number.overflows = true }
+            position += 1
+        }
+        if position == start { throw error("a digit was expected") }
+    }
+
+    private mutating func exponent(into number: inout Number) throws(JSONError) {
+        var isNegative = false
+        if position < limit, bytes[position] == UInt8(ascii: "-") || bytes[position] == UInt8(ascii: "+") {
+            isNegative = bytes[position] == UInt8(ascii: "-")
+            position += 1
+        }
+        var power = Number(range: position..<position)
+        try digits(into: &power)
+        guard !power.overflows, power.digits < 10_000 else { return number.overflows = true }
+        number.exponent += isNegative ? -Int(power.digits) : Int(power.digits)
+    }
+}

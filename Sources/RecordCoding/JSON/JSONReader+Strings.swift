@@ -1,0 +1,132 @@
+package import struct Foundation.Data
+
+extension JSONReader {
+    /// Reads a string; its Unicode form is kept as it is.
+    package mutating func string() throws(JSONError) -> String {
+        let run = try plainString()
+        return try run.isPlain ? text(run) : escapedString(run)
+    }
+
+    /// Reads a string of padded base64.
+    package mutating func base64() throws(JSONError) -> Data {
+        let start = position
+        let run = try plainString()
+        let decoded: [UInt8]?
+        if run.isPlain {
+            decoded = bytes.withUnsafeBufferPointer { Base64.decode(.init(rebasing: $0[run.range])) }
+        } else {
+            let unescaped = try Array(escapedString(run).utf8)
+            decoded = unescaped.withUnsafeBufferPointer { Base64.decode($0) }
+        }
+        guard let decoded else { throw JSONError(offset: start, reason: "base64 was expected") }
+        return Data(decoded)
+    }
+
+    mutating func skipString() throws(JSONError) {
+        let run = try plainString()
+        // A string that is neither plain nor ASCII is checked by making it.
+        if !run.isPlain { _ = try escapedString(run) } else if !run.isASCII { _ = try text(run) }
+    }
+
+    /// The bytes of a string up to its end or its first escape.
+    private struct Run {
+        var range: Range<Int>
+        var isASCII: Bool
+        /// Whether the string ended; if not, an escape follows.
+        var isPlain: Bool
+    }
+
+    /// Reads the opening quote and what follows up to the closing one or to the first backslash.
+    private mutating func plainString() throws(JSONError) -> Run {
+        try expect(UInt8(ascii: "\""), "a string was expected")
+        return try nextRun()
+    }
+
+    private mutating func nextRun() throws(JSONError) -> Run {
+        let start = position
+        let limit = limit
+        let (stop, union) = bytes.withUnsafeBufferPointer { bytes in
+            var index = start
+            var union: UInt8 = 0
+            while index < limit, !JSONText.needsEscape(bytes[index]) {
+                union |= bytes[index]
+                index += 1
+            }
+            return (index, union)
+        }
+        position = stop
+        guard stop < limit else { throw error("the string does not end") }
+        let byte = bytes[stop]
+        guard byte >= 0x20 else { throw error("a control character stands in a string") }
+        position += 1
+        return Run(range: start..<stop, isASCII: union < 0x80, isPlain: byte == UInt8(ascii: "\""))
+    }
+
+    private func text(_ run: Run) throws(JSONError) -> String {
+        let text = bytes.withUnsafeBufferPointer { String(decoding: $0[run.range], as: UTF8.self) }
+        // Decoding replaces what is not UTF-8, so the bytes are the same only if all of them were.
+        guard run.isASCII || text.utf8.elementsEqual(bytes[run.range]) else {
+            throw JSONError(offset: run.range.lowerBound, reason: "the string is not UTF-8")
+        }
+        return text
+    }
+
+    private mutating func escapedString(_ first: Run) throws(JSONError) -> String {
+        var run = first
+        var text = ""
+        while true {
+            text += try self.text(run)
+            if run.isPlain { return text }
+            text.unicodeScalars.append(try escape())
+            run = try nextRun()
+        }
+    }
+
+    /// Reads what follows a backslash.
+    private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+        guard position < limit else { throw error("the string does not end") }
+        let byte = bytes[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape()
+        default: throw error("this escape is not known")
+        }
+    }
+
+    private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+        let high = try hexadecimal()
+        if let scalar = Unicode.Scalar(high) { return scalar }
+        guard high < 0xDC00, limit - position >= 2,
+            bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u")
+        else { throw error("a surrogate stands alone") }
+        position += 2
+        let low = try hexadecimal()
+        guard 0xDC00..<0xE000 ~= low,
+            let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+        else { throw error("a surrogate stands alone") }
+        return scalar
+    }
+
+    private mutating func hexadecimal() throws(JSONError) -> UInt32 {
+        guard limit - position >= 4 else { throw error("four hexadecimal digits were expected") }
+        var value: UInt32 = 0
+        for byte in bytes[position..<position + 4] {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: throw error("four hexadecimal digits were expected")
+            }
+            value = value << 4 | UInt32(digit)
+        }
+        position += 4
+        return value
+    }
+}

@@ -1,0 +1,198 @@
+/// Reads JSON value by value, as RFC 8259 has it and no looser; it never traps, whatever the bytes are.
+///
+/// ```swift
+/// var reader = JSONReader(bytes)
+/// try reader.beginObject()
+/// while let key = try reader.nextKey() {
+///     if key == "count" { count = try reader.int() } else { try reader.skipValue() }
+/// }
+/// try reader.end()
+/// ```
+///
+/// A byte order mark, bytes after the value, invalid UTF-8, lone surrogates, leading zeros and nesting deeper
+/// than 512 are errors. Keys that come twice are the caller's matter.
+package struct JSONReader {
+    /// The kind of a value, as its first byte tells.
+    package enum Kind: Sendable {
+        case object, array, string, number, bool, null
+    }
+
+    let bytes: [UInt8]
+    /// Where the part of `bytes` that is read ends.
+    let limit: Int
+    /// The next byte to read.
+    var position: Int
+    private var depth = 0
+    /// Whether the container that was begun last has no member read yet, so that no comma is due.
+    private var isFirst = false
+
+    /// Makes a reader of a whole text.
+    ///
+    /// - Parameter bytes: The text; shared, not copied.
+    package init(_ bytes: [UInt8]) {
+        self.init(bytes, in: 0..<bytes.count)
+    }
+
+    /// Makes a reader of a part of a longer text; offsets stay those of the whole.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text; shared, not copied.
+    ///   - range: The part to read.
+    package init(_ bytes: [UInt8], in range: Range<Int>) {
+        let range = range.clamped(to: 0..<bytes.count)
+        self.bytes = bytes
+        self.limit = range.upperBound
+        self.position = range.lowerBound
+    }
+
+    /// The position of the next byte, counted from the start of the buffer.
+    package var offset: Int { position }
+
+    package mutating func beginObject() throws(JSONError) {
+        try expect(UInt8(ascii: "{"), "an object was expected")
+        try descend()
+    }
+
+    package mutating func beginArray() throws(JSONError) {
+        try expect(UInt8(ascii: "["), "an array was expected")
+        try descend()
+    }
+
+    /// Reads the key of an object's next member; `nil` is the end of the object, which is then behind.
+    package mutating func nextKey() throws(JSONError) -> String? {
+        guard try nextMember(closing: UInt8(ascii: "}")) else { return nil }
+        let key = try string()
+        try expect(UInt8(ascii: ":"), "a colon was expected")
+        return key
+    }
+
+    /// Whether an array has another element, which is then to be read; after `false` the array is behind.
+    package mutating func nextElement() throws(JSONError) -> Bool {
+        try nextMember(closing: UInt8(ascii: "]"))
+    }
+
+    package mutating func bool() throws(JSONError) -> Bool {
+        let isTrue = try peek() == UInt8(ascii: "t")
+        try word(isTrue ? "true" : "false", "true or false was expected")
+        return isTrue
+    }
+
+    /// Whether the next value is null, which is then behind; any other value is still to be read.
+    package mutating func isNull() throws(JSONError) -> Bool {
+        guard try peek() == UInt8(ascii: "n") else { return false }
+        try word("null", "null was expected")
+        return true
+    }
+
+    /// The kind of the next value, which is still to be read.
+    package mutating func kind() throws(JSONError) -> Kind {
+        switch try peek() {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+        case UInt8(ascii: "n"): return .null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
+        default: throw error("a value was expected")
+        }
+    }
+
+    /// Reads past one value of any kind, checking it like one that is used.
+    package mutating func skipValue() throws(JSONError) {
+        // An own stack: recursion on somebody else's bytes would be bounded by the thread's stack only.
+        var isObject: [Bool] = []
+        repeat {
+            switch try kind() {
+            case .object:
+                try beginObject()
+                isObject.append(true)
+            case .array:
+                try beginArray()
+                isObject.append(false)
+            case .string: try skipString()
+            case .number: _ = try number()
+            case .bool: _ = try bool()
+            case .null: _ = try isNull()
+            }
+            while let inObject = isObject.last {
+                if inObject ? try skipKey() : try nextElement() { break }
+                isObject.removeLast()
+            }
+        } while !isObject.isEmpty
+    }
+
+    /// Reads past one value and tells where it stands.
+    package mutating func rawValue() throws(JSONError) -> Range<Int> {
+        _ = try peek()
+        let start = position
+        try skipValue()
+        return start..<position
+    }
+
+    /// Checks that nothing but white space follows.
+    package mutating func end() throws(JSONError) {
+        skipSpace()
+        if position < limit { throw error("nothing more was expected") }
+    }
+
+    // MARK: - Shared by the readers of values
+
+    /// The next byte that is not white space; still to be read.
+    mutating func peek() throws(JSONError) -> UInt8 {
+        skipSpace()
+        guard position < limit else { throw error("the text ends too early") }
+        return bytes[position]
+    }
+
+    mutating func expect(_ byte: UInt8, _ reason: String) throws(JSONError) {
+        guard try peek() == byte else { throw error(reason) }
+        position += 1
+    }
+
+    func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
+
+    private mutating func skipSpace() {
+        while position < limit {
+            switch bytes[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func word(_ text: StaticString, _ reason: String) throws(JSONError) {
+        let length = text.utf8CodeUnitCount
+        guard limit - position >= length else { throw error(reason) }
+        for index in 0..<length where bytes[position + index] != text.utf8Start[index] { throw error(reason) }
+        position += length
+    }
+
+    private mutating func descend() throws(JSONError) {
+        depth += 1
+        isFirst = true
+        if depth > JSONText.maximumDepth { throw error("the nesting is too deep") }
+    }
+
+    private mutating func nextMember(closing byte: UInt8) throws(JSONError) -> Bool {
+        let next = try peek()
+        if next == byte {
+            position += 1
+            depth -= 1
+            isFirst = false
+            return false
+        }
+        if !isFirst {
+            guard next == UInt8(ascii: ",") else { throw error("a comma was expected") }
+            position += 1
+        }
+        isFirst = false
+        return true
+    }
+
+    private mutating func skipKey() throws(JSONError) -> Bool {
+        guard try nextMember(closing: UInt8(ascii: "}")) else { return false }
+        try skipString()
+        try expect(UInt8(ascii: ":"), "a colon was expected")
+        return true
+    }
+}

@@ -1,0 +1,168 @@
+package import struct Foundation.Data
+
+/// Writes JSON without spaces or line breaks, in the order in which it is told.
+///
+/// Commas are written by themselves. The caller pairs `begin…` with `end…` and names each member of an object
+/// with ``key(_:)``. A string is written byte for byte as it is: its Unicode form is never changed.
+package struct JSONWriter {
+    /// What was written so far.
+    package var bytes: [UInt8] = []
+
+    /// Whether a comma stands between what was written last and a value or key that follows.
+    private var needsComma = false
+
+    /// Whether a slash is written as `\/`, as Foundation's encoder does.
+    private let escapesSlashes: Bool
+
+    /// Makes an empty writer.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of bytes to make room for.
+    ///   - escapesSlashes: Whether a slash is written as `\/`, as Foundation's encoder does.
+    package init(reserving capacity: Int = 0, escapesSlashes: Bool = false) {
+        self.escapesSlashes = escapesSlashes
+        bytes.reserveCapacity(capacity)
+    }
+
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
+    package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// Names the next value of an object.
+    package mutating func key(_ name: String) {
+        separate()
+        appendQuoted(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func string(_ value: String) {
+        separate()
+        appendQuoted(value)
+    }
+
+    package mutating func int(_ value: Int64) {
+        separate()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        appendDigits(value.magnitude)
+    }
+
+    package mutating func uint(_ value: UInt64) {
+        separate()
+        appendDigits(value)
+    }
+
+    /// Writes the shortest decimal that reads back as the same number, always with a point or an exponent.
+    ///
+    /// JSON has no word for a number that is not finite: such a one is written as a string (`"nan"`, `"inf"`,
+    /// `"-inf"`), which reads back as an error and not as another number.
+    package mutating func double(_ value: Double) {
+        guard value.isFinite else { return string(value.description) }
+        separate()
+        bytes.append(contentsOf: value.description.utf8)
+    }
+
+    package mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    package mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    /// Writes a string of padded base64.
+    package mutating func base64(_ data: Data) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        data.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes one value that is JSON already.
+    package mutating func raw(_ json: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ byte: UInt8) {
+        separate()
+        bytes.append(byte)
+        needsComma = false
+    }
+
+    private mutating func close(_ byte: UInt8) {
+        bytes.append(byte)
+        needsComma = true
+    }
+
+    private mutating func appendDigits(_ value: UInt64) {
+        guard value > 9 else { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
+        // 20 digits are the most that 64 bits need.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var rest = value
+            var start = digits.count
+            while rest > 0 {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            }
+            bytes.append(contentsOf: digits[start...])
+        }
+    }
+
+    private mutating func appendQuoted(_ value: String) {
+        bytes.append(UInt8(ascii: "\""))
+        var value = value
+        value.withUTF8 { text in
+            var written = 0
+            for index in text.indices where needsEscape(text[index]) {
+                bytes.append(contentsOf: text[written..<index])
+                appendEscaped(text[index])
+                written = index + 1
+            }
+            bytes.append(contentsOf: text[written...])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private func needsEscape(_ byte: UInt8) -> Bool {
+        JSONText.needsEscape(byte) || byte == UInt8(ascii: "/") && escapesSlashes
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "/"): bytes.append(contentsOf: "\\/".utf8)
+        case 0x08: bytes.append(contentsOf: "\\b".utf8)
+        case 0x0C: bytes.append(contentsOf: "\\f".utf8)
+        case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
+        case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
+        case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+        case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+        case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+        default:
+            let digits = Array("0123456789abcdef".utf8)
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(digits[Int(byte >> 4)])
+            bytes.append(digits[Int(byte & 15)])
+        }
+    }
+}
+
+/// Rules of JSON text that writer and reader share.
+enum JSONText {
+    /// Deeper nesting is refused, on reading as on encoding.
+    static let maximumDepth = 512
+
+    /// Whether a byte cannot stand in a string as it is.
+    static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+}

@@ -1,0 +1,91 @@
+public import protocol Foundation.LocalizedError
+
+extension RecordCodingError: CustomStringConvertible, LocalizedError {
+    /// What is wrong, where, why, and what to do.
+    public var message: String {
+        switch self {
+        case .invalidName(let kind, let name, let fault):
+            "The \(kind.rawValue) \(name.quoted) \(fault.message). \(kind.rule)"
+        case .unstableRecordName(let first, let second):
+            "The record name was \(first.quoted), then \(second.quoted). Take it from a stored property."
+        case .recordNameMismatch(let recordName, let modelName):
+            "The record \(recordName.quoted) holds a model named \(modelName.quoted). It is not delivered."
+        case .unsupportedShape(let field, let reason):
+            "\(subject(field)) cannot become a record: \(reason). Encode into one keyed container."
+        case .tooDeep(let field, let limit):
+            "\(subject(field)) is nested deeper than \(limit) levels, or refers to itself. Keep it flat."
+        case .nonFiniteNumber(let field, let value):
+            "\(subject(field)) is \(value.abbreviated), which no database stores. Use an optional instead."
+        case .integerOutOfRange(let field, let value):
+            "\(subject(field)) is \(value.abbreviated), outside of Int64. Store it as a string."
+        case .dateOutOfRange(let field, let value):
+            "\(subject(field)) is the date \(value.abbreviated), outside of the years 1 to 9999. Use an optional."
+        case .precisionLoss(let field, let value):
+            "\(subject(field)) is \(value.abbreviated), which would lose digits. Store it as a string."
+        case .invalidURL(let field, let value):
+            "\(subject(field)) is the URL \(value.quoted), which does not read back. Store it as a string."
+        case .mixedList(let field):
+            "\(subject(field)) is a list of values of different kinds. Use elements of one kind, without nulls."
+        case .tooLarge(let recordName, let size, let limit, let largestFields):
+            tooLargeMessage(recordName, size, limit, largestFields)
+        default: decodingMessage
+        }
+    }
+
+    /// The message.
+    public var description: String { message }
+
+    /// The message.
+    public var errorDescription: String? { message }
+
+    private var decodingMessage: String {
+        switch self {
+        case .missingField(let field):
+            "\(subject(field)) is not in the record. Make the property optional, or give it a value in init(from:)."
+        case .unexpectedKind(let field, let expected, let found):
+            "\(subject(field)) should be \(expected), but the record has \(found). The record is left as it is."
+        case .valueOutOfRange(let field, let expected, let value):
+            "\(subject(field)) is \(value.abbreviated), which is no \(expected). The record is left as it is."
+        case .malformedJSON(let field, let reason):
+            "\(subject(field)) is not the JSON expected: \(reason.abbreviated). The record is left as it is."
+        case .unreadableSystemFields(let reason):
+            "The blob holds no system fields: \(reason.abbreviated). Drop it; the next fetch brings new ones."
+        default: "The value cannot be coded."
+        }
+    }
+
+    private func subject(_ field: String) -> String {
+        field.isEmpty ? "The value" : "The field \(field.quoted)"
+    }
+
+    private func tooLargeMessage(_ name: String, _ size: Int, _ limit: Int, _ fields: [FieldSize]) -> String {
+        let largest = fields.map { "\($0.name.abbreviated) \($0.size)" }.joined(separator: ", ")
+        return "The record \(name.quoted) has \(size) bytes of field data; \(limit) are allowed. "
+            + "Its largest fields: \(largest). Make them smaller or store them as files."
+    }
+}
+
+extension RecordCodingError.NameKind {
+    fileprivate var rule: String {
+        switch self {
+        case .recordName, .zoneName: "It needs 1 to 255 ASCII characters, the first no underscore."
+        case .recordType, .fieldName:
+            "It needs an ASCII letter, then letters, digits and underscores, 255 characters at most."
+        case .ownerName: "It is a user record name."
+        }
+    }
+}
+
+extension RecordCodingError.NameFault {
+    fileprivate var message: String {
+        switch self {
+        case .empty: "is empty"
+        case .tooLong(let length): "has \(length) characters"
+        case .notASCII: "has characters outside ASCII"
+        case .startsWithUnderscore: "starts with an underscore, which CloudKit reserves"
+        case .startsWithoutLetter: "does not start with a letter"
+        case .illegalCharacter: "has characters other than letters, digits and underscores"
+        case .reserved: "is reserved"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import struct Foundation.Date
+
+extension RecordLimits {
+    /// The first and the last millisecond of the years that a date may lie in: 1 to 9999.
+    private static let milliseconds: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// Whether a date can be stored: its year, in UTC, is 1 to 9999.
+    ///
+    /// - Parameter date: The date.
+    /// - Returns: Whether it can.
+    package static func allows(_ date: Date) -> Bool {
+        date.milliseconds.map(milliseconds.contains) ?? false
+    }
+
+    /// Checks that the field data of a record is not too large, the engine's own fields included.
+    ///
+    /// - Parameter record: The record.
+    /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest fields.
+    public static func checkSize(of record: Record) throws(RecordCodingError) {
+        let size = record.size
+        guard size > maximumRecordBytes else { return }
+        let sizes = record.fields.map { RecordCodingError.FieldSize(name: $0.key, size: $0.value.size) }
+        let sorted = sizes.sorted { ($1.size, $0.name) < ($0.size, $1.name) }
+        throw .tooLarge(
+            recordName: record.recordID.recordName.abbreviated,
+            size: size,
+            limit: maximumRecordBytes,
+            largestFields: Array(sorted.prefix(3))
+        )
+    }
+
+    /// Checks all of a record that somebody else made: names, values and size.
+    ///
+    /// - Parameter record: The record.
+    /// - Throws: ``RecordCodingError`` for the first rule that is broken, fields in the order of their names.
+    public static func check(_ record: Record) throws(RecordCodingError) {
+        try checkRecordName(record.recordID.recordName)
+        try check(record.recordID.zoneID)
+        try checkRecordType(record.recordType)
+        for (name, value) in record.fields.sorted(by: { $0.key < $1.key }) {
+            try checkFieldName(name)
+            try check(value, of: name)
+        }
+        if let parent = record.parent { try check(parent) }
+        try checkSize(of: record)
+    }
+
+    private static func check(_ value: RecordValue, of field: String) throws(RecordCodingError) {
+        switch value {
+        case .double(let double): try check(double, of: field)
+        case .date(let date): try check(date, of: field)
+        case .reference(let reference): try check(reference)
+        case .location(let location):
+            for case let number? in location.numbers { try check(number, of: field) }
+            if let timestamp = location.timestamp { try check(timestamp, of: field) }
+        case .list(let values):
+            for value in values {
+                guard value.kind == values.first?.kind, value.kind != .list, value.kind != .null else {
+                    throw .mixedList(field: field)
+                }
+                try check(value, of: field)
+            }
+        case .string, .int64, .bytes, .asset, .null: return
+        }
+    }
+
+    private static func check(_ number: Double, of field: String) throws(RecordCodingError) {
+        if !number.isFinite { throw .nonFiniteNumber(field: field, value: number.description) }
+    }
+
+    private static func check(_ date: Date, of field: String) throws(RecordCodingError) {
+        guard allows(date) else { throw .dateOutOfRange(field: field, value: date.shown) }
+    }
+
+    private static func check(_ reference: RecordReference) throws(RecordCodingError) {
+        try checkRecordName(reference.recordName)
+        if let zoneID = reference.zoneID { try check(zoneID) }
+    }
+}
+
+extension Date {
+    /// The date for a message: as a number, since a calendar may not reach it.
+    var shown: String { "\(timeIntervalSince1970) s after 1970" }
+}

@@ -1,0 +1,102 @@
+/// CloudKit's limits for records and names, as checks that throw.
+public enum RecordLimits {
+    /// The most bytes of field data that a record may have, files not counted.
+    ///
+    /// CloudKit says 1 MB and leaves the unit open; this is the smaller reading.
+    public static let maximumRecordBytes = 1_000_000
+
+    /// The most characters of any name.
+    public static let maximumNameLength = 255
+
+    /// Names that CloudKit uses for what it keeps of every record.
+    private static let systemFieldNames: Set<String> = [
+        "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
+        "creatorUserRecordID",
+        "lastModifiedUserRecordID", "parent", "share",
+    ]
+
+    /// Record types that CloudKit fills itself; `cloudkit.share`, the other one, breaks the rule for types anyway.
+    private static let systemRecordTypes: Set<String> = ["Users"]
+
+    /// Checks the name of a record: ASCII, 1 to 255 characters, the first no underscore.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkRecordName(_ name: String) throws(RecordCodingError) {
+        try check(name, as: .recordName, fault: faultOfFreeName(name))
+    }
+
+    /// Checks the name of a zone by the rule for record names; the default zone has the one other name allowed.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkZoneName(_ name: String) throws(RecordCodingError) {
+        guard name != ZoneID.defaultZoneName else { return }
+        try check(name, as: .zoneName, fault: faultOfFreeName(name))
+    }
+
+    /// Checks both names of a zone ID.
+    ///
+    /// - Parameter zoneID: The zone ID.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func check(_ zoneID: ZoneID) throws(RecordCodingError) {
+        try checkZoneName(zoneID.zoneName)
+        try check(zoneID.ownerName, as: .ownerName, fault: zoneID.ownerName.isEmpty ? .empty : nil)
+    }
+
+    /// Checks a record type: an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    ///
+    /// - Parameter name: The record type.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own types.
+    public static func checkRecordType(_ name: String) throws(RecordCodingError) {
+        let fault = faultOfIdentifier(name)
+        try check(name, as: .recordType, fault: fault ?? (systemRecordTypes.contains(name) ? .reserved : nil))
+    }
+
+    /// Checks the name of a field by the rule for record types; the engine's own fields are allowed.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
+    public static func checkFieldName(_ name: String) throws(RecordCodingError) {
+        let fault = faultOfIdentifier(name)
+        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
+    }
+
+    /// Checks a key of a model: the name of a field that does not begin with the reserved prefix.
+    ///
+    /// - Parameter name: The key.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkModelKey(_ name: String) throws(RecordCodingError) {
+        try checkFieldName(name)
+        try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
+    }
+
+    private static func check(
+        _ name: String,
+        as kind: RecordCodingError.NameKind,
+        fault: RecordCodingError.NameFault?
+    ) throws(RecordCodingError) {
+        if let fault { throw .invalidName(kind: kind, name: name.abbreviated, fault: fault) }
+    }
+
+    private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
+        let bytes = name.utf8
+        if bytes.isEmpty { return .empty }
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return .notASCII }
+        if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
+        return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
+    }
+
+    private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
+        if let fault = faultOfFreeName(name) { return fault }
+        let bytes = name.utf8
+        guard bytes.first?.isLetter == true else { return .startsWithoutLetter }
+        let isLegal = bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+        return isLegal ? nil : .illegalCharacter
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
+    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+}

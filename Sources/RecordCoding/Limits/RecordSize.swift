@@ -1,0 +1,32 @@
+extension Record {
+    /// The bytes of field data that count against ``RecordLimits/maximumRecordBytes``.
+    ///
+    /// CloudKit does not publish its count. Here a string counts its UTF-8, a number or date 8, data its bytes, a
+    /// reference its names, a location 8 for each number, a list the sum of its elements, a file and a null
+    /// nothing. The engine's own fields count.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of values.
+    public var size: Int { fields.values.reduce(0) { $0 + $1.size } }
+}
+
+extension RecordValue {
+    /// The bytes that this value counts in a record; see ``Record/size``.
+    public var size: Int {
+        switch self {
+        case .string(let string): string.utf8.count
+        case .int64, .double, .date: 8
+        case .bytes(let data): data.count
+        case .reference(let reference): reference.size
+        case .location(let location):
+            8 * (location.numbers.count { $0 != nil } + (location.timestamp == nil ? 0 : 1))
+        case .asset, .null: 0
+        case .list(let values): values.reduce(0) { $0 + $1.size }
+        }
+    }
+}
+
+extension RecordReference {
+    fileprivate var size: Int {
+        recordName.utf8.count + (zoneID.map { $0.zoneName.utf8.count + $0.ownerName.utf8.count } ?? 0)
+    }
+}

@@ -1,0 +1,23 @@
+import struct Foundation.Date
+
+extension Date {
+    /// From the Unix epoch to the reference date of `Date`, in milliseconds.
+    private static let referenceOffset: Int64 = 978_307_200_000
+
+    /// The whole milliseconds since the Unix epoch, rounded; `nil` if they do not fit.
+    package var milliseconds: Int64? {
+        guard let value = Int64(exactly: (timeIntervalSinceReferenceDate * 1000).rounded()) else {
+            return nil
+        }
+        let (sum, overflows) = value.addingReportingOverflow(Date.referenceOffset)
+        return overflows ? nil : sum
+    }
+
+    /// Makes the date at a number of milliseconds since the Unix epoch: for one number always the same bits.
+    ///
+    /// - Parameter milliseconds: Milliseconds since 1970-01-01 00:00 UTC.
+    package init(milliseconds: Int64) {
+        let value = milliseconds.subtractingReportingOverflow(Date.referenceOffset).partialValue
+        self.init(timeIntervalSinceReferenceDate: Double(value) / 1000)
+    }
+}

@@ -1,0 +1,74 @@
+extension RecordJSON {
+    /// Reads a record as the reader's next value.
+    ///
+    /// - Parameter reader: Where it stands.
+    /// - Returns: The record.
+    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there twice.
+    package static func read(from reader: inout JSONReader) throws -> Record {
+        var name: String?
+        var zone: String?
+        var owner: String?
+        var type: String?
+        var systemFields: SystemFields?
+        var parent: RecordReference?
+        var fields: [String: RecordValue]?
+        let start = reader.offset
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "name": try setOnce(&name, reader.string(), key, reader)
+            case "zone": try setOnce(&zone, reader.string(), key, reader)
+            case "owner": try setOnce(&owner, reader.string(), key, reader)
+            case "type": try setOnce(&type, reader.string(), key, reader)
+            case "system": try setOnce(&systemFields, readSystemFields(from: &reader), key, reader)
+            case "parent": try setOnce(&parent, readReference(from: &reader), key, reader)
+            case "fields": try setOnce(&fields, readFields(from: &reader), key, reader)
+            default: throw unknown(key, reader)
+            }
+        }
+        guard let name, let zone, let type, let fields else {
+            throw JSONError(offset: start, reason: "a record needs name, zone, type and fields")
+        }
+        let zoneID = ZoneID(zoneName: zone, ownerName: owner ?? ZoneID.currentUserOwnerName)
+        return Record(
+            recordID: RecordID(recordName: name, zoneID: zoneID),
+            recordType: type,
+            fields: fields,
+            systemFields: systemFields,
+            parent: parent
+        )
+    }
+
+    /// Reads an object of fields.
+    ///
+    /// - Parameter reader: Where it stands.
+    /// - Returns: The fields.
+    /// - Throws: ``JSONError`` with the position, also for a name that is there twice.
+    package static func readFields(from reader: inout JSONReader) throws -> [String: RecordValue] {
+        var fields: [String: RecordValue] = [:]
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+            let value = try readValue(from: &reader)
+            guard fields.updateValue(value, forKey: name) == nil else { throw twice(name, reader) }
+        }
+        return fields
+    }
+
+    static func setOnce<Value>(
+        _ variable: inout Value?,
+        _ value: Value,
+        _ key: String,
+        _ reader: JSONReader
+    ) throws {
+        guard variable == nil else { throw twice(key, reader) }
+        variable = value
+    }
+
+    static func twice(_ key: String, _ reader: JSONReader) -> JSONError {
+        JSONError(offset: reader.offset, reason: "the key \(key.quoted) is there twice")
+    }
+
+    static func unknown(_ key: String, _ reader: JSONReader) -> JSONError {
+        JSONError(offset: reader.offset, reason: "the key \(key.quoted) is not known")
+    }
+}

@@ -1,0 +1,91 @@
+import struct Foundation.Date
+
+/// The JSON form of a record, as the journal and the local database keep it: readable, exact, and the same
+/// bytes for the same record.
+///
+/// ```
+/// {"name":"A1","zone":"Landmark","type":"Landmark","fields":{"name":"Fuji","visits":3,"height":3776.24}}
+/// ```
+///
+/// A string, an integer, a number with a point or exponent, `null` and an array stand for the kinds string,
+/// int64, double, null and list. Every other kind is an object of one member that names it: `date` (milliseconds
+/// since 1970), `bytes` (base64), `reference`, `location`, `asset`.
+///
+/// A value that no record may have, such as NaN, is written in a form that reads back as an error.
+public enum RecordJSON {
+    /// Writes a record as one line of JSON, fields in the order of their names.
+    ///
+    /// - Parameter record: The record.
+    /// - Returns: UTF-8 without spaces and line breaks.
+    public static func encode(_ record: Record) -> [UInt8] {
+        var writer = JSONWriter(reserving: 512)
+        append(record, to: &writer)
+        return writer.bytes
+    }
+
+    /// Reads what ``encode(_:)`` wrote.
+    ///
+    /// - Parameter bytes: The JSON, with nothing after it but white space.
+    /// - Returns: The record.
+    /// - Throws: ``RecordCodingError/malformedJSON(field:reason:)`` with the position in its reason.
+    public static func decode(_ bytes: some Sequence<UInt8>) throws -> Record {
+        do {
+            var reader = JSONReader(Array(bytes))
+            let record = try read(from: &reader)
+            try reader.end()
+            return record
+        } catch let error as JSONError {
+            throw RecordCodingError.malformedJSON(field: "", reason: error.description)
+        }
+    }
+
+    /// Writes a record as the writer's next value.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - writer: Where it is written.
+    package static func append(_ record: Record, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("name")
+        writer.string(record.recordID.recordName)
+        append(record.recordID.zoneID, to: &writer)
+        writer.key("type")
+        writer.string(record.recordType)
+        if let systemFields = record.systemFields {
+            writer.key("system")
+            writer.beginObject()
+            append(systemFields, to: &writer)
+            writer.endObject()
+        }
+        if let parent = record.parent {
+            writer.key("parent")
+            append(parent, to: &writer)
+        }
+        writer.key("fields")
+        append(record.fields, to: &writer)
+        writer.endObject()
+    }
+
+    /// Writes fields as one object, in the order of their names.
+    ///
+    /// - Parameters:
+    ///   - fields: The fields.
+    ///   - writer: Where they are written.
+    package static func append(_ fields: [String: RecordValue], to writer: inout JSONWriter) {
+        writer.beginObject()
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            writer.key(name)
+            append(value, to: &writer)
+        }
+        writer.endObject()
+    }
+
+    /// The zone's two members within an object; what is the default is left out.
+    static func append(_ zoneID: ZoneID, to writer: inout JSONWriter) {
+        writer.key("zone")
+        writer.string(zoneID.zoneName)
+        guard zoneID.ownerName != ZoneID.currentUserOwnerName else { return }
+        writer.key("owner")
+        writer.string(zoneID.ownerName)
+    }
+}

@@ -1,0 +1,66 @@
+extension RecordValue {
+    /// The kind of a value without the value.
+    public enum Kind: String, Hashable, Sendable {
+        /// A string.
+        case string
+        /// A whole number.
+        case int64
+        /// A number.
+        case double
+        /// An instant.
+        case date
+        /// Raw bytes.
+        case bytes
+        /// A pointer to another record.
+        case reference
+        /// A place.
+        case location
+        /// A file.
+        case asset
+        /// Values of one kind.
+        case list
+        /// No value.
+        case null
+    }
+
+    /// The kind of this value.
+    public var kind: Kind {
+        switch self {
+        case .string: .string
+        case .int64: .int64
+        case .double: .double
+        case .date: .date
+        case .bytes: .bytes
+        case .reference: .reference
+        case .location: .location
+        case .asset: .asset
+        case .list: .list
+        case .null: .null
+        }
+    }
+
+    /// Whether there is nothing in it: null or an empty list, which some servers do not tell from an absent field.
+    package var isNothing: Bool {
+        switch self {
+        case .null: true
+        case .list(let values): values.isEmpty
+        default: false
+        }
+    }
+
+    /// Whether two values are the same to the last bit.
+    ///
+    /// `==` is looser: it takes strings of different Unicode forms as equal, and -0.0 as 0.0.
+    ///
+    /// - Parameter other: The value to compare with.
+    /// - Returns: Whether storing one in place of the other changes nothing.
+    package func isIdentical(to other: RecordValue) -> Bool {
+        switch (self, other) {
+        case (.string(let mine), .string(let theirs)): mine.utf8.elementsEqual(theirs.utf8)
+        case (.double(let mine), .double(let theirs)): mine.bitPattern == theirs.bitPattern
+        case (.list(let mine), .list(let theirs)):
+            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isIdentical(to: $1) }
+        default: self == other
+        }
+    }
+}

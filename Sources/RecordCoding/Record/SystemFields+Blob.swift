@@ -1,0 +1,54 @@
+public import struct Foundation.Data
+public import struct Foundation.Date
+
+extension SystemFields {
+    /// The format of the blob; a higher one is refused.
+    private static let blobVersion: Int64 = 1
+
+    /// The system fields as an opaque blob, to be kept beside a model; equal fields give equal bytes.
+    public var encodedBlob: Data {
+        var writer = JSONWriter(reserving: 192)
+        writer.beginObject()
+        writer.key("codableSyncSystemFields")
+        writer.int(SystemFields.blobVersion)
+        RecordJSON.append(self, to: &writer)
+        writer.endObject()
+        return Data(writer.bytes)
+    }
+
+    /// Reads system fields from what ``encodedBlob`` gave.
+    ///
+    /// - Parameter blob: The blob.
+    /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.
+    public init(blob: Data) throws {
+        do {
+            var reader = JSONReader(Array(blob))
+            try reader.beginObject()
+            guard try reader.nextKey() == "codableSyncSystemFields" else {
+                throw JSONError(offset: 0, reason: "the mark of system fields was expected")
+            }
+            guard try reader.int() == SystemFields.blobVersion else {
+                throw JSONError(offset: reader.offset, reason: "the version of the format is not known")
+            }
+            self = try RecordJSON.readSystemFieldsMembers(from: &reader)
+            try reader.end()
+        } catch let error as JSONError {
+            throw RecordCodingError.unreadableSystemFields(reason: error.description)
+        }
+    }
+}
+
+extension SystemFieldsStoring {
+    /// When the record was last saved, by the server's clock.
+    ///
+    /// It is `nil` before the first save, and if ``SystemFieldsStoring/systemFields`` holds a blob that this
+    /// version cannot read.
+    public var lastModified: Date? {
+        guard let systemFields else { return nil }
+        do {
+            return try SystemFields(blob: systemFields).modificationDate
+        } catch {
+            return nil
+        }
+    }
+}

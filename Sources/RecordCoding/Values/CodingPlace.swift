@@ -1,0 +1,85 @@
+/// Where in a value the coder stands: the path of a container, and the key in it.
+///
+/// Making one is cheap; the whole path is put together only for an error.
+struct CodingPlace {
+    var container: [any CodingKey]
+    var key: (any CodingKey)?
+
+    init(_ container: [any CodingKey], _ key: (any CodingKey)? = nil) {
+        self.container = container
+        self.key = key
+    }
+
+    var codingPath: [any CodingKey] {
+        guard let key else { return container }
+        return container + [key]
+    }
+
+    /// The path as text: `coordinate.latitude`, `tags[3]`.
+    var field: String {
+        var text = ""
+        for key in codingPath {
+            if let index = key.intValue, key is IndexKey {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        return text
+    }
+
+    func encodingError(_ value: Any, _ error: RecordCodingError) -> EncodingError {
+        let context = EncodingError.Context(
+            codingPath: codingPath,
+            debugDescription: error.message,
+            underlyingError: error
+        )
+        return .invalidValue(value, context)
+    }
+
+    /// A value of another kind than the type needs; a null is said to be missing.
+    func mismatch(_ type: Any.Type, expected: String, found: String) -> DecodingError {
+        let error = RecordCodingError.unexpectedKind(field: field, expected: expected, found: found)
+        let context = context(error)
+        return found == RecordValue.Kind.null.rawValue
+            ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    /// A value of the right kind that the type cannot hold.
+    func outOfRange(_ type: Any.Type, _ value: some CustomStringConvertible) -> DecodingError {
+        corrupted(.valueOutOfRange(field: field, expected: "\(type)", value: value.description.abbreviated))
+    }
+
+    func missing() -> DecodingError {
+        let error = RecordCodingError.missingField(field: field)
+        return .keyNotFound(key ?? IndexKey(0), context(error))
+    }
+
+    func corrupted(_ error: RecordCodingError) -> DecodingError { .dataCorrupted(context(error)) }
+
+    private func context(_ error: RecordCodingError) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath, debugDescription: error.message, underlyingError: error)
+    }
+}
+
+/// The key of an element of an array.
+struct IndexKey: CodingKey {
+    let index: Int
+
+    init(_ index: Int) { self.index = index }
+    init?(intValue: Int) { self.init(intValue) }
+    init?(stringValue: String) { nil }
+
+    var intValue: Int? { index }
+    var stringValue: String { "Index \(index)" }
+}
+
+/// The key under which a class puts its superclass, unless it names another.
+struct SuperKey: CodingKey {
+    init() {}
+    init?(intValue: Int) { nil }
+    init?(stringValue: String) { nil }
+
+    var intValue: Int? { nil }
+    var stringValue: String { "super" }
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+/// A type that is one value of JSON, in the form that Foundation's `JSONEncoder` gives it by default.
+protocol JSONConvertible: Codable {
+    /// Turns the value into JSON, or refuses it.
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content
+
+    /// Reads a value of JSON.
+    init(json value: JSONValue, at place: CodingPlace) throws
+}
+
+extension String: JSONConvertible {
+    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .string(self) }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        guard case .string(let string) = value else {
+            throw place.mismatch(String.self, expected: "a string", found: value.kind)
+        }
+        self = string
+    }
+}
+
+extension Bool: JSONConvertible {
+    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .bool(self) }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        guard case .bool(let bool) = value else {
+            throw place.mismatch(Bool.self, expected: "a Boolean", found: value.kind)
+        }
+        self = bool
+    }
+}
+
+extension FixedWidthInteger where Self: Codable {
+    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .number(description) }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        guard case .number(let text) = value else {
+            throw place.mismatch(Self.self, expected: "an integer", found: value.kind)
+        }
+        // A number that another program wrote with a fraction of zero or an exponent may still be an integer.
+        // Beyond 2⁵³ a double may be a neighbour of the number that was written.
+        let number = Double(text).flatMap { $0.magnitude < 0x1p53 ? Self(exactly: $0) : nil }
+        guard let integer = Self(text) ?? number else { throw place.outOfRange(Self.self, text) }
+        self = integer
+    }
+}
+
+extension Int: JSONConvertible {}
+extension Int8: JSONConvertible {}
+extension Int16: JSONConvertible {}
+extension Int32: JSONConvertible {}
+extension Int64: JSONConvertible {}
+extension UInt: JSONConvertible {}
+extension UInt8: JSONConvertible {}
+extension UInt16: JSONConvertible {}
+extension UInt32: JSONConvertible {}
+extension UInt64: JSONConvertible {}
+
+extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+        guard isFinite else {
+            throw place.encodingError(self, .nonFiniteNumber(field: place.field, value: description))
+        }
+        let text = description
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        guard case .number(let text) = value else {
+            throw place.mismatch(Self.self, expected: "a number", found: value.kind)
+        }
+        guard let number = Self(text), number.isFinite else { throw place.outOfRange(Self.self, text) }
+        self = number
+    }
+}
+
+extension Double: JSONConvertible {}
+extension Float: JSONConvertible {}
+
+extension Date: JSONConvertible {
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+        guard RecordLimits.allows(self) else {
+            throw place.encodingError(self, .dateOutOfRange(field: place.field, value: shown))
+        }
+        return try timeIntervalSinceReferenceDate.jsonContent(at: place)
+    }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        self.init(timeIntervalSinceReferenceDate: try Double(json: value, at: place))
+    }
+}
+
+extension Data: JSONConvertible {
+    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .string(base64EncodedString()) }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        let text = try String(json: value, at: place)
+        guard let data = Data(base64Encoded: text) else { throw place.outOfRange(Data.self, text) }
+        self = data
+    }
+}
+
+extension URL: JSONConvertible {
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content { .string(try text(at: place)) }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        let text = try String(json: value, at: place)
+        guard let url = URL(string: text) else { throw place.outOfRange(URL.self, text) }
+        self = url
+    }
+}
+
+extension Decimal: JSONConvertible {
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+        let text = description
+        guard !isNaN else {
+            throw place.encodingError(self, .nonFiniteNumber(field: place.field, value: text))
+        }
+        guard Decimal(string: text) == self else {
+            throw place.encodingError(self, .precisionLoss(field: place.field, value: text))
+        }
+        return .number(text)
+    }
+
+    init(json value: JSONValue, at place: CodingPlace) throws {
+        guard case .number(let text) = value else {
+            throw place.mismatch(Decimal.self, expected: "a number", found: value.kind)
+        }
+        guard let decimal = Decimal(string: text), !decimal.isNaN else {
+            throw place.outOfRange(Decimal.self, text)
+        }
+        self = decimal
+    }
+}
