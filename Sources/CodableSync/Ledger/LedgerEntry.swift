@@ -1,4 +1,5 @@
 public import RecordCoding
+
 public import struct Foundation.Date
 
 /// One thing that happened in a ledger: the ledger is what its entries, applied in order, make of an empty one.

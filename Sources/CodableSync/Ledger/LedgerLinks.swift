@@ -27,19 +27,18 @@ struct LedgerLinks: Sendable {
 }
 
 extension Record {
-    /// Every reference in the fields, by the name of the field.
+    /// Every reference in the fields, with the name of the field.
     var references: [(field: String, reference: RecordReference)] {
-        fields.flatMap { field, value in
+        var references: [(field: String, reference: RecordReference)] = []
+        for (field, value) in fields {
             switch value {
-            case .reference(let reference): [(field, reference)]
+            case .reference(let reference): references.append((field, reference))
             case .list(let values):
-                values.compactMap { element -> (String, RecordReference)? in
-                    guard case .reference(let reference) = element else { return nil }
-                    return (field, reference)
-                }
-            case .string, .int64, .double, .date, .bytes, .location, .asset, .null: []
+                for case .reference(let reference) in values { references.append((field, reference)) }
+            case .string, .int64, .double, .date, .bytes, .location, .asset, .null: break
             }
         }
+        return references
     }
 
     /// The names of the records with which this one is deleted.

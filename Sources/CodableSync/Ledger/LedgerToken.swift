@@ -1,4 +1,5 @@
 import RecordCoding
+
 import struct Foundation.Data
 
 /// What a change token of a ledger says: whose history it belongs to, and how far it was read.
@@ -20,7 +21,8 @@ struct LedgerToken: Equatable {
     var listing: Int64 = 0
 
     var changeToken: ChangeToken {
-        let numbers = [String(mark, radix: 36)] + [generation, sequence, listing].map { String($0, radix: 36) }
+        let numbers =
+            [String(mark, radix: 36)] + [generation, sequence, listing].map { String($0, radix: 36) }
         return ChangeToken(Data("\(kind.rawValue).\(numbers.joined(separator: "."))".utf8))
     }
 
