@@ -1,0 +1,80 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Why something could not be done with a file.
+package struct FileError: Error, Hashable, Sendable {
+    /// What was tried.
+    package enum Operation: String, Hashable, Sendable, CaseIterable {
+        case createDirectory = "make the directory"
+        case list = "list the directory"
+        case look = "look up"
+        case open = "open"
+        case create = "create"
+        case append = "write to"
+        case read = "read"
+        case flush = "flush"
+        case truncate = "cut off"
+        case rename = "rename"
+        case remove = "remove"
+        case syncDirectory = "flush the directory"
+        case lock = "lock"
+    }
+
+    /// The path of the file or directory.
+    package var path: String
+    /// What was tried.
+    package var operation: Operation
+    /// The system's number for the reason.
+    package var code: Int32
+    /// What happened and what to do about it.
+    package var message: String
+
+    package init(_ operation: Operation, _ path: String, code: Int32) {
+        self.init(operation, path, code: code, reason: String(cString: strerror(code)))
+    }
+
+    package init(_ operation: Operation, _ path: String, code: Int32, reason: String) {
+        self.path = path
+        self.operation = operation
+        self.code = code
+        let shown = path.shortenedForMessage
+        message = "Cannot \(operation.rawValue) \"\(shown)\": \(reason). \(Self.remedy(for: code))"
+    }
+
+    /// Whether the disk, or the user's share of it, is full.
+    package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+
+    private static func remedy(for code: Int32) -> String {
+        switch code {
+        case ENOSPC, EDQUOT: "Free some space and try again."
+        case EACCES, EPERM: "Give this user the right to read and write there, or use another directory."
+        case EROFS: "Use a directory on a volume that can be written to."
+        case ENOENT: "Check that the directory still exists."
+        case ENOTDIR, ENAMETOOLONG, EINVAL: "Use another path."
+        case ELOOP, EISDIR, EMLINK: "Move it away, or use another directory."
+        case EMFILE, ENFILE: "Close files that are not needed and try again."
+        case EBADF: "Open the file again."
+        default: "Check the disk and try again."
+        }
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    package var description: String { message }
+}
+
+extension String {
+    /// At most 80 characters of this text without control characters, so that a path cannot forge a line.
+    package var shortenedForMessage: String {
+        let escaped = unicodeScalars.prefix(400).map { scalar in
+            scalar.value < 0x20 || scalar.value == 0x7F
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }.joined()
+        return escaped.count <= 80 ? escaped : String(escaped.prefix(20)) + "…" + String(escaped.suffix(59))
+    }
+}

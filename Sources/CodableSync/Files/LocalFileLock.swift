@@ -1,0 +1,75 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A `flock` on an open file: it excludes others in this process too, and ends with the process.
+final class LocalFileLock: FileLock {
+    private let descriptor: Locked<Int32>
+
+    private init(_ number: Int32) {
+        descriptor = Locked(number)
+    }
+
+    deinit { release() }
+
+    func release() {
+        let open = descriptor.withLock { value in
+            defer { value = -1 }
+            return value
+        }
+        if open >= 0 { _ = close(open) }
+    }
+
+    static func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+        while true {
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+            let number = retryingInterrupted { open(path, flags, 0o600) }
+            guard number >= 0 else { throw FileError(.lock, path, code: errno) }
+            let lock = LocalFileLock(number)
+            guard retryingInterrupted({ flock(number, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) }) == 0 else {
+                guard errno == EWOULDBLOCK else { throw FileError(.lock, path, code: errno) }
+                return .held(processID: processID(in: number))
+            }
+            // The file may have been removed while we waited: then the lock is on nothing, and we begin again.
+            if try stands(number, at: path) {
+                try writeProcessID(into: number, path)
+                return .acquired(lock)
+            }
+            lock.release()
+        }
+    }
+
+    private static func stands(_ number: Int32, at path: String) throws(FileError) -> Bool {
+        var held = stat()
+        var named = stat()
+        guard fstat(number, &held) == 0 else { throw FileError(.lock, path, code: errno) }
+        guard held.st_mode & S_IFMT == S_IFREG else {
+            throw FileError(.lock, path, code: ELOOP, reason: "It is not a regular file")
+        }
+        guard lstat(path, &named) == 0 else {
+            if errno == ENOENT { return false }
+            throw FileError(.lock, path, code: errno)
+        }
+        return held.st_ino == named.st_ino && held.st_dev == named.st_dev
+    }
+
+    private static func writeProcessID(into number: Int32, _ path: String) throws(FileError) {
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(number, 0) == 0, pwrite(number, text, text.count, 0) == text.count else {
+            // The number is for a message only: a full disk does not take the lock away.
+            guard errno != ENOSPC, errno != EDQUOT else { return }
+            throw FileError(.lock, path, code: errno)
+        }
+    }
+
+    private static func processID(in number: Int32) -> Int? {
+        var text = [UInt8](repeating: 0, count: 20)
+        let count = text.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return nil }
+        return Int(String(decoding: text[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+}

@@ -1,0 +1,129 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The system's own files, through its POSIX calls.
+package struct LocalFileSystem: FileSystem {
+    package init() {}
+
+    package func createDirectory(at path: String) throws(FileError) {
+        try checkPath(path, .createDirectory)
+        if mkdir(path, 0o700) == 0 { return }
+        switch errno {
+        case EEXIST:
+            // A symbolic link to a directory is the user's way of placing it, and is followed here alone.
+            var found = stat()
+            guard stat(path, &found) == 0 else { throw FileError(.createDirectory, path, code: errno) }
+            guard found.st_mode & S_IFMT == S_IFDIR else {
+                throw FileError(.createDirectory, path, code: ENOTDIR)
+            }
+        case ENOENT where path.directoryPath != path && path.contains("/"):
+            try createDirectory(at: path.directoryPath)
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw FileError(.createDirectory, path, code: errno)
+            }
+            try syncDirectory(path.directoryPath)
+        default:
+            throw FileError(.createDirectory, path, code: errno)
+        }
+    }
+
+    package func contents(ofDirectory path: String) throws(FileError) -> [String] {
+        try checkPath(path, .list)
+        guard let directory = opendir(path) else { throw FileError(.list, path, code: errno) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw FileError(.list, path, code: errno) }
+        return names.sorted()
+    }
+
+    package func status(of path: String) throws(FileError) -> FileStatus? {
+        try checkPath(path, .look)
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            if errno == ENOENT { return nil }
+            throw FileError(.look, path, code: errno)
+        }
+        return FileStatus(found)
+    }
+
+    package func openFile(at path: String, for access: FileAccess) throws(FileError) -> any OpenFile {
+        try checkPath(path, .open)
+        return try LocalOpenFile(path: path, access: access)
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(FileError) {
+        try checkPath(path, .rename)
+        try checkPath(newPath, .rename)
+        guard systemRename(path, newPath) == 0 else { throw FileError(.rename, path, code: errno) }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        try checkPath(path, .remove)
+        guard unlink(path) == 0 else { throw FileError(.remove, path, code: errno) }
+    }
+
+    package func syncDirectory(_ path: String) throws(FileError) {
+        try checkPath(path, .syncDirectory)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(.syncDirectory, path, code: errno) }
+        defer { _ = close(descriptor) }
+        guard retryingInterrupted({ fsync(descriptor) }) == 0 else {
+            throw FileError(.syncDirectory, path, code: errno)
+        }
+    }
+
+    package func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+        try checkPath(path, .lock)
+        return try LocalFileLock.lock(path, waiting: waiting)
+    }
+
+    /// A zero byte would end the path early and name another file.
+    private func checkPath(_ path: String, _ operation: FileError.Operation) throws(FileError) {
+        if path.isEmpty || path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL) }
+    }
+}
+
+/// The system's call, under a name that the method of the same name does not hide.
+private func systemRename(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
+
+/// Repeats a system call that a signal interrupted.
+func retryingInterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
+extension FileStatus {
+    /// The system's answer in our own words.
+    init(_ found: stat) {
+        let kind: FileKind =
+            switch found.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        self.init(
+            kind: kind,
+            identity: FileIdentity(
+                device: UInt64(truncatingIfNeeded: found.st_dev),
+                number: UInt64(found.st_ino)
+            ),
+            size: UInt64(clamping: found.st_size)
+        )
+    }
+}

@@ -1,0 +1,121 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file descriptor, closed at the latest when the last reference goes.
+final class LocalOpenFile: OpenFile {
+    let path: String
+    let identity: FileIdentity
+    private let descriptor: Locked<Int32>
+    /// The descriptor for calls that may run at the same time; `close()` comes after all of them, by contract.
+    private let number: Int32
+
+    init(path: String, access: FileAccess) throws(FileError) {
+        // O_NONBLOCK: opening a FIFO would wait for its other end; for a regular file it changes nothing.
+        let common = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let (flags, operation): (Int32, FileError.Operation) =
+            switch access {
+            case .reading: (O_RDONLY | common, .open)
+            case .appending: (O_RDWR | O_APPEND | common, .open)
+            case .replacing: (O_RDWR | O_APPEND | O_CREAT | common, .create)
+            }
+        let number = retryingInterrupted { open(path, flags, 0o600) }
+        guard number >= 0 else {
+            if errno == ELOOP {
+                throw FileError(operation, path, code: ELOOP, reason: "It is a symbolic link")
+            }
+            throw FileError(operation, path, code: errno)
+        }
+        self.path = path
+        self.number = number
+        descriptor = Locked(number)
+        var found = stat()
+        guard fstat(number, &found) == 0 else {
+            let code = errno
+            _ = systemClose(number)
+            throw FileError(operation, path, code: code)
+        }
+        let status = FileStatus(found)
+        identity = status.identity
+        if let reason = Self.reasonToRefuse(status, links: UInt64(found.st_nlink)) {
+            close()
+            throw FileError(operation, path, code: reason.code, reason: reason.text)
+        }
+        // Emptied only now that it is known to be an ordinary file.
+        if access == .replacing, status.size > 0 { try truncate(to: 0) }
+    }
+
+    deinit { close() }
+
+    private static func reasonToRefuse(_ status: FileStatus, links: UInt64) -> (code: Int32, text: String)? {
+        switch status.kind {
+        case .file:
+            links > 1 ? (EMLINK, "It is a hard link: writing would change another file as well") : nil
+        case .directory: (EISDIR, "It is a directory")
+        case .symbolicLink, .other: (ELOOP, "It is \(status.kind.rawValue)")
+        }
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let count = retryingInterrupted { write(number, start, rest.count) }
+            guard count >= 0 else { throw FileError(.append, path, code: errno) }
+            guard count > 0 else { throw FileError(.append, path, code: EIO) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        var done = 0
+        while done < buffer.count, let start = buffer.baseAddress {
+            let (position, overflow) = offset.addingReportingOverflow(UInt64(done))
+            guard !overflow, let position = off_t(exactly: position) else { return done }
+            let count = retryingInterrupted { pread(number, start + done, buffer.count - done, position) }
+            guard count >= 0 else { throw FileError(.read, path, code: errno) }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func size() throws(FileError) -> UInt64 {
+        var found = stat()
+        guard fstat(number, &found) == 0 else { throw FileError(.look, path, code: errno) }
+        return UInt64(clamping: found.st_size)
+    }
+
+    func flush() throws(FileError) {
+        #if canImport(Darwin)
+            // fsync leaves the data in the drive's cache there. Some network volumes know only fsync.
+            if retryingInterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
+            guard errno == ENOTSUP || errno == EINVAL else { throw FileError(.flush, path, code: errno) }
+        #endif
+        guard retryingInterrupted({ fsync(number) }) == 0 else {
+            throw FileError(.flush, path, code: errno)
+        }
+    }
+
+    func truncate(to size: UInt64) throws(FileError) {
+        guard let length = off_t(exactly: size) else { throw FileError(.truncate, path, code: EINVAL) }
+        guard retryingInterrupted({ ftruncate(number, length) }) == 0 else {
+            throw FileError(.truncate, path, code: errno)
+        }
+    }
+
+    func close() {
+        let open = descriptor.withLock { value in
+            defer { value = -1 }
+            return value
+        }
+        // An interrupted close has closed the descriptor all the same; repeating it could close another file.
+        if open >= 0 { _ = systemClose(open) }
+    }
+}
+
+/// The system's call, under a name that the method of the same name does not hide.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,0 +1,43 @@
+extension JSONLog {
+    /// Begins a compaction: what is committed from now on goes into a new journal, which it does not touch.
+    ///
+    /// - Returns: The compaction, to be used on any thread and handed to ``finishCompaction(_:)`` at the end.
+    /// - Throws: ``FileError`` if the new files could not be made; the log goes on as it was.
+    package func beginCompaction() throws -> LogCompaction {
+        let (frozen, name) = try writer.withLock { writer in
+            if !writer.needsNewJournal { try writer.checkStillThere() }
+            try beginJournal(&writer)
+            return (writer.parts, LogFileName(.snapshot, writer.active.name.number))
+        }
+        return try LogCompaction(log: self, frozen: frozen, name: name)
+    }
+
+    /// Takes a finished snapshot in the place of the files that it stands for, and removes them.
+    ///
+    /// They stay open until the next compaction, so that positions in them can still be read until then.
+    ///
+    /// - Parameter result: What the compaction's `finish()` returned.
+    /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again.
+    package func finishCompaction(_ result: CompactedLog) throws {
+        let snapshot = result.snapshot
+        let replaced = writer.withLock { writer in
+            let replaced = writer.parts.filter { $0.name.number < snapshot.name.number }
+            // A later compaction may have been the first to finish: then this one stands for nothing any more.
+            guard
+                !writer.parts.contains(where: {
+                    $0.name.kind == .snapshot && $0.name.number >= snapshot.name.number
+                })
+            else { return [snapshot] }
+            writer.parts = [snapshot] + writer.parts.filter { $0.name.number >= snapshot.name.number }
+            files.withLock { table in
+                table[snapshot.name.identifier] = snapshot.file
+                for part in writer.retired { table[part.name.identifier] = nil }
+            }
+            writer.retired = replaced
+            return replaced
+        }
+        for name in LogFileName.inOrderOfRemoval(replaced.map(\.name)) {
+            try place.fileSystem.remove(place.path(name))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+extension JSONLog {
+    /// Opens a log, or begins one, and visits every committed line in the order in which they were committed.
+    ///
+    /// Nothing in the directory is changed before all of it has been read and visited. An interrupted end is cut
+    /// off; other damage is left where it is, copied aside once, and reported at each opening until a
+    /// compaction has replaced the files. Opening twice is the same as opening once.
+    ///
+    /// - Parameters:
+    ///   - directory: Where the log is; it is made if it is missing.
+    ///   - fileSystem: How to reach it.
+    ///   - format: The name of the format, which each file says in its first line: ASCII without quotation marks.
+    ///   - version: The newest version of the format that the caller reads, and the one it writes.
+    ///   - visit: Is given each line and where it is; the bytes are valid during the call only.
+    /// - Returns: The log, and what was found.
+    /// - Throws: ``FileError``, ``LogError``, or what `visit` throws; then nothing was changed.
+    package static func open(
+        directory: String,
+        fileSystem: any FileSystem,
+        format: String,
+        version: UInt64,
+        visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws -> (log: JSONLog, recovery: LogRecovery) {
+        let place = LogPlace(
+            directory: directory,
+            fileSystem: fileSystem,
+            format: format,
+            version: version
+        )
+        try fileSystem.createDirectory(at: directory)
+        var contents = try LogContents(place)
+        for part in contents.parts {
+            try LogScan.visit(part.ranges, of: part.file, part.name) { line, position in
+                contents.recovery.visitedLines += 1
+                try visit(line, position)
+            }
+        }
+        return try (contents.repaired(), contents.recovery)
+    }
+}
+
+/// What stands in a log's directory, and which of it counts.
+private struct LogContents {
+    /// The files that count, in order.
+    private(set) var parts: [LogPart] = []
+    var recovery = LogRecovery()
+
+    private let place: LogPlace
+    private let names: [String]
+    /// Whether the last journal may be appended to.
+    private var isLastContinued = false
+    /// The first number whose files count; those of lower ones are left over from a compaction.
+    private var base: UInt32 = 1
+
+    init(_ place: LogPlace) throws {
+        self.place = place
+        names = try place.fileSystem.contents(ofDirectory: place.directory)
+        let logNames = names.compactMap { LogFileName($0) }
+        let journals = logNames.filter { $0.kind == .journal }.map(\.number).sorted()
+        let snapshots = logNames.filter { $0.kind == .snapshot }.map(\.number).sorted(by: >)
+        try chooseSnapshot(snapshots, journals)
+        try scanJournals(journals.filter { $0 >= base })
+    }
+
+    /// Takes the newest snapshot; if it is damaged, the files before it if they are all still there.
+    private mutating func chooseSnapshot(_ snapshots: [UInt32], _ journals: [UInt32]) throws {
+        guard let newest = snapshots.first else {
+            if let first = journals.first, first > 1 {
+                reportMissing(LogFileName(.snapshot, first))
+                base = first
+            }
+            return
+        }
+        let scan = try scan(LogFileName(.snapshot, newest), for: .reading)
+        base = newest
+        if !scan.scan.damages.isEmpty {
+            recovery.damages += scan.scan.damages
+            let older = snapshots.dropFirst().first ?? 1
+            let isComplete = older < newest && (older..<newest).allSatisfy { journals.contains($0) }
+            if isComplete, snapshots.count == 1 {
+                base = older
+                return
+            }
+            if isComplete {
+                let fallback = try self.scan(LogFileName(.snapshot, older), for: .reading)
+                if fallback.scan.damages.isEmpty {
+                    parts = [fallback.part]
+                    base = older
+                    return
+                }
+            }
+        }
+        parts = [scan.part]
+    }
+
+    private mutating func scanJournals(_ numbers: [UInt32]) throws {
+        var found: [LogPart] = []
+        var damages: [[LogDamage]] = []
+        var limit: UInt64?
+        for number in numbers.reversed() {
+            let name = LogFileName(.journal, number)
+            let isLast = number == numbers.last
+            var (scan, part) = try scan(name, for: isLast ? .appending : .reading, limit: limit)
+            // What lies behind the limit was never committed, or was moved on from after an error.
+            limit = scan.header?.previousSize
+            damages.append(isLast ? takeTail(of: scan, in: &part) : scan.damages)
+            found.append(part)
+            if number > base, !numbers.contains(number - 1) {
+                damages.append([missing(LogFileName(.journal, number - 1))])
+                limit = nil
+            }
+        }
+        if numbers.isEmpty, !parts.isEmpty { reportMissing(LogFileName(.journal, base)) }
+        parts += found.reversed()
+        recovery.damages += damages.reversed().flatMap { $0 }
+    }
+
+    /// The end of the last journal may be an interrupted write, which is no damage.
+    private mutating func takeTail(of scan: LogScan, in part: inout LogPart) -> [LogDamage] {
+        guard scan.damages.allSatisfy({ $0.offset >= scan.end && $0.reason == .cutOff }) else {
+            return scan.damages
+        }
+        part.size = scan.end
+        // A journal of an older version is read, and not continued.
+        isLastContinued = scan.header?.version == place.version
+        recovery.droppedTailBytes = scan.size - scan.end
+        return []
+    }
+
+    private mutating func scan(
+        _ name: LogFileName,
+        for access: FileAccess,
+        limit: UInt64? = nil
+    ) throws -> (scan: LogScan, part: LogPart) {
+        let file = try place.fileSystem.openFile(at: place.path(name), for: access)
+        let scan = try LogScan.scan(
+            file,
+            name,
+            format: place.format,
+            supported: place.version,
+            limit: limit
+        )
+        if let version = scan.header?.version {
+            recovery.oldestVersion = min(recovery.oldestVersion ?? version, version)
+        }
+        return (scan, LogPart(name: name, file: file, ranges: scan.committed, size: scan.size))
+    }
+
+    private func missing(_ name: LogFileName) -> LogDamage {
+        LogDamage(file: name.text, line: 0, offset: 0, reason: .missing)
+    }
+
+    private mutating func reportMissing(_ name: LogFileName) {
+        recovery.damages.append(missing(name))
+    }
+}
+
+extension LogContents {
+    /// Puts the directory in order, and makes the log.
+    mutating func repaired() throws -> JSONLog {
+        try copyDamagedFiles()
+        try removeLeftovers()
+        guard let last = parts.last, isLastContinued else {
+            // A journal with damage in it is not continued, so that the damage stays where it was reported.
+            let number = max(base, parts.last.map { $0.name.number } ?? 0)
+            let isFresh = parts.isEmpty && recovery.damages.isEmpty
+            let journal = try place.makeJournal(
+                LogFileName(.journal, isFresh ? 1 : number + 1),
+                previousSize: parts.last.flatMap { $0.name.kind == .journal ? $0.size : nil }
+            )
+            return JSONLog(place: place, parts: parts, active: journal)
+        }
+        if recovery.droppedTailBytes > 0 {
+            try last.file.truncate(to: last.size)
+            try last.file.flush()
+        }
+        return JSONLog(place: place, parts: Array(parts.dropLast()), active: last)
+    }
+
+    /// Removes what an interrupted compaction left.
+    private func removeLeftovers() throws {
+        let isOurs = { (name: String) in LogFileName(name) != nil || name.hasPrefix("damaged-") }
+        for name in names where name.hasSuffix(".tmp") && isOurs(String(name.dropLast(4))) {
+            try place.fileSystem.remove(place.directory.appending(path: name))
+        }
+        let stale = names.compactMap { LogFileName($0) }.filter { $0.number < base }
+        for name in LogFileName.inOrderOfRemoval(stale) { try place.fileSystem.remove(place.path(name)) }
+    }
+
+    private mutating func copyDamagedFiles() throws {
+        var copies: [String: String] = [:]
+        for index in recovery.damages.indices where recovery.damages[index].reason != .missing {
+            let name = recovery.damages[index].file
+            if copies[name] == nil { copies[name] = try place.copyAside(name, existing: names) }
+            recovery.damages[index].copy = copies[name]
+        }
+    }
+}
+
+extension LogFileName {
+    /// Snapshots first: journals without what stood before them are never taken for a whole log.
+    static func inOrderOfRemoval(_ names: [LogFileName]) -> [LogFileName] {
+        names.filter { $0.kind == .snapshot }
+            + names.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
+    }
+}

@@ -1,0 +1,130 @@
+/// An append-only log of JSON lines in a directory, for one owner at a time.
+///
+/// Lines are committed in groups: after a crash at any moment a group is wholly there or wholly absent. A group
+/// that was flushed survives a loss of power. Opening visits every committed line, checks every byte, and says what
+/// it could not trust. Compaction writes a snapshot of what still matters beside the log, while the owner appends.
+///
+/// One thread appends and compacts at a time; ``read(_:)`` may be called from any.
+package final class JSONLog: Sendable {
+    let place: LogPlace
+    /// All of appending: guarded by its lock, which a commit holds over its writing and flushing.
+    let writer: Locked<LogWriter>
+    /// The open files by their identifier: held for a look-up only, so that reading never waits for a flush.
+    let files: Locked<[UInt32: any OpenFile]>
+
+    init(place: LogPlace, parts: [LogPart], active: LogPart) {
+        self.place = place
+        var table: [UInt32: any OpenFile] = [:]
+        for part in parts + [active] { table[part.name.identifier] = part.file }
+        files = Locked(table)
+        writer = Locked(LogWriter(place: place, parts: parts, active: active))
+    }
+
+    /// How many bytes the log's files have.
+    package var byteCount: UInt64 {
+        writer.withLock { writer in
+            (writer.parts + [writer.active]).reduce(0) { $0 + $1.size }
+        }
+    }
+
+    /// The number of the journal that is appended to; it grows with each compaction.
+    package var generation: UInt32 { writer.withLock { $0.active.name.number } }
+
+    /// Writes a group of lines, with one call for all of them.
+    ///
+    /// After an error nothing of the group is committed, and it may be tried again: what was written of it is cut
+    /// off, or, where the disk cannot be trusted with that, left behind in a journal that is not continued.
+    ///
+    /// - Parameters:
+    ///   - group: The lines; an empty group writes nothing.
+    ///   - flush: Whether they are to survive a loss of power, and not only the end of this process.
+    /// - Returns: Where the lines are.
+    /// - Throws: ``FileError``, or ``LogError/replaced(path:)``.
+    @discardableResult
+    package func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
+        try writer.withLock { writer in
+            try beginJournalIfNeeded(&writer)
+            return try writer.commit(group, flush: flush)
+        }
+    }
+
+    /// Reads a line.
+    ///
+    /// - Parameter position: Where it is, as a commit or a visit said.
+    /// - Returns: The line's bytes, without its newline.
+    /// - Throws: ``FileError``, or ``LogError/unknownPosition(_:)``.
+    package func read(_ position: LogPosition) throws -> [UInt8] {
+        guard let file = files.withLock({ $0[position.file] }), position.length <= LogMarks.maximumLine else {
+            throw LogError.unknownPosition(position)
+        }
+        let bytes = try file.read(at: position.offset, count: Int(position.length))
+        guard bytes.count == Int(position.length) else { throw LogError.unknownPosition(position) }
+        return bytes
+    }
+
+    /// Closes the files; the log must not be used afterwards.
+    package func close() {
+        let open = files.withLock { table in
+            defer { table = [:] }
+            return table.values.map { $0 }
+        }
+        for file in open { file.close() }
+    }
+
+    func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
+        guard writer.needsNewJournal else { return }
+        try beginJournal(&writer)
+    }
+
+    /// Goes on in a new file; the one before is frozen.
+    func beginJournal(_ writer: inout LogWriter) throws {
+        let previous = writer.active
+        let name = LogFileName(.journal, previous.name.number + 1)
+        let journal = try place.makeJournal(name, previousSize: previous.size)
+        writer.parts.append(previous)
+        writer.active = journal
+        writer.needsNewJournal = false
+        files.withLock { $0[name.identifier] = journal.file }
+    }
+}
+
+/// A file of a log, and what of it is committed.
+struct LogPart: Sendable {
+    var name: LogFileName
+    var file: any OpenFile
+    var ranges: [Range<UInt64>]
+    /// Where the next group goes; everything before it is accounted for.
+    var size: UInt64
+
+    mutating func extend(to end: UInt64) {
+        if let last = ranges.last, last.upperBound == size {
+            ranges[ranges.count - 1] = last.lowerBound..<end
+        } else {
+            ranges.append(size..<end)
+        }
+        size = end
+    }
+}
+
+/// Where a log stands, and how its files are told from others.
+struct LogPlace: Sendable {
+    var directory: String
+    var fileSystem: any FileSystem
+    var format: String
+    var version: UInt64
+
+    func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
+
+    /// Makes a journal that no crash can leave half made.
+    func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
+        let header = LogMarks.header(
+            format: format,
+            version: version,
+            kind: .journal,
+            previousSize: previousSize
+        )
+        try fileSystem.writeAtomically(header, to: path(name))
+        let file = try fileSystem.openFile(at: path(name), for: .appending)
+        return LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
+    }
+}

@@ -1,0 +1,33 @@
+/// Why a log cannot be opened or written, where the disk itself did what it was told.
+package enum LogError: Error, Hashable, Sendable {
+    /// The file was written by a newer version of the library; nothing was touched.
+    case tooNew(path: String, found: UInt64, supported: UInt64)
+    /// The file belongs to another program, or to another log; nothing was touched.
+    case otherFormat(path: String, expected: String)
+    /// The file was removed, replaced or changed by somebody else while it was in use.
+    case replaced(path: String)
+    /// A line has a newline in it, is empty or too long, or reads like a mark of the log itself.
+    case unusableLine
+    /// The position is not one of this log, or of files that it no longer has.
+    case unknownPosition(LogPosition)
+}
+
+extension LogError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tooNew(let path, let found, let supported):
+            "\"\(path.shortenedForMessage)\" has format version \(found); this version of the library reads up "
+                + "to \(supported). Update the app, or use another directory."
+        case .otherFormat(let path, let expected):
+            "\"\(path.shortenedForMessage)\" is not a file of \(expected.shortenedForMessage). "
+                + "Move it away, or use another directory."
+        case .replaced(let path):
+            "\"\(path.shortenedForMessage)\" was removed or changed by another program while it was in use. "
+                + "Close the directory and open it again."
+        case .unusableLine:
+            "A line of the log is empty, too long, or has a newline in it. Write one JSON object on one line."
+        case .unknownPosition(let position):
+            "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
+        }
+    }
+}

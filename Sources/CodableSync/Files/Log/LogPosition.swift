@@ -1,0 +1,55 @@
+/// Where a line is in a log: eight words would do, sixteen bytes do as well.
+package struct LogPosition: Hashable, Sendable {
+    /// The file's identifier, see ``LogFileName``.
+    package var file: UInt32
+    /// How many bytes the line has, without its newline.
+    package var length: UInt32
+    /// Where in the file it begins.
+    package var offset: UInt64
+
+    package init(file: UInt32, offset: UInt64, length: UInt32) {
+        self.file = file
+        self.offset = offset
+        self.length = length
+    }
+}
+
+/// The name of one of a log's files: `journal-3.jsonl`, `snapshot-3.jsonl`.
+///
+/// The snapshot of a number stands for everything before the journal of that number.
+package struct LogFileName: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        case journal
+        case snapshot
+    }
+
+    package var kind: Kind
+    package var number: UInt32
+
+    /// Numbers from this one on are nobody's, so that one may be added without care.
+    static let numberLimit: UInt32 = 1 << 30
+
+    package init(_ kind: Kind, _ number: UInt32) {
+        self.kind = kind
+        self.number = number
+    }
+
+    /// Reads a file's name; `nil` if it is not a log's.
+    package init?(_ name: String) {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])), parts[1].hasSuffix(".jsonl")
+        else {
+            return nil
+        }
+        let digits = parts[1].dropLast(6)
+        // Written back it must be the same: no sign, no leading zero.
+        guard let number = UInt32(digits), String(number) == digits, (1..<Self.numberLimit).contains(number)
+        else { return nil }
+        self.init(kind, number)
+    }
+
+    package var text: String { "\(kind.rawValue)-\(number).jsonl" }
+
+    /// The name as a number, for positions.
+    package var identifier: UInt32 { number << 1 | (kind == .snapshot ? 1 : 0) }
+}

@@ -1,0 +1,239 @@
+/// What one file of a log holds, by reading it once from the beginning to the end.
+struct LogScan {
+    let name: LogFileName
+    /// The file's size.
+    let size: UInt64
+    /// What the first line says; `nil` if it is damaged.
+    private(set) var header: LogMarks.Header?
+    /// The parts whose checksums hold, neighbours joined.
+    private(set) var committed: [Range<UInt64>] = []
+    /// The parts whose checksums do not.
+    private(set) var damages: [LogDamage] = []
+    /// Where the last part ends whose checksum holds.
+    private(set) var end: UInt64 = 0
+    /// Whether the mark that ends a whole file was found, and nothing behind it.
+    private(set) var isEnded = false
+    /// How many lines the committed parts have, marks not counted.
+    private(set) var lineCount = 0
+
+    private let format: String
+    private let supported: UInt64
+    private let file: any OpenFile
+    private var line = 0
+    private var group = OpenGroup()
+    /// Whether the next part hangs on to the one before it without a newline between them.
+    private var isJoinBroken = false
+
+    /// The lines since the last mark.
+    private struct OpenGroup {
+        var start: UInt64 = 0
+        var line = 1
+        var count = 0
+        var checksum = LineChecksum()
+        var damage: LogDamage.Reason?
+    }
+
+    /// Reads a file; up to `limit`, where more was written to it than was committed.
+    static func scan(
+        _ file: any OpenFile,
+        _ name: LogFileName,
+        format: String,
+        supported: UInt64,
+        limit: UInt64? = nil
+    ) throws -> LogScan {
+        let size = try file.size()
+        var scan = LogScan(file, name, size: min(size, limit ?? size), format: format, supported: supported)
+        if size == 0 { scan.report(.empty, line: 0, offset: 0) }
+        try LogLines(file: file, range: 0..<scan.size).forEach { line in
+            try scan.take(line)
+            return true
+        }
+        scan.finish()
+        if let limit, size < limit, scan.damages.last?.reason != .cutOff {
+            scan.report(.cutOff, line: scan.line, offset: size)
+        }
+        return scan
+    }
+
+    /// Reads what was added to a journal behind a mark.
+    static func scan(_ file: any OpenFile, _ name: LogFileName, behind offset: UInt64) throws -> LogScan {
+        var scan = LogScan(file, name, size: max(offset, try file.size()), format: "", supported: 0)
+        scan.line = 1
+        scan.end = offset
+        scan.startGroup(at: offset, line: 2)
+        try LogLines(file: file, range: offset..<scan.size).forEach { line in
+            try scan.take(line)
+            return true
+        }
+        scan.finish()
+        return scan
+    }
+
+    private init(
+        _ file: any OpenFile,
+        _ name: LogFileName,
+        size: UInt64,
+        format: String,
+        supported: UInt64
+    ) {
+        self.file = file
+        self.name = name
+        self.size = size
+        self.format = format
+        self.supported = supported
+    }
+
+    private mutating func report(_ reason: LogDamage.Reason, line: Int, offset: UInt64) {
+        damages.append(LogDamage(file: name.text, line: line, offset: offset, reason: reason))
+    }
+
+    private mutating func take(_ line: LogLine) throws {
+        self.line += 1
+        isEnded = false
+        if self.line == 1 { return try takeHeader(line) }
+        if let (mark, length) = LogMarks.readCommit(line.bytes),
+            line.isTerminated || length < line.bytes.count
+        {
+            try close(with: mark, at: line.offset, end: line.offset + UInt64(length) + 1)
+            if length < line.bytes.count { try takeRest(of: line, from: length) }
+            return
+        }
+        add(line)
+    }
+
+    private mutating func add(_ line: LogLine) {
+        group.count += 1
+        group.checksum.absorb(line.bytes)
+        if line.isTooLong { group.damage = .lineTooLong }
+        if !line.isTerminated { group.damage = group.damage ?? .cutOff }
+    }
+
+    private mutating func takeHeader(_ line: LogLine) throws {
+        var length = line.bytes.count
+        switch LogMarks.readHeader(line.bytes, format: format, kind: name.kind) {
+        case .header(let found, let end):
+            guard found.version <= supported else {
+                throw LogError.tooNew(path: file.path, found: found.version, supported: supported)
+            }
+            length = end
+            header = found
+        case .version(let found) where found > supported:
+            throw LogError.tooNew(path: file.path, found: found, supported: supported)
+        case .otherFormat:
+            throw LogError.otherFormat(path: file.path, expected: format)
+        case .version, .none:
+            report(.header, line: 1, offset: 0)
+        }
+        end = line.offset + UInt64(length) + (line.isTerminated || length < line.bytes.count ? 1 : 0)
+        if !line.isTerminated, length == line.bytes.count, header != nil {
+            header = nil
+            report(.header, line: 1, offset: 0)
+        }
+        startGroup(at: end, line: 2)
+        if length < line.bytes.count {
+            try takeRest(of: line, from: length)
+        }
+    }
+
+    /// The newline behind a mark is damaged, so that the next line hangs on to it.
+    private mutating func takeRest(of line: LogLine, from length: Int) throws {
+        report(.endOfLine, line: self.line, offset: line.offset + UInt64(length))
+        isJoinBroken = true
+        var rest = line
+        rest.bytes = UnsafeRawBufferPointer(rebasing: line.bytes[(length + 1)...])
+        rest.offset += UInt64(length) + 1
+        rest.length -= UInt64(length) + 1
+        guard !rest.bytes.isEmpty || line.isTerminated else { return }
+        group.line = self.line
+        if let (mark, _) = LogMarks.readCommit(rest.bytes), rest.isTerminated {
+            try close(with: mark, at: rest.offset, end: rest.end)
+        } else {
+            add(rest)
+        }
+    }
+
+    private mutating func startGroup(at offset: UInt64, line: Int) {
+        group = OpenGroup(start: offset, line: line)
+    }
+
+    private mutating func close(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
+        if mark.isEnd, group.count == 0, mark.count == lineCount,
+            mark.checksum == LineChecksum().value(count: lineCount)
+        {
+            isEnded = end >= size
+            accept(group.start..<end, count: 0)
+        } else if !mark.isEnd, group.damage == nil, mark.count == group.count,
+            mark.checksum == group.checksum.value(count: group.count)
+        {
+            accept(group.start..<end, count: group.count)
+        } else {
+            try closeDamaged(with: mark, at: offset, end: end)
+        }
+        startGroup(at: end, line: line + 1)
+    }
+
+    /// If the mark between two groups is damaged, the second one can still be told by its own count.
+    private mutating func closeDamaged(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
+        report(group.damage ?? .checksum, line: group.line, offset: group.start)
+        guard !mark.isEnd, mark.count > 0, mark.count < group.count else { return }
+        var skipped = 0
+        var start = offset
+        var checksum = LineChecksum()
+        var isWhole = true
+        try LogLines(file: file, range: group.start..<offset).forEach { line in
+            skipped += 1
+            guard skipped > group.count - mark.count else { return true }
+            start = min(start, line.offset)
+            checksum.absorb(line.bytes)
+            isWhole = isWhole && !line.isTooLong
+            return true
+        }
+        if isWhole, checksum.value(count: mark.count) == mark.checksum {
+            accept(start..<end, count: mark.count)
+        }
+    }
+
+    private mutating func accept(_ range: Range<UInt64>, count: Int) {
+        lineCount += count
+        end = range.upperBound
+        if !isJoinBroken, let last = committed.last, last.upperBound == range.lowerBound {
+            committed[committed.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            committed.append(range)
+        }
+        isJoinBroken = false
+    }
+
+    private mutating func finish() {
+        if group.count > 0 {
+            let reason = group.damage == .lineTooLong ? .lineTooLong : LogDamage.Reason.cutOff
+            report(reason, line: group.line, offset: group.start)
+        } else if name.kind == .snapshot, !isEnded, damages.isEmpty {
+            report(.cutOff, line: line, offset: size)
+        }
+    }
+}
+
+extension LogScan {
+    /// Visits the lines of committed groups, in order.
+    static func visit(
+        _ ranges: [Range<UInt64>],
+        of file: any OpenFile,
+        _ name: LogFileName,
+        _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws {
+        for range in ranges {
+            try LogLines(file: file, range: range).forEach { line in
+                if !LogMarks.isReserved(line.bytes) {
+                    let position = LogPosition(
+                        file: name.identifier,
+                        offset: line.offset,
+                        length: UInt32(clamping: line.length)
+                    )
+                    try visit(line.bytes, position)
+                }
+                return true
+            }
+        }
+    }
+}

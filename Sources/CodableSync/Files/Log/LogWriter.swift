@@ -1,0 +1,67 @@
+/// The part of a log that is appended to.
+struct LogWriter: Sendable {
+    let place: LogPlace
+    /// The files that are not appended to any more, in the order of their contents.
+    var parts: [LogPart]
+    /// The journal that is appended to.
+    var active: LogPart
+    /// Whether the disk cannot be trusted with the end of the active journal.
+    var needsNewJournal = false
+    /// Files that a compaction has replaced, kept open for those who still hold a position in them.
+    var retired: [LogPart] = []
+    /// Whether something was committed that was not flushed.
+    var isUnflushed = false
+
+    mutating func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
+        try checkStillThere()
+        let start = active.size
+        if !group.isEmpty {
+            let bytes = group.bytes + LogMarks.commit(group.commitMark)
+            do {
+                try active.file.append(bytes)
+            } catch {
+                takeBack(isDoubtful: false)
+                throw error
+            }
+            try self.flush(if: flush)
+            active.extend(to: start + UInt64(bytes.count))
+            isUnflushed = !flush
+        } else if isUnflushed {
+            try self.flush(if: flush)
+            isUnflushed = !flush
+        }
+        return group.positions(in: active.name.identifier, at: start)
+    }
+
+    private mutating func flush(if isWanted: Bool) throws {
+        guard isWanted else { return }
+        do {
+            try active.file.flush()
+        } catch {
+            // A system that failed to write once may report success the next time, with the data lost.
+            takeBack(isDoubtful: true)
+            throw error
+        }
+    }
+
+    /// Cuts off what a failed commit left; it was promised to nobody.
+    private mutating func takeBack(isDoubtful: Bool) {
+        needsNewJournal = needsNewJournal || isDoubtful
+        do throws(FileError) {
+            try active.file.truncate(to: active.size)
+            if isDoubtful { try active.file.flush() }
+        } catch {
+            // The next journal says how much of this one counts.
+            needsNewJournal = true
+        }
+    }
+
+    /// Another file under the same name, or another size, means that somebody else is at work here.
+    func checkStillThere() throws {
+        let path = place.path(active.name)
+        let status = try place.fileSystem.status(of: path)
+        guard let status, status.identity == active.file.identity, status.size == active.size else {
+            throw LogError.replaced(path: path)
+        }
+    }
+}

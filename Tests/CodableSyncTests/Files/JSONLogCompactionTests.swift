@@ -1,0 +1,146 @@
+import XCTest
+
+@testable import CodableSync
+
+final class JSONLogCompactionTests: XCTestCase {
+    private let fileSystem = SimulatedFileSystem()
+
+    /// I-07.
+    func testSnapshotAndJournalSayTheSameAsTheLogBefore() throws {
+        let written = try LogFixture.write(groups: 5, to: fileSystem).flatMap { $0 }
+        let log = try LogFixture.open(fileSystem).log
+        try LogFixture.compact(log)
+        XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-2.jsonl", "snapshot-2.jsonl"])
+        try log.commit(LogFixture.group(["\"after\""]), flush: true)
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, written + ["\"after\""])
+    }
+
+    func testCommitsDuringACompactionAreKept() throws {
+        let log = try LogFixture.open(fileSystem).log
+        try log.commit(LogFixture.group(["1", "2"]), flush: true)
+        let compaction = try log.beginCompaction()
+        let during = try log.commit(LogFixture.group(["3"]), flush: true)[0]
+        var visited: [String] = []
+        try compaction.replay { line, _ in visited.append(String(decoding: line, as: UTF8.self)) }
+        XCTAssertEqual(visited, ["1", "2"])
+        let position = try compaction.append(Array("\"both\"".utf8))
+        let result = try compaction.finish()
+        try log.commit(LogFixture.group(["4"]), flush: true)
+        try log.finishCompaction(result)
+        XCTAssertEqual(try log.read(position), Array("\"both\"".utf8))
+        XCTAssertEqual(try log.read(during), Array("3".utf8))
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, ["\"both\"", "3", "4"])
+    }
+
+    func testFormerPositionsCanBeReadUntilTheNextCompaction() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let position = try log.commit(LogFixture.group(["\"old\""]), flush: true)[0]
+        try LogFixture.compact(log)
+        XCTAssertEqual(try log.read(position), Array("\"old\"".utf8))
+        try LogFixture.compact(log)
+        XCTAssertThrowsError(try log.read(position)) {
+            XCTAssertEqual($0 as? LogError, .unknownPosition(position))
+        }
+    }
+
+    func testCompactionMakesTheLogSmaller() throws {
+        _ = try LogFixture.write(groups: 100, to: fileSystem)
+        let log = try LogFixture.open(fileSystem).log
+        let before = log.byteCount
+        try LogFixture.compact(log) { $0.contains("\"a\":99") }
+        XCTAssertLessThan(log.byteCount, before / 10)
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, ["{\"a\":99}"])
+    }
+
+    func testLargeSnapshotIsWrittenInPieces() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
+        let positions = try log.commit(LogFixture.group(lines), flush: true)
+        let compaction = try log.beginCompaction()
+        let copies = try positions.map { try compaction.copy($0) }
+        try log.finishCompaction(compaction.finish())
+        XCTAssertEqual(try copies.map { String(decoding: try log.read($0), as: UTF8.self) }, lines)
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, lines)
+    }
+
+    func testCancelledCompactionLeavesNothing() throws {
+        _ = try LogFixture.write(groups: 1, to: fileSystem)
+        let log = try LogFixture.open(fileSystem).log
+        let compaction = try log.beginCompaction()
+        _ = try compaction.append([65])
+        try compaction.cancel()
+        XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl", "journal-2.jsonl"])
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines.count, 2)
+    }
+
+    /// C4, C6: a damaged snapshot whose files before it are gone gives what is intact in it.
+    func testDamagedSnapshotGivesItsIntactParts() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
+        try log.commit(LogFixture.group(lines), flush: true)
+        try LogFixture.compact(log)
+        try log.commit(LogFixture.group(["\"later\""]), flush: true)
+        let path = "/log/snapshot-2.jsonl"
+        let bytes = try XCTUnwrap(fileSystem.bytes(at: path))
+        var damaged = bytes
+        damaged[bytes.count / 2] ^= 4
+        for (row, contents) in [damaged, Array(bytes[..<(bytes.count / 2)]), Array(bytes.dropLast())]
+            .enumerated()
+        {
+            let copy = fileSystem.crashed(keeping: .allWrites)
+            copy.place(contents, at: path)
+            let (_, found, recovery) = try LogFixture.open(copy)
+            XCTAssertTrue(recovery.isDamaged, "\(row)")
+            XCTAssertEqual(recovery.damages.first?.file, "snapshot-2.jsonl")
+            XCTAssertEqual(found.last, "\"later\"")
+            XCTAssertGreaterThan(found.count, 1000)
+            XCTAssertTrue(Set(found.dropLast()).isSubset(of: lines))
+            XCTAssertEqual(copy.bytes(at: "/log/damaged-snapshot-2.jsonl-1"), contents)
+        }
+    }
+
+    /// C3: a damaged snapshot whose files before it are still there costs nothing.
+    func testDamagedSnapshotFallsBackToTheFilesBeforeIt() throws {
+        for rounds in 1...2 {
+            let fileSystem = SimulatedFileSystem()
+            let written = try LogFixture.write(groups: 3, to: fileSystem).flatMap { $0 }
+            let log = try LogFixture.open(fileSystem).log
+            if rounds == 2 { try LogFixture.compact(log) }
+            let compaction = try log.beginCompaction()
+            _ = try compaction.append([65])
+            _ = try compaction.finish()
+            try log.commit(LogFixture.group(["\"later\""]), flush: true)
+            fileSystem.place([], at: "/log/snapshot-\(rounds + 1).jsonl")
+            for _ in 0..<2 {
+                let (_, lines, recovery) = try LogFixture.open(fileSystem)
+                XCTAssertEqual(lines, written + ["\"later\""], "\(rounds)")
+                XCTAssertEqual(recovery.damages.map(\.reason), [.empty], "\(rounds)")
+            }
+        }
+    }
+
+    /// A file that was cut off where a group ends is noticed all the same.
+    func testMissingEndOfAFileInTheMiddleIsDamage() throws {
+        _ = try LogFixture.write(groups: 3, to: fileSystem)
+        let log = try LogFixture.open(fileSystem).log
+        _ = try log.beginCompaction()
+        try log.commit(LogFixture.group(["\"later\""]), flush: true)
+        let bytes = try XCTUnwrap(fileSystem.bytes(at: "/log/journal-1.jsonl"))
+        fileSystem.place(Array(bytes[..<bytes.endsOfCommits[1]]), at: "/log/journal-1.jsonl")
+        let (_, lines, recovery) = try LogFixture.open(fileSystem)
+        XCTAssertEqual(lines.count, 5)
+        XCTAssertEqual(recovery.damages.map(\.reason), [.cutOff])
+    }
+
+    func testCompactionThatWasOvertakenIsDropped() throws {
+        let written = try LogFixture.write(groups: 2, to: fileSystem).flatMap { $0 }
+        let log = try LogFixture.open(fileSystem).log
+        let first = try log.beginCompaction()
+        _ = try first.append([65])
+        let result = try first.finish()
+        try LogFixture.compact(log)
+        try log.finishCompaction(result)
+        XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-3.jsonl", "snapshot-3.jsonl"])
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, written)
+    }
+}

@@ -1,0 +1,239 @@
+import XCTest
+
+@testable import CodableSync
+
+/// I-02 to I-07: a crash or a failing disk at every call.
+final class JSONLogCrashTests: XCTestCase {
+    /// D1, D3, D5: whatever call the power goes at, what was committed before is there, and of the group under way
+    /// all or nothing.
+    func testCrashAtEveryCallOfAppendingAndCompacting() throws {
+        for moment in SimulatedDisk.Moment.allCases {
+            var call = 0
+            while true {
+                let fileSystem = SimulatedFileSystem()
+                fileSystem.powerOff(at: call, moment)
+                let script = LogScript(fileSystem)
+                let isDone = script.run()
+                for survivors in survivors(of: call) {
+                    try check(
+                        script,
+                        after: fileSystem.crashed(keeping: survivors),
+                        "\(call) \(moment) \(survivors)"
+                    )
+                }
+                if isDone { break }
+                call += 1
+            }
+            XCTAssertGreaterThan(call, 40)
+        }
+    }
+
+    private func survivors(of call: Int) -> [SimulatedDisk.Survivors] {
+        [.allWrites, .onlySynced] + (0..<12).map { .random(seed: UInt64(call * 100 + $0)) }
+    }
+
+    private func check(_ script: LogScript, after crash: SimulatedFileSystem, _ row: String) throws {
+        let (log, lines, recovery) = try LogFixture.open(crash)
+        XCTAssertTrue(
+            lines == script.committed || lines == script.committed + script.attempted,
+            "\(row): \(lines.count) lines, \(script.committed.count) committed"
+        )
+        XCTAssertFalse(recovery.isDamaged, "\(row): \(recovery.damages)")
+        try log.commit(LogFixture.group(["\"later\""]), flush: true)
+        let again = try LogFixture.open(crash.crashed(keeping: .onlySynced))
+        XCTAssertEqual(again.lines, lines + ["\"later\""], row)
+    }
+
+    /// I-06: a crash during the recovery from a crash changes nothing.
+    func testCrashDuringRecovery() throws {
+        let fileSystem = SimulatedFileSystem()
+        let written = try LogFixture.write(groups: 2, to: fileSystem).flatMap { $0 }
+        let log = try LogFixture.open(fileSystem).log
+        _ = try log.beginCompaction()
+        fileSystem.powerOff(at: fileSystem.calls.count + 1, .torn)
+        XCTAssertThrowsError(try log.commit(LogFixture.group(["\"torn\"", "\"too\""]), flush: true))
+        for moment in SimulatedDisk.Moment.allCases {
+            var call = 0
+            while true {
+                let restart = fileSystem.crashed(keeping: .allWrites)
+                restart.powerOff(at: call, moment)
+                let isDone = (try? LogFixture.open(restart)) != nil
+                for survivors in survivors(of: call) {
+                    let (_, lines, recovery) = try LogFixture.open(restart.crashed(keeping: survivors))
+                    XCTAssertEqual(lines, written, "\(call) \(moment) \(survivors)")
+                    XCTAssertFalse(recovery.isDamaged, "\(call) \(moment) \(survivors)")
+                }
+                if isDone { break }
+                call += 1
+            }
+            XCTAssertGreaterThan(call, 5)
+        }
+    }
+
+    /// D5: no room for the n-th byte, then room again.
+    func testFullDiskAtEveryByteThenSpaceAgain() throws {
+        for room in 0..<200 {
+            let fileSystem = SimulatedFileSystem()
+            let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
+            let log = try LogFixture.open(fileSystem).log
+            let group = try LogFixture.group([String(repeating: "1", count: 100), "2", "3"])
+            fileSystem.leaveRoom(for: room)
+            let isCommitted = (try? log.commit(group, flush: true)) != nil
+            XCTAssertEqual(isCommitted, room >= 105 + 42, "\(room)")
+            if !isCommitted {
+                XCTAssertThrowsError(try log.commit(group, flush: true)) {
+                    XCTAssertTrue(($0 as? FileError)?.isOutOfSpace == true, "\($0)")
+                }
+                XCTAssertEqual(try LogFixture.open(fileSystem.crashed(keeping: .onlySynced)).lines, written)
+                fileSystem.leaveRoom(for: nil)
+                try log.commit(group, flush: true)
+            }
+            let (_, lines, recovery) = try LogFixture.open(fileSystem.crashed(keeping: .onlySynced))
+            XCTAssertEqual(lines.count, 5, "\(room)")
+            XCTAssertFalse(recovery.isDamaged, "\(room)")
+        }
+    }
+
+    /// D5 during a compaction: the log goes on, and a later compaction succeeds.
+    func testFullDiskDuringACompaction() throws {
+        var failures = 0
+        for room in stride(from: 0, to: 600, by: 7) {
+            let fileSystem = SimulatedFileSystem()
+            let written = try LogFixture.write(groups: 4, to: fileSystem).flatMap { $0 }
+            let log = try LogFixture.open(fileSystem).log
+            fileSystem.leaveRoom(for: room)
+            do { try LogFixture.compact(log) } catch { failures += 1 }
+            fileSystem.leaveRoom(for: nil)
+            try log.commit(LogFixture.group(["1"]), flush: true)
+            XCTAssertEqual(
+                try LogFixture.open(fileSystem.crashed(keeping: .onlySynced)).lines,
+                written + ["1"]
+            )
+            try LogFixture.compact(log)
+            let (_, lines, recovery) = try LogFixture.open(fileSystem)
+            XCTAssertEqual(lines, written + ["1"])
+            XCTAssertFalse(recovery.isDamaged)
+        }
+        XCTAssertGreaterThan(failures, 20)
+    }
+
+    /// D4: after a failed flush the file is not trusted any more; the group goes into a new one.
+    func testFailedFlushIsNotCommittedAndTheNextGroupGoesIntoANewFile() throws {
+        let fileSystem = SimulatedFileSystem()
+        let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
+        let log = try LogFixture.open(fileSystem).log
+        fileSystem.fail(.flush, code: EIO)
+        XCTAssertThrowsError(try log.commit(LogFixture.group(["\"lost\""]), flush: true)) {
+            XCTAssertEqual(($0 as? FileError)?.code, EIO)
+        }
+        XCTAssertEqual(try LogFixture.open(fileSystem.crashed(keeping: .allWrites)).lines, written)
+        let position = try log.commit(LogFixture.group(["\"kept\""]), flush: true)[0]
+        XCTAssertEqual(position.file, LogFileName(.journal, 2).identifier)
+        for survivors in [SimulatedDisk.Survivors.onlySynced, .allWrites] {
+            let (_, lines, recovery) = try LogFixture.open(fileSystem.crashed(keeping: survivors))
+            XCTAssertEqual(lines, written + ["\"kept\""])
+            XCTAssertFalse(recovery.isDamaged)
+        }
+    }
+
+    /// What a failed commit left behind does not count, even where it could not be cut off.
+    func testGroupThatCouldNotBeTakenBackIsNotVisited() throws {
+        let fileSystem = SimulatedFileSystem()
+        let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
+        let log = try LogFixture.open(fileSystem).log
+        fileSystem.fail(.flush, code: EIO)
+        fileSystem.fail(.truncate, code: EIO)
+        XCTAssertThrowsError(try log.commit(LogFixture.group(["\"ghost\""]), flush: true))
+        try log.commit(LogFixture.group(["\"kept\""]), flush: true)
+        let (again, lines, recovery) = try LogFixture.open(fileSystem)
+        XCTAssertEqual(lines, written + ["\"kept\""])
+        XCTAssertFalse(recovery.isDamaged)
+        try LogFixture.compact(again)
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, written + ["\"kept\""])
+    }
+
+    func testTornWriteIsTakenBack() throws {
+        let fileSystem = SimulatedFileSystem()
+        let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
+        let log = try LogFixture.open(fileSystem).log
+        fileSystem.fail(.append, code: EIO, torn: 9)
+        XCTAssertThrowsError(try log.commit(LogFixture.group(["\"torn line\""]), flush: true))
+        try log.commit(LogFixture.group(["\"whole\""]), flush: true)
+        XCTAssertEqual(try LogFixture.open(fileSystem).lines, written + ["\"whole\""])
+        XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl"])
+    }
+
+    /// Every kind of call fails once at every place: nothing committed is lost, and the log goes on.
+    func testEveryCallFailsOnce() throws {
+        for kind in FileError.Operation.allCases {
+            for count in 0..<30 {
+                let fileSystem = SimulatedFileSystem()
+                _ = try LogFixture.open(fileSystem)
+                fileSystem.fail(kind, after: count, code: EIO)
+                let script = LogScript(fileSystem)
+                script.goesOnAfterErrors = true
+                _ = script.run()
+                let (_, lines, recovery) = try LogFixture.open(fileSystem.crashed(keeping: .onlySynced))
+                XCTAssertEqual(lines, script.committed, "\(kind) \(count)")
+                XCTAssertFalse(recovery.isDamaged, "\(kind) \(count): \(recovery.damages)")
+            }
+        }
+    }
+}
+
+/// A life of a log: opening, commits, a compaction with commits in between, reopening.
+private final class LogScript {
+    private(set) var committed: [String] = []
+    private(set) var attempted: [String] = []
+    var goesOnAfterErrors = false
+    private let fileSystem: SimulatedFileSystem
+
+    init(_ fileSystem: SimulatedFileSystem) {
+        self.fileSystem = fileSystem
+    }
+
+    /// Runs until it is done (`true`) or a call fails (`false`).
+    func run() -> Bool {
+        do {
+            for part in 0..<2 {
+                let log = try tolerating { try LogFixture.open(fileSystem).log }
+                guard let log else { continue }
+                for index in 0..<3 { try commit(["\"\(part).\(index)\"", "\"more\""], to: log) }
+                try tolerating { try compact(log, part) }
+                try commit(["\"\(part) at the end\""], to: log)
+                log.close()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func compact(_ log: JSONLog, _ part: Int) throws {
+        let compaction = try log.beginCompaction()
+        try commit(["\"\(part) during\""], to: log)
+        try compaction.replay { _, position in _ = try compaction.copy(position) }
+        let result = try compaction.finish()
+        try commit(["\"\(part) before the swap\""], to: log)
+        try log.finishCompaction(result)
+    }
+
+    private func commit(_ lines: [String], to log: JSONLog) throws {
+        attempted = lines
+        try tolerating {
+            try log.commit(LogFixture.group(lines), flush: true)
+            committed += lines
+        }
+        attempted = []
+    }
+
+    @discardableResult
+    private func tolerating<Result>(_ body: () throws -> Result) throws -> Result? {
+        do {
+            return try body()
+        } catch {
+            guard goesOnAfterErrors else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A log on a simulated disk, with lines that are easy to tell apart.
+enum LogFixture {
+    static let directory = "/log"
+
+    /// Opens the log; returns the lines that were visited.
+    static func open(
+        _ fileSystem: any FileSystem,
+        directory: String = directory,
+        version: UInt64 = 1
+    ) throws -> (log: JSONLog, lines: [String], recovery: LogRecovery) {
+        var lines: [String] = []
+        let (log, recovery) = try JSONLog.open(
+            directory: directory,
+            fileSystem: fileSystem,
+            format: "test",
+            version: version
+        ) { line, _ in lines.append(String(decoding: line, as: UTF8.self)) }
+        return (log, lines, recovery)
+    }
+
+    static func group(_ lines: [String]) throws -> LogGroup {
+        var group = LogGroup()
+        for line in lines { try group.append(Array(line.utf8)) }
+        return group
+    }
+
+    /// A log with some groups of two lines each; returns all lines.
+    static func write(
+        groups: Int,
+        to fileSystem: any FileSystem,
+        directory: String = directory
+    ) throws -> [[String]] {
+        let log = try open(fileSystem, directory: directory).log
+        let all = (0..<groups).map { ["{\"a\":\($0)}", "{\"text\":\"line of group \($0)\"}"] }
+        for lines in all { try log.commit(group(lines), flush: true) }
+        return all
+    }
+
+    /// Replaces the log by a snapshot of the lines that a filter keeps.
+    static func compact(_ log: JSONLog, keeping isKept: (String) -> Bool = { _ in true }) throws {
+        let compaction = try log.beginCompaction()
+        try compaction.replay { line, position in
+            if isKept(String(decoding: line, as: UTF8.self)) { _ = try compaction.copy(position) }
+        }
+        try log.finishCompaction(compaction.finish())
+    }
+}

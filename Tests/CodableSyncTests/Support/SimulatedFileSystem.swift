@@ -1,0 +1,227 @@
+import Foundation
+
+@testable import CodableSync
+
+/// A file system in memory that loses what was not synced when the power goes, and fails when it is told to.
+///
+/// Every call is counted. A crash makes the file system of the next start out of what had reached the disk.
+/// `@unchecked Sendable` holds because everything mutable is in `disk`, behind `condition`.
+final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
+    let condition = NSCondition()
+    var disk = SimulatedDisk()
+
+    init(_ disk: SimulatedDisk = SimulatedDisk()) {
+        self.disk = disk
+    }
+
+    func withDisk<Result>(_ body: (inout SimulatedDisk) throws(FileError) -> Result) throws(FileError)
+        -> Result
+    {
+        condition.lock()
+        defer { condition.unlock() }
+        return try body(&disk)
+    }
+
+    // MARK: What tests say and see
+
+    /// Every call so far.
+    var calls: [SimulatedDisk.Call] { withDisk { $0.calls } }
+
+    /// How many bytes were written so far.
+    var writtenBytes: Int { withDisk { $0.writtenBytes } }
+
+    /// Lets a call fail: of those of this kind, the one after `count` others from now on.
+    func fail(_ kind: FileError.Operation, after count: Int = 0, code: Int32, torn: Int? = nil) {
+        withDisk { $0.faults.append(.init(kind: kind, remaining: count, code: code, torn: torn)) }
+    }
+
+    /// Leaves room for so many more bytes; `nil` for any number.
+    func leaveRoom(for bytes: Int?) {
+        withDisk { $0.room = bytes }
+    }
+
+    /// Stops everything at a call, counted from 0: it is not done, done, or done in part, and every later one fails.
+    func powerOff(at call: Int, _ moment: SimulatedDisk.Moment) {
+        withDisk { $0.powerOff = (call, moment) }
+    }
+
+    /// What the next start finds after the crash of this process or the loss of power.
+    func crashed(keeping survivors: SimulatedDisk.Survivors) -> SimulatedFileSystem {
+        SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })
+    }
+
+    /// The bytes of a file as a program sees them.
+    func bytes(at path: String) -> [UInt8]? { withDisk { $0.files[path].map(\.current) } }
+
+    /// Puts a file there, as if it had been there for long.
+    func place(_ bytes: [UInt8], at path: String) { withDisk { $0.place(bytes, at: path) } }
+
+    /// Makes a file another one of the same contents, as a restored backup does.
+    func replace(_ path: String) {
+        withDisk { disk in disk.place(disk.files[path]?.current ?? [], at: path) }
+    }
+
+    /// Puts something there that is not a file.
+    func placeOther(_ kind: FileKind, at path: String) { withDisk { $0.others[path] = kind } }
+
+    /// The names in a directory.
+    func names(in directory: String) -> [String] { withDisk { $0.names(in: directory) } }
+
+    private func withDisk<Result>(_ body: (inout SimulatedDisk) -> Result) -> Result {
+        condition.lock()
+        defer { condition.unlock() }
+        return body(&disk)
+    }
+
+    // MARK: FileSystem
+
+    func createDirectory(at path: String) throws(FileError) {
+        try withDisk { disk throws(FileError) in
+            if try disk.begin(.createDirectory, path) { disk.directories.insert(path) }
+            try disk.end()
+        }
+    }
+
+    func contents(ofDirectory path: String) throws(FileError) -> [String] {
+        try withDisk { disk throws(FileError) in
+            _ = try disk.begin(.list, path)
+            guard disk.directories.contains(path) else { throw FileError(.list, path, code: ENOENT) }
+            try disk.end()
+            return disk.names(in: path)
+        }
+    }
+
+    func status(of path: String) throws(FileError) -> FileStatus? {
+        try withDisk { disk throws(FileError) in
+            _ = try disk.begin(.look, path)
+            try disk.end()
+            return disk.status(of: path)
+        }
+    }
+
+    func openFile(at path: String, for access: FileAccess) throws(FileError) -> any OpenFile {
+        try withDisk { disk throws(FileError) in
+            let operation: FileError.Operation = access == .replacing ? .create : .open
+            if try disk.begin(operation, path) { try disk.open(path, access) }
+            try disk.end()
+            guard let file = disk.files[path] else { throw FileError(.open, path, code: ENOENT) }
+            return SimulatedOpenFile(self, path, file)
+        }
+    }
+
+    func rename(_ path: String, to newPath: String) throws(FileError) {
+        try withDisk { disk throws(FileError) in
+            if try disk.begin(.rename, path) { try disk.rename(path, to: newPath) }
+            try disk.end()
+        }
+    }
+
+    func remove(_ path: String) throws(FileError) {
+        try withDisk { disk throws(FileError) in
+            if try disk.begin(.remove, path) { try disk.remove(path) }
+            try disk.end()
+        }
+    }
+
+    func syncDirectory(_ path: String) throws(FileError) {
+        try withDisk { disk throws(FileError) in
+            if try disk.begin(.syncDirectory, path) { disk.syncDirectory(path) }
+            try disk.end()
+        }
+    }
+
+    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+        try withDisk { disk throws(FileError) in
+            _ = try disk.begin(.lock, path)
+            while disk.locks.contains(path) {
+                if !waiting { return .held(processID: 1) }
+                condition.wait()
+            }
+            disk.locks.insert(path)
+            try disk.end()
+            return .acquired(SimulatedFileLock(self, path))
+        }
+    }
+
+    fileprivate func unlock(_ path: String) {
+        withDisk { _ = $0.locks.remove(path) }
+        condition.broadcast()
+    }
+}
+
+/// An open file of a simulated disk: it goes on to be the same file when its name is given to another.
+final class SimulatedOpenFile: OpenFile {
+    let path: String
+    let identity: FileIdentity
+    private let fileSystem: SimulatedFileSystem
+    private let file: SimulatedDisk.File
+
+    init(_ fileSystem: SimulatedFileSystem, _ path: String, _ file: SimulatedDisk.File) {
+        self.fileSystem = fileSystem
+        self.path = path
+        self.file = file
+        identity = FileIdentity(device: 1, number: file.number)
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try fileSystem.withDisk { disk throws(FileError) in
+            try disk.append(Array(bytes), to: file, path)
+        }
+    }
+
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        try fileSystem.withDisk { disk throws(FileError) in
+            _ = try disk.begin(.read, path)
+            let start = min(Int(clamping: offset), file.current.count)
+            let end = min(start + buffer.count, file.current.count)
+            buffer.copyBytes(from: file.current[start..<end])
+            try disk.end()
+            return end - start
+        }
+    }
+
+    func size() throws(FileError) -> UInt64 {
+        try fileSystem.withDisk { disk throws(FileError) in
+            _ = try disk.begin(.look, path)
+            try disk.end()
+            return UInt64(file.current.count)
+        }
+    }
+
+    func flush() throws(FileError) {
+        try fileSystem.withDisk { disk throws(FileError) in
+            if try disk.begin(.flush, path, file: file) { file.sync() }
+            try disk.end()
+        }
+    }
+
+    func truncate(to size: UInt64) throws(FileError) {
+        try fileSystem.withDisk { disk throws(FileError) in
+            if try disk.begin(.truncate, path) { file.change(.truncate(Int(clamping: size))) }
+            try disk.end()
+        }
+    }
+
+    func close() {}
+}
+
+private final class SimulatedFileLock: FileLock {
+    private let fileSystem: SimulatedFileSystem
+    private let path: String
+    private let isHeld = Locked(true)
+
+    init(_ fileSystem: SimulatedFileSystem, _ path: String) {
+        self.fileSystem = fileSystem
+        self.path = path
+    }
+
+    deinit { release() }
+
+    func release() {
+        let wasHeld = isHeld.withLock { held in
+            defer { held = false }
+            return held
+        }
+        if wasHeld { fileSystem.unlock(path) }
+    }
+}
