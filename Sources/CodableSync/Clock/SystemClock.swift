@@ -1,0 +1,23 @@
+import struct Foundation.Date
+
+/// The clocks of the device.
+public struct SystemClock: SyncClock {
+    private let clock = ContinuousClock()
+    private let origin: ContinuousClock.Instant
+
+    /// Makes a clock; its monotonic time begins now.
+    public init() {
+        origin = clock.now
+    }
+
+    /// The current moment.
+    public var now: Moment { Moment(monotonic: origin.duration(to: clock.now), wall: Date()) }
+
+    /// Waits.
+    ///
+    /// - Parameter instant: The monotonic time to wait for.
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    public func sleep(until instant: Duration) async throws {
+        try await clock.sleep(until: origin.advanced(by: instant), tolerance: nil)
+    }
+}

@@ -1,0 +1,146 @@
+import RecordCoding
+
+public import struct Foundation.Date
+import struct Foundation.UUID
+
+/// A cloud in memory that obeys CloudKit's rules: for tests of apps that sync, and for previews.
+///
+/// It has any number of users, and each user any number of devices. Everything that CloudKit refuses it refuses
+/// too: stale change tags, missing zones, requests that are too large. What goes wrong in a network goes wrong on
+/// demand; see ``FakeDatabase``.
+///
+/// ```swift
+/// func testTwoDevicesAgree() async throws {
+///     let cloud = FakeCloud()
+///     let phone = SyncEngine<Note>(database: cloud.database(user: "alice"))
+///     let laptop = SyncEngine<Note>(database: cloud.database(user: "alice"))
+///
+///     try await phone.upload(note)
+///     _ = try await phone.sync()
+///     _ = try await laptop.sync()
+///
+///     let notes = try await laptop.allModels()
+///     XCTAssertEqual(notes, [note])
+///     XCTAssertEqual(cloud.records(user: "alice", in: ZoneID(zoneName: "Note")).count, 1)
+/// }
+/// ```
+///
+/// What it returns are copies; nothing that a test does with them changes the cloud. It may be used from any task.
+public final class FakeCloud: Sendable {
+    private struct State: Sendable {
+        var ledger: CloudLedger
+        var pushes = true
+        var devices: [WeakDevice] = []
+    }
+
+    private struct WeakDevice: Sendable {
+        weak var device: FakeDatabase?
+    }
+
+    /// The user of ``database(user:)`` if none is named.
+    public static let defaultUser = "user"
+
+    /// The name of the cloud; no two are the same unless a test says so.
+    public let identifier: String
+    private let date: @Sendable () -> Date
+    private let state: Locked<State>
+
+    /// Makes an empty cloud.
+    ///
+    /// - Parameters:
+    ///   - identifier: The name of the cloud; a new one if left out.
+    ///   - limits: What a request may carry; CloudKit's numbers if left out.
+    ///   - options: What it does where CloudKit's behaviour is uncertain.
+    ///   - date: The server's clock, for modification dates and for throttling; the system's if left out.
+    public init(
+        identifier: String? = nil,
+        limits: LedgerLimits = .cloudKit,
+        options: LedgerOptions = LedgerOptions(),
+        date: (@Sendable () -> Date)? = nil
+    ) {
+        let identifier = identifier ?? "fake-\(UUID().uuidString)"
+        let clock = SystemClock()
+        self.identifier = identifier
+        self.date = date ?? { clock.now.wall }
+        state = Locked(State(ledger: CloudLedger(identifier: identifier, limits: limits, options: options)))
+    }
+
+    /// Makes a new device's connection to a user's private database.
+    ///
+    /// - Parameter user: The user record name of the user who is signed in on the device.
+    /// - Returns: The connection, which keeps the cloud alive.
+    public func database(user: String = FakeCloud.defaultUser) -> FakeDatabase {
+        let device = FakeDatabase(cloud: self, user: user)
+        state.withLock { state in
+            state.devices.removeAll { $0.device == nil }
+            state.devices.append(WeakDevice(device: device))
+        }
+        return device
+    }
+
+    /// Whether a change by one device is signalled to the user's others; switched off, they have to ask.
+    public var pushes: Bool {
+        get { state.withLock { $0.pushes } }
+        set { state.withLock { $0.pushes = newValue } }
+    }
+
+    /// What a request may carry; changing it changes what the server takes from now on.
+    public var limits: LedgerLimits {
+        get { state.withLock { $0.ledger.limits } }
+        set { state.withLock { $0.ledger.limits = newValue } }
+    }
+
+    /// What it does where CloudKit's behaviour is uncertain.
+    public var options: LedgerOptions {
+        get { state.withLock { $0.ledger.options } }
+        set { state.withLock { $0.ledger.options = newValue } }
+    }
+
+    /// A copy of all that the cloud holds, with the rules that made it.
+    public var ledger: CloudLedger { state.withLock { $0.ledger } }
+
+    /// The server's current date.
+    var now: Date { date() }
+
+    /// Does what is asked for, and tells the user's other devices.
+    func handle(
+        _ operation: LedgerRequest.Operation,
+        user: String,
+        from origin: FakeDatabase?
+    ) -> LedgerResponse {
+        let now = date()
+        let (response, entries, devices) = state.withLock { state in
+            let request = LedgerRequest(user: user, operation: operation)
+            let (response, entries) = state.ledger.handle(request, at: now)
+            for entry in entries { state.ledger.apply(entry) }
+            let devices = state.pushes ? state.devices.compactMap(\.device) : []
+            return (response, entries, devices)
+        }
+        var zones: [ZoneID] = []
+        for case let zone? in entries.map(\.changedZone) where !zones.contains(zone) { zones.append(zone) }
+        guard !zones.isEmpty else { return response }
+        for device in devices where device !== origin && device.user == user {
+            device.emit(.changes(in: zones))
+        }
+        return response
+    }
+
+    /// Does what no client asks for.
+    ///
+    /// - Throws: Why it was refused.
+    func perform(_ operation: LedgerRequest.Operation, user: String) throws(CloudError) -> LedgerResponse {
+        let response = handle(operation, user: user, from: nil)
+        if case .failure(let error) = response { throw error }
+        return response
+    }
+
+    /// The devices on which a user is signed in.
+    func devices(of user: String) -> [FakeDatabase] {
+        state.withLock { $0.devices.compactMap(\.device) }.filter { $0.user == user }
+    }
+}
+
+extension CloudDatabase where Self == FakeDatabase {
+    /// A device alone with a new cloud in memory: for previews and simple tests.
+    public static var fake: FakeDatabase { FakeCloud().database() }
+}

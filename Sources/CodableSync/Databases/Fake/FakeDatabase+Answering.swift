@@ -1,0 +1,162 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+extension FakeDatabase {
+    /// What was decided about a request when it came.
+    fileprivate struct Reception {
+        var effect: FakeScript.Effect?
+        /// Whose database it is about, also if somebody else signs in meanwhile.
+        var user: String
+        var refusals: [String: FakeScript.Refusal] = [:]
+        var pageSize: Int?
+    }
+
+    /// Takes a request through the faults that wait for it, and has the cloud do it.
+    ///
+    /// - Returns: The answer, never a failure.
+    func answer(
+        _ request: FakeRequest,
+        _ operation: LedgerRequest.Operation? = nil
+    ) async throws(CloudError) -> LedgerResponse {
+        let reception = try receive(request)
+        if case .hold(let hold, .beforeApplying)? = reception.effect { try await hold.wait() }
+        var response = LedgerResponse.done
+        if let operation {
+            let prepared = prepare(operation, request, reception)
+            response = cloud.handle(prepared, user: reception.user, from: self)
+        }
+        refuse(in: &response, request, reception)
+        switch reception.effect {
+        case .lose(let error)?: throw error
+        case .hold(let hold, .afterApplying)?: try await hold.wait()
+        case .edit(let edit)?: edit(&response)
+        case .hold, .fail, .throttle, nil: break
+        }
+        if case .failure(let error) = response { throw error }
+        return response
+    }
+
+    /// Notes the request, and looks whether it gets as far as the server.
+    private func receive(_ request: FakeRequest) throws(CloudError) -> Reception {
+        let now = cloud.now
+        return try state.withLock { (state) throws(CloudError) in
+            var request = request
+            request.user = state.user
+            state.requests.append(request)
+            guard state.isReachable else { throw CloudError(.networkUnavailable) }
+            if let wait = state.script.violation(at: now) {
+                throw CloudError(.requestRateLimited, retryAfter: wait)
+            }
+            let effect = state.script.next(request.operation)
+            switch effect {
+            case .fail(let error)?: throw error
+            case .throttle(let code, let wait)?:
+                state.script.throttle(until: now.addingTimeInterval(wait / .seconds(1)))
+                throw CloudError(code, retryAfter: wait)
+            case .lose, .hold, .edit, nil: break
+            }
+            if request.operation.needsAccount { try state.checkAccount() }
+            var reception = Reception(effect: effect, user: state.user ?? "", pageSize: state.pageSize)
+            for name in request.recordNames {
+                reception.refusals[name] = state.script.nextRefusal(of: name, request.operation)
+            }
+            return reception
+        }
+    }
+
+    /// The operation with what the test wants of it.
+    private func prepare(
+        _ operation: LedgerRequest.Operation,
+        _ request: FakeRequest,
+        _ reception: Reception
+    ) -> LedgerRequest.Operation {
+        switch operation {
+        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, _):
+            var refusing: [RecordID: CloudError] = [:]
+            for id in saving.map(\.recordID) + deleting {
+                if let refusal = reception.refusals[id.recordName] {
+                    refusing[id] = error(of: refusal, for: id, user: reception.user)
+                }
+            }
+            return .modifyRecords(
+                saving: saving,
+                deleting: deleting,
+                savePolicy: savePolicy,
+                atomically: atomically,
+                refusing: refusing
+            )
+        case .databaseChanges(let token, let limit):
+            return .databaseChanges(since: token, resultsLimit: reception.limit(limit))
+        case .recordZoneChanges(let zoneID, let token, let keys, let limit):
+            return .recordZoneChanges(
+                zoneID,
+                since: token,
+                desiredKeys: keys,
+                resultsLimit: reception.limit(limit)
+            )
+        case .records, .modifyRecordZones, .recordZones, .allZones, .modifySubscriptions, .removeZone,
+            .expireTokens, .setQuota:
+            return operation
+        }
+    }
+
+    private func error(of refusal: FakeScript.Refusal, for id: RecordID, user: String) -> CloudError {
+        switch refusal {
+        case .error(let error): error
+        case .conflict(let carriesServerRecord):
+            CloudError(
+                .serverRecordChanged,
+                serverRecord: carriesServerRecord ? cloud.record(id, user: user) : nil
+            )
+        }
+    }
+
+    /// Refuses single records in what a fetch brings, and takes the server's records out of conflicts.
+    private func refuse(in response: inout LedgerResponse, _ request: FakeRequest, _ reception: Reception) {
+        switch response {
+        case .records(var results):
+            for id in request.recordIDs {
+                guard let refusal = reception.refusals[id.recordName] else { continue }
+                results[id] = .failure(error(of: refusal, for: id, user: reception.user))
+            }
+            response = .records(results)
+        case .recordZoneChanges(var changes):
+            for id in changes.modifications.keys {
+                let refusal = state.withLock { $0.script.nextRefusal(of: id.recordName, request.operation) }
+                guard let refusal else { continue }
+                changes.modifications[id] = .failure(error(of: refusal, for: id, user: reception.user))
+            }
+            response = .recordZoneChanges(changes)
+        case .modifyRecords(var result) where !conflictsCarryServerRecord:
+            result.saveResults = result.saveResults.mapValues { outcome in
+                outcome.mapError { error in
+                    var error = error
+                    if error.code == .serverRecordChanged { error.serverRecord = nil }
+                    return error
+                }
+            }
+            response = .modifyRecords(result)
+        case .modifyRecords, .modifyRecordZones, .recordZones, .allZones, .databaseChanges,
+            .modifySubscriptions, .done, .failure:
+            break
+        }
+    }
+}
+
+extension FakeDatabase.State {
+    /// Refuses what needs an account where there is none.
+    fileprivate func checkAccount() throws(CloudError) {
+        switch account {
+        case .available where user != nil: return
+        case .temporarilyUnavailable: throw CloudError(.accountTemporarilyUnavailable)
+        case .available, .couldNotDetermine, .restricted, .noAccount: throw CloudError(.notAuthenticated)
+        }
+    }
+}
+
+extension FakeDatabase.Reception {
+    fileprivate func limit(_ resultsLimit: Int?) -> Int? {
+        [resultsLimit, pageSize].compactMap { $0 }.filter { $0 > 0 }.min()
+    }
+}

@@ -1,0 +1,102 @@
+public import RecordCoding
+
+public import struct Foundation.Date
+
+/// The server's rules as a value: what a request does to the databases of all users, and what it answers.
+///
+/// A ledger is event-sourced. ``handle(_:at:)`` says what a request leads to and changes nothing; the entries that
+/// it returns change the ledger when they are given to ``apply(_:)``, in order and all of them. So a shell can
+/// write the entries to disk before they count, and another process can follow by reading them.
+///
+/// ```swift
+/// var ledger = CloudLedger(identifier: "test")
+/// let request = LedgerRequest(user: "alice", operation: .modifyRecordZones(saving: [zone], deleting: []))
+/// let (response, entries) = ledger.handle(request, at: date)
+/// for entry in entries { ledger.apply(entry) }
+/// ```
+///
+/// Every user has a private database of their own; the rules are CloudKit's. The same requests at the same dates
+/// give the same entries. The cost of a request depends on what it carries, not on what is stored.
+public struct CloudLedger: Sendable {
+    /// Tells change tokens of different ledgers apart.
+    public let identifier: String
+    /// What a request and a database may hold.
+    public var limits: LedgerLimits
+    /// What it does where CloudKit's behaviour is uncertain.
+    public var options: LedgerOptions
+
+    private(set) var databases: [String: LedgerDatabase] = [:]
+
+    /// Makes an empty ledger.
+    ///
+    /// - Parameters:
+    ///   - identifier: Tells change tokens of different ledgers apart; the same for all processes that share one.
+    ///   - limits: What a request and a database may hold.
+    ///   - options: What it does where CloudKit's behaviour is uncertain.
+    public init(
+        identifier: String,
+        limits: LedgerLimits = .cloudKit,
+        options: LedgerOptions = LedgerOptions()
+    ) {
+        self.identifier = identifier
+        self.limits = limits
+        self.options = options
+    }
+
+    /// Says what a request leads to; the ledger itself stays as it is.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - date: The current date; modification dates never go back even if it does.
+    /// - Returns: What to answer, and the entries to ``apply(_:)`` before it is answered.
+    public func handle(
+        _ request: LedgerRequest,
+        at date: Date
+    ) -> (response: LedgerResponse, entries: [LedgerEntry]) {
+        var draft = LedgerDraft(of: self, user: request.user, at: date)
+        do throws(CloudError) {
+            let response = try draft.perform(request.operation)
+            return (response, draft.changes.map { LedgerEntry(user: request.user, change: $0) })
+        } catch {
+            return (.failure(error), [])
+        }
+    }
+
+    /// Takes an entry in.
+    ///
+    /// - Parameter entry: The entry, in the order in which ``handle(_:at:)`` returned them.
+    public mutating func apply(_ entry: LedgerEntry) {
+        databases[entry.user, default: LedgerDatabase()].apply(entry.change)
+    }
+
+    /// Entries that make an empty ledger the same as this one; change tokens stay valid.
+    ///
+    /// - Returns: Fewer entries than led here: what was overwritten is left out. They are made one by one.
+    /// - Complexity: O(*n*), where *n* is the number of records and of deletions that are remembered.
+    public func snapshotEntries() -> some Sequence<LedgerEntry> {
+        databases.keys.sorted().lazy.flatMap { [databases] user in
+            AnySequence(databases[user].map { AnySequence($0.snapshotChanges) } ?? AnySequence([]))
+                .lazy.map { LedgerEntry(user: user, change: $0) }
+        }
+    }
+
+    /// The users who have something stored, in the order of their names.
+    public var users: [String] { databases.keys.sorted() }
+
+    /// The bytes of field data that a user has stored.
+    ///
+    /// - Parameter user: The user record name.
+    /// - Returns: The sum over all records.
+    public func usedBytes(of user: String) -> Int { databases[user]?.usedBytes ?? 0 }
+
+    /// The records of a zone, by name.
+    ///
+    /// - Parameters:
+    ///   - zoneID: The zone.
+    ///   - user: The user record name.
+    /// - Returns: The records; none if the zone is not there.
+    /// - Complexity: O(*n*), where *n* is the number of records.
+    public func records(in zoneID: ZoneID, of user: String) -> [String: Record] {
+        databases[user]?.zones[zoneID.zoneName]?.rows.compactMapValues(\.record) ?? [:]
+    }
+}

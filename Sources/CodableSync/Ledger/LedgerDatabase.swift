@@ -1,0 +1,121 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The private database of one user: what the entries of that user make of an empty one.
+struct LedgerDatabase: Sendable {
+    /// The zones by name, those included that are gone.
+    private(set) var zones: [String: LedgerZone] = [:]
+    private(set) var subscriptions: [String: CloudSubscription] = [:]
+    /// The sequence of the newest change.
+    private(set) var sequence: Int64 = 0
+    /// What a change token of the database must name to be usable.
+    private(set) var generation: Int64 = 0
+    /// The newest modification date that was given out.
+    private(set) var modificationDate: Date?
+    /// Bytes of field data that the user may store.
+    private(set) var quota: Int?
+    /// Bytes of field data that are stored.
+    private(set) var usedBytes = 0
+    /// Zones that are there, the default zone not counted.
+    private(set) var zoneCount = 0
+
+    mutating func apply(_ change: LedgerEntry.Change) {
+        switch change {
+        case .recordSaved(let record, let sequence):
+            let zone = record.recordID.zoneID.zoneName
+            let old = zones[zone]?.rows[record.recordID.recordName]?.record
+            usedBytes += record.size - (old?.size ?? 0)
+            advance(to: sequence, modificationDate: record.systemFields?.modificationDate)
+            zones[zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
+        case .recordDeleted(let name, let zone, let recordType, let sequence):
+            usedBytes -= zones[zone]?.rows[name]?.record?.size ?? 0
+            advance(to: sequence)
+            zones[zone]?.delete(name, recordType: recordType, sequence: sequence)
+        case .zoneCreated(let zone, let sequence):
+            advance(to: sequence)
+            if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
+            zones[zone] = LedgerZone(incarnation: sequence)
+        case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
+            advance(to: sequence)
+            removeZone(zone, .init(reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence))
+        case .subscriptionSaved(let subscription):
+            subscriptions[subscription.subscriptionID] = subscription
+        case .subscriptionDeleted(let id):
+            subscriptions[id] = nil
+        case .tokensExpired(let zone, let sequence):
+            advance(to: sequence)
+            if let zone { zones[zone]?.expireTokens(sequence: sequence) } else { generation = sequence }
+        case .quotaChanged(let bytes):
+            quota = bytes
+        case .countersAdvanced(let sequence, let modificationDate):
+            advance(to: sequence, modificationDate: modificationDate)
+        }
+    }
+
+    private mutating func advance(to sequence: Int64, modificationDate date: Date? = nil) {
+        self.sequence = max(self.sequence, sequence)
+        if let date { modificationDate = max(modificationDate ?? date, date) }
+    }
+
+    private mutating func removeZone(_ name: String, _ removal: LedgerZone.Removal) {
+        guard let zone = zones[name] else { return }
+        for row in zone.rows.values { usedBytes -= row.record?.size ?? 0 }
+        if zone.removal == nil { countZone(name, -1) }
+        zones[name]?.remove(removal)
+    }
+
+    private mutating func countZone(_ name: String, _ difference: Int) {
+        if name != ZoneID.defaultZoneName { zoneCount += difference }
+    }
+
+    /// Changes that make an empty database the same as this one, its change tokens included.
+    var snapshotChanges: some Sequence<LedgerEntry.Change> {
+        var settings: [LedgerEntry.Change] = [
+            .countersAdvanced(sequence: sequence, modificationDate: modificationDate)
+        ]
+        if quota != nil { settings.append(.quotaChanged(bytes: quota)) }
+        if generation != 0 { settings.append(.tokensExpired(zone: nil, sequence: generation)) }
+        for id in subscriptions.keys.sorted() {
+            if let subscription = subscriptions[id] { settings.append(.subscriptionSaved(subscription)) }
+        }
+        // The records are not listed at once: a sequence for each zone, made when its turn comes.
+        let parts = [nil] + zones.keys.sorted()
+        return parts.lazy.flatMap { [self] name -> AnySequence<LedgerEntry.Change> in
+            guard let name else { return AnySequence(settings) }
+            return zones[name].map { $0.snapshotChanges(name: name) } ?? AnySequence([])
+        }
+    }
+}
+
+extension LedgerZone {
+    /// Changes that make this zone.
+    func snapshotChanges(name: String) -> AnySequence<LedgerEntry.Change> {
+        var beginning: [LedgerEntry.Change] = [.zoneCreated(name, sequence: incarnation)]
+        if let removal {
+            beginning.append(
+                .zoneRemoved(
+                    name,
+                    reason: removal.reason,
+                    canBeMadeAnew: removal.canBeMadeAnew,
+                    sequence: removal.sequence
+                )
+            )
+        } else if generation != incarnation {
+            beginning.append(.tokensExpired(zone: name, sequence: generation))
+        }
+        let rows = rows(after: .min).lazy.map { recordName, row -> LedgerEntry.Change in
+            switch row {
+            case .record(let record, let sequence): .recordSaved(record, sequence: sequence)
+            case .deletion(let recordType, let sequence):
+                .recordDeleted(
+                    recordName: recordName,
+                    zone: name,
+                    recordType: recordType,
+                    sequence: sequence
+                )
+            }
+        }
+        return AnySequence([AnySequence(beginning), AnySequence(rows)].lazy.flatMap { $0 })
+    }
+}

@@ -1,0 +1,35 @@
+import RecordCoding
+
+extension LedgerDraft {
+    /// The IDs in an order in which each comes before its parent.
+    func deletionOrder(_ ids: [RecordID], in zone: LedgerZoneDraft) -> [RecordID] {
+        guard options.keepsParents, ids.count > 1 else { return ids }
+        let order = LedgerOrder.parentsFirst(ids.map(\.recordName)) { zone.record($0)?.parent?.recordName }
+        let byName = Dictionary(uniqueKeysWithValues: ids.map { ($0.recordName, $0) })
+        return order.reversed().compactMap { byName[$0] }
+    }
+
+    /// Deletes a record and all that goes with it.
+    ///
+    /// - Returns: Why it was not deleted; `nil` if it was.
+    func delete(_ id: RecordID, in zone: inout LedgerZoneDraft, _ save: LedgerSave) -> CloudError? {
+        if let error = save.refusing[id] { return error }
+        guard let record = zone.record(id.recordName) else {
+            return options.deletionOfMissing == .success ? nil : CloudError(.unknownItem)
+        }
+        let isOwnParent = record.parent?.recordName == id.recordName
+        if options.keepsParents, zone.childCount(of: id.recordName) > (isOwnParent ? 1 : 0) {
+            let message = "The record is the parent of another. Delete the children first, or with it."
+            return CloudError(.referenceViolation, message: message)
+        }
+        // An own list: circles and long chains of references are both allowed.
+        var doomed = [id.recordName]
+        while let name = doomed.popLast() {
+            guard zone.record(name) != nil else { continue }
+            let holders = zone.holders(of: name)
+            zone.erase(name)
+            doomed += holders.reversed()
+        }
+        return nil
+    }
+}

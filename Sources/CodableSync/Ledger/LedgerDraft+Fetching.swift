@@ -1,0 +1,141 @@
+import RecordCoding
+
+extension LedgerDraft {
+    func records(
+        for ids: [RecordID],
+        desiredKeys: [String]?
+    ) throws(CloudError) -> [RecordID: Result<Record, CloudError>] {
+        try checkCount(ids.count)
+        var results: [RecordID: Result<Record, CloudError>] = [:]
+        for id in ids {
+            results[id] = Result { () throws(CloudError) in
+                let zone = try usableZone(id.zoneID)
+                guard let record = database.zones[zone]?.rows[id.recordName]?.record else {
+                    throw CloudError(.unknownItem)
+                }
+                return record.seen(as: id, desiredKeys)
+            }
+        }
+        return results
+    }
+
+    /// What tells the tokens of one history from those of any other.
+    private func mark(_ zone: String) -> UInt64 { LedgerToken.mark([identifier, user, zone]) }
+
+    func databaseChanges(
+        since token: ChangeToken?,
+        resultsLimit: Int?
+    ) throws(CloudError) -> DatabaseChanges {
+        var position = LedgerToken(
+            kind: .database,
+            mark: mark(""),
+            generation: database.generation,
+            sequence: 0
+        )
+        if let token { position = try usable(token, like: position, upTo: database.sequence) }
+        let news = database.zones.filter { $0.key != ZoneID.defaultZoneName }
+            .map { (name: $0.key, sequence: $0.value.lastSequence, removal: $0.value.removal) }
+            .filter { $0.sequence > position.sequence }
+            .sorted { $0.sequence < $1.sequence }
+        let page = news.prefix(pageSize(resultsLimit))
+        position.sequence = page.last?.sequence ?? position.sequence
+        var changes = DatabaseChanges(
+            modifications: [],
+            deletions: [],
+            changeToken: position.changeToken,
+            moreComing: page.count < news.count
+        )
+        for (name, _, removal) in page {
+            let zoneID = ZoneID(zoneName: name)
+            if let removal {
+                changes.deletions.append(.init(zoneID: zoneID, reason: removal.reason))
+            } else {
+                changes.modifications.append(zoneID)
+            }
+        }
+        return changes
+    }
+
+    func recordZoneChanges(
+        in zoneID: ZoneID,
+        since token: ChangeToken?,
+        desiredKeys: [String]?,
+        resultsLimit: Int?
+    ) throws(CloudError) -> ZoneChanges {
+        let name = try usableZone(zoneID)
+        guard name != ZoneID.defaultZoneName, let zone = database.zones[name] else {
+            throw CloudError(.invalidArguments, message: "The default zone has no change feed.")
+        }
+        var position = LedgerToken(kind: .zone, mark: mark(name), generation: zone.generation, sequence: 0)
+        if let token {
+            position = try usable(token, like: position, upTo: max(zone.lastSequence, zone.generation))
+        } else if !options.listsOldDeletions {
+            position.listing = zone.lastSequence
+        }
+        var changes = ZoneChanges(
+            modifications: [:],
+            deletions: [],
+            changeToken: position.changeToken,
+            moreComing: false
+        )
+        let size = pageSize(resultsLimit)
+        for (recordName, row) in zone.rows(after: position.sequence) {
+            if row.record == nil, row.sequence <= position.listing { continue }
+            if changes.modifications.count + changes.deletions.count == size {
+                changes.moreComing = true
+                break
+            }
+            let id = RecordID(recordName: recordName, zoneID: zoneID)
+            changes.add(row, as: id, desiredKeys)
+            position.sequence = row.sequence
+        }
+        if !changes.moreComing { position.sequence = max(zone.lastSequence, zone.generation) }
+        if position.sequence >= position.listing { position.listing = 0 }
+        changes.changeToken = position.changeToken
+        return changes
+    }
+
+    private func pageSize(_ resultsLimit: Int?) -> Int {
+        let most = max(1, limits.maximumPageSize)
+        guard let resultsLimit, resultsLimit > 0 else { return most }
+        return min(most, resultsLimit)
+    }
+
+    /// Reads a token that must be of the same history as the position given.
+    private func usable(
+        _ token: ChangeToken,
+        like position: LedgerToken,
+        upTo sequence: Int64
+    ) throws(CloudError) -> LedgerToken {
+        guard let read = LedgerToken(token) else { throw CloudError(.changeTokenExpired) }
+        guard read.kind == position.kind else {
+            let message = "A change token of a zone is not one of a database, nor the other way round."
+            throw CloudError(.invalidArguments, message: message)
+        }
+        guard read.mark == position.mark, read.generation == position.generation,
+            read.sequence >= 0, read.sequence <= sequence
+        else { throw CloudError(.changeTokenExpired) }
+        return read
+    }
+}
+
+extension ZoneChanges {
+    fileprivate mutating func add(_ row: LedgerZone.Row, as id: RecordID, _ desiredKeys: [String]?) {
+        switch row {
+        case .record(let record, _):
+            modifications[id] = .success(record.seen(as: id, desiredKeys))
+        case .deletion(let recordType, _):
+            deletions.append(Deletion(recordID: id, recordType: recordType))
+        }
+    }
+}
+
+extension Record {
+    /// The record under the ID by which a client asked for it, with the fields that the client wants.
+    fileprivate func seen(as id: RecordID, _ desiredKeys: [String]?) -> Record {
+        var record = self
+        record.recordID = id
+        if let desiredKeys { record.fields = fields.filter { desiredKeys.contains($0.key) } }
+        return record
+    }
+}

@@ -1,0 +1,100 @@
+import RecordCoding
+
+/// How the items of one request are saved.
+struct LedgerSave {
+    var policy: SavePolicy
+    var isAtomic: Bool
+    /// Items that fail whatever the rules say.
+    var refusing: [RecordID: CloudError]
+}
+
+extension LedgerDraft {
+    mutating func modifyRecords(
+        saving records: [Record],
+        deleting ids: [RecordID],
+        _ save: LedgerSave
+    ) throws(CloudError) -> ModifyRecordsResult {
+        try checkCount(records.count + ids.count)
+        let bytes = records.reduce(0) { $0 + $1.size }
+        if bytes > limits.maximumBytes {
+            let message = "The request has \(bytes) bytes of field data; \(limits.maximumBytes) are allowed."
+            throw CloudError(.limitExceeded, message: message)
+        }
+        try checkDistinct((records.map(\.recordID) + ids).map(normalized))
+
+        var result = ModifyRecordsResult()
+        for (zoneID, items) in itemsByZone(records, ids) {
+            do throws(CloudError) {
+                let name = try usableZone(zoneID)
+                modify(zone: name, items, save, into: &result)
+            } catch {
+                for record in items.records { result.saveResults[record.recordID] = .failure(error) }
+                for id in items.ids { result.deleteResults[id] = .some(error) }
+            }
+        }
+        return result
+    }
+
+    private typealias Items = (records: [Record], ids: [RecordID])
+
+    /// The items of each zone, zones in the order in which they come first.
+    private func itemsByZone(_ records: [Record], _ ids: [RecordID]) -> [(ZoneID, Items)] {
+        var zones: [(ZoneID, Items)] = []
+        var indices: [ZoneID: Int] = [:]
+        func index(of id: RecordID) -> Int {
+            let zoneID = normalized(id).zoneID
+            if let index = indices[zoneID] { return index }
+            indices[zoneID] = zones.count
+            zones.append((zoneID, ([], [])))
+            return zones.count - 1
+        }
+        for record in records {
+            let index = index(of: record.recordID)
+            zones[index].1.records.append(record)
+        }
+        for id in ids {
+            let index = index(of: id)
+            zones[index].1.ids.append(id)
+        }
+        return zones
+    }
+
+    /// The ID with the owner name that is stored: the user's own name and the word for it are the same.
+    func normalized(_ id: RecordID) -> RecordID {
+        guard id.zoneID.ownerName == user else { return id }
+        return RecordID(recordName: id.recordName, zoneID: ZoneID(zoneName: id.zoneID.zoneName))
+    }
+
+    private mutating func modify(
+        zone name: String,
+        _ items: Items,
+        _ save: LedgerSave,
+        into result: inout ModifyRecordsResult
+    ) {
+        var zone = LedgerZoneDraft(name: name, of: self)
+        var saver = LedgerSaver(draft: self, save: save, records: items.records)
+        var hasFailure = false
+        for record in saver.parentsFirst() {
+            let outcome = Result { () throws(CloudError) in try saver.save(record, in: &zone) }
+            if case .failure = outcome { hasFailure = true }
+            result.saveResults[record.recordID] = outcome
+        }
+        saver.bumpParents(in: &zone)
+        for id in deletionOrder(items.ids, in: zone) {
+            let error = delete(id, in: &zone, save)
+            if error != nil { hasFailure = true }
+            result.deleteResults[id] = .some(error)
+        }
+        // Only a custom zone has the capability to be atomic.
+        guard save.isAtomic, hasFailure, name != ZoneID.defaultZoneName else { return commit(zone) }
+        let innocent = CloudError(.batchRequestFailed)
+        for record in items.records {
+            if case .success = result.saveResults[record.recordID] {
+                result.saveResults[record.recordID] = .failure(innocent)
+            }
+        }
+        for id in items.ids where result.deleteResults[id] == .some(nil) {
+            result.deleteResults[id] = .some(innocent)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import RecordCoding
+
+extension LedgerDraft {
+    mutating func modifyRecordZones(
+        saving zones: [RecordZone],
+        deleting ids: [ZoneID]
+    ) throws(CloudError) -> ModifyZonesResult {
+        try checkCount(zones.count + ids.count)
+        try checkDistinct((zones.map(\.zoneID) + ids).map(normalized))
+        var result = ModifyZonesResult()
+        var count = database.zoneCount
+        for zone in zones {
+            do throws(CloudError) {
+                try save(zone, count: &count)
+                result.saveResults[zone.zoneID] = .success(zone)
+            } catch {
+                result.saveResults[zone.zoneID] = .failure(error)
+            }
+        }
+        for id in ids {
+            do throws(CloudError) {
+                try deleteZone(id)
+                result.deleteResults[id] = .some(nil)
+            } catch {
+                result.deleteResults[id] = .some(error)
+            }
+        }
+        return result
+    }
+
+    private func normalized(_ id: ZoneID) -> ZoneID {
+        normalized(RecordID(recordName: "", zoneID: id)).zoneID
+    }
+
+    private mutating func save(_ zone: RecordZone, count: inout Int) throws(CloudError) {
+        let id = normalized(zone.zoneID)
+        guard id.ownerName == ZoneID.currentUserOwnerName else {
+            throw CloudError(.permissionFailure, message: "Only the owner of a zone can make it.")
+        }
+        if id.zoneName == ZoneID.defaultZoneName { return }
+        if limits.checksContents {
+            do throws(RecordCodingError) {
+                try RecordLimits.checkZoneName(id.zoneName)
+            } catch {
+                throw CloudError(.invalidArguments, message: String(describing: error))
+            }
+        }
+        if let old = database.zones[id.zoneName] {
+            guard let removal = old.removal else { return }
+            if !removal.canBeMadeAnew { throw removal.error }
+        }
+        guard count < limits.maximumZones else {
+            throw CloudError(.limitExceeded, message: "There are \(limits.maximumZones) zones already.")
+        }
+        count += 1
+        add(.zoneCreated(id.zoneName, sequence: nextSequence()))
+    }
+
+    private mutating func deleteZone(_ zoneID: ZoneID) throws(CloudError) {
+        let id = normalized(zoneID)
+        guard id.zoneName != ZoneID.defaultZoneName else {
+            throw CloudError(.invalidArguments, message: "The default zone cannot be deleted.")
+        }
+        if id.ownerName == ZoneID.currentUserOwnerName,
+            let removal = database.zones[id.zoneName]?.removal, !removal.canBeMadeAnew
+        {
+            // Other devices must go on seeing why the zone is gone.
+            return remove(id.zoneName, reason: removal.reason, canBeMadeAnew: true)
+        }
+        remove(try usableZone(id), reason: .deleted, canBeMadeAnew: true)
+    }
+
+    mutating func removeZone(_ id: ZoneID, reason: DatabaseChanges.Deletion.Reason) throws(CloudError) {
+        let name = try usableZone(id)
+        guard name != ZoneID.defaultZoneName else {
+            throw CloudError(.invalidArguments, message: "The default zone cannot be removed.")
+        }
+        let isReset = reason == .encryptedDataReset
+        remove(name, reason: reason, canBeMadeAnew: !(isReset && options.resetZonesMustBeDeleted))
+    }
+
+    private mutating func remove(
+        _ name: String,
+        reason: DatabaseChanges.Deletion.Reason,
+        canBeMadeAnew: Bool
+    ) {
+        add(
+            .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: nextSequence())
+        )
+    }
+
+    func recordZones(for ids: [ZoneID]) -> [ZoneID: Result<RecordZone, CloudError>] {
+        var results: [ZoneID: Result<RecordZone, CloudError>] = [:]
+        for id in ids {
+            results[id] = Result { () throws(CloudError) in
+                _ = try usableZone(id)
+                return RecordZone(zoneID: id)
+            }
+        }
+        return results
+    }
+
+    func allZones() -> [RecordZone] {
+        let names = database.zones.filter { $0.value.removal == nil }.keys
+        let custom = names.filter { $0 != ZoneID.defaultZoneName }.sorted()
+        return ([ZoneID.defaultZoneName] + custom).map { RecordZone(zoneID: ZoneID(zoneName: $0)) }
+    }
+
+    mutating func expireTokens(of zoneID: ZoneID?) throws(CloudError) {
+        if let zoneID {
+            return add(.tokensExpired(zone: try usableZone(zoneID), sequence: nextSequence()))
+        }
+        add(.tokensExpired(zone: nil, sequence: nextSequence()))
+        for name in database.zones.keys.sorted() where database.zones[name]?.removal == nil {
+            add(.tokensExpired(zone: name, sequence: nextSequence()))
+        }
+    }
+
+    mutating func modifySubscriptions(
+        saving subscriptions: [CloudSubscription],
+        deleting ids: [String]
+    ) throws(CloudError) -> ModifySubscriptionsResult {
+        try checkDistinct(subscriptions.map(\.subscriptionID) + ids)
+        var result = ModifySubscriptionsResult()
+        for subscription in subscriptions {
+            do throws(CloudError) {
+                try check(subscription)
+                add(.subscriptionSaved(subscription))
+                result.saveResults[subscription.subscriptionID] = .success(subscription)
+            } catch {
+                result.saveResults[subscription.subscriptionID] = .failure(error)
+            }
+        }
+        for id in ids {
+            let exists = database.subscriptions[id] != nil
+            if exists { add(.subscriptionDeleted(id)) }
+            result.deleteResults[id] = .some(exists ? nil : CloudError(.unknownItem))
+        }
+        return result
+    }
+
+    private func check(_ subscription: CloudSubscription) throws(CloudError) {
+        guard !subscription.subscriptionID.isEmpty else {
+            throw CloudError(.invalidArguments, message: "The subscription has no ID.")
+        }
+        guard case .zone(let id) = subscription.kind else { return }
+        guard try usableZone(id) != ZoneID.defaultZoneName else {
+            throw CloudError(.invalidArguments, message: "The default zone cannot be watched.")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// What one request would change: the ledger as it stands, with the changes of the request on top.
+struct LedgerDraft {
+    let identifier: String
+    let limits: LedgerLimits
+    let options: LedgerOptions
+    let user: String
+    let database: LedgerDatabase
+    /// The modification date of what this request saves: later than every one before.
+    let date: Date
+
+    private(set) var changes: [LedgerEntry.Change] = []
+    private(set) var sequence: Int64
+    private(set) var usedBytes: Int
+
+    init(of ledger: CloudLedger, user: String, at date: Date) {
+        identifier = ledger.identifier
+        limits = ledger.limits
+        options = ledger.options
+        self.user = user
+        database = ledger.databases[user] ?? LedgerDatabase()
+        sequence = database.sequence
+        usedBytes = database.usedBytes
+        let last = database.modificationDate?.milliseconds
+        let now = date.milliseconds
+        self.date = Date(milliseconds: max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0))
+    }
+
+    mutating func perform(_ operation: LedgerRequest.Operation) throws(CloudError) -> LedgerResponse {
+        switch operation {
+        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, let refusing):
+            let save = LedgerSave(policy: savePolicy, isAtomic: atomically, refusing: refusing)
+            return .modifyRecords(try modifyRecords(saving: saving, deleting: deleting, save))
+        case .records(let ids, let desiredKeys):
+            return .records(try records(for: ids, desiredKeys: desiredKeys))
+        case .modifyRecordZones(let saving, let deleting):
+            return .modifyRecordZones(try modifyRecordZones(saving: saving, deleting: deleting))
+        case .recordZones(let ids):
+            return .recordZones(recordZones(for: ids))
+        case .allZones:
+            return .allZones(allZones())
+        case .databaseChanges(let token, let resultsLimit):
+            return .databaseChanges(try databaseChanges(since: token, resultsLimit: resultsLimit))
+        case .recordZoneChanges(let zoneID, let token, let desiredKeys, let resultsLimit):
+            return .recordZoneChanges(
+                try recordZoneChanges(
+                    in: zoneID,
+                    since: token,
+                    desiredKeys: desiredKeys,
+                    resultsLimit: resultsLimit
+                )
+            )
+        case .modifySubscriptions(let saving, let deleting):
+            return .modifySubscriptions(try modifySubscriptions(saving: saving, deleting: deleting))
+        case .removeZone(let zoneID, let reason):
+            try removeZone(zoneID, reason: reason)
+        case .expireTokens(let zoneID):
+            try expireTokens(of: zoneID)
+        case .setQuota(let bytes):
+            add(.quotaChanged(bytes: bytes))
+        }
+        return .done
+    }
+
+    mutating func add(_ change: LedgerEntry.Change) {
+        changes.append(change)
+    }
+
+    mutating func nextSequence() -> Int64 {
+        sequence += 1
+        return sequence
+    }
+
+    /// Takes in what became of one zone.
+    mutating func commit(_ zone: LedgerZoneDraft) {
+        changes += zone.changes
+        sequence = zone.sequence
+        usedBytes = zone.usedBytes
+    }
+
+    /// The name of a zone that may be used.
+    func usableZone(_ zoneID: ZoneID) throws(CloudError) -> String {
+        guard zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName == user else {
+            throw CloudError(.zoneNotFound)
+        }
+        if zoneID.zoneName == ZoneID.defaultZoneName { return zoneID.zoneName }
+        guard let zone = database.zones[zoneID.zoneName] else { throw CloudError(.zoneNotFound) }
+        if let removal = zone.removal { throw removal.error }
+        return zoneID.zoneName
+    }
+
+    /// Refuses the whole request if it names something twice.
+    func checkDistinct(_ ids: some Sequence<some Hashable>) throws(CloudError) {
+        var seen: Set<AnyHashable> = []
+        for id in ids where !seen.insert(AnyHashable(id)).inserted {
+            throw CloudError(.invalidArguments, message: "The request names an item twice.")
+        }
+    }
+
+    /// Refuses the whole request if it has too many items.
+    func checkCount(_ count: Int) throws(CloudError) {
+        guard count > limits.maximumItems else { return }
+        let message =
+            "The request has \(count) items; \(limits.maximumItems) are allowed. Send fewer at once."
+        throw CloudError(.limitExceeded, message: message)
+    }
+}
+
+extension LedgerZone.Removal {
+    /// What every use of the zone answers.
+    var error: CloudError {
+        switch reason {
+        case .deleted: CloudError(.zoneNotFound)
+        case .purged: CloudError(.userDeletedZone)
+        case .encryptedDataReset: CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        }
+    }
+}

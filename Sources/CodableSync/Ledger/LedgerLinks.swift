@@ -1,0 +1,52 @@
+import RecordCoding
+
+/// Who points at whom in a zone, as far as the rules of deletion need it.
+struct LedgerLinks: Sendable {
+    /// For each record, those that go with it when it is deleted; CloudKit bounds their number.
+    var holders: [String: Set<String>] = [:]
+    /// For each record, how many records name it as their parent.
+    var childCounts: [String: Int] = [:]
+
+    mutating func add(_ record: Record) {
+        for target in record.deleteSelfTargets {
+            holders[target, default: []].insert(record.recordID.recordName)
+        }
+        if let parent = record.parent { childCounts[parent.recordName, default: 0] += 1 }
+    }
+
+    mutating func remove(_ record: Record) {
+        for target in record.deleteSelfTargets {
+            holders[target]?.remove(record.recordID.recordName)
+            if holders[target]?.isEmpty == true { holders[target] = nil }
+        }
+        if let parent = record.parent {
+            childCounts[parent.recordName, default: 0] -= 1
+            if childCounts[parent.recordName, default: 0] <= 0 { childCounts[parent.recordName] = nil }
+        }
+    }
+}
+
+extension Record {
+    /// Every reference in the fields, with the name of the field.
+    var references: [(field: String, reference: RecordReference)] {
+        var references: [(field: String, reference: RecordReference)] = []
+        for (field, value) in fields {
+            switch value {
+            case .reference(let reference): references.append((field, reference))
+            case .list(let values):
+                for case .reference(let reference) in values { references.append((field, reference)) }
+            case .string, .int64, .double, .date, .bytes, .location, .asset, .null: break
+            }
+        }
+        return references
+    }
+
+    /// The names of the records with which this one is deleted.
+    var deleteSelfTargets: Set<String> {
+        var targets: Set<String> = []
+        for (_, reference) in references where reference.action == .deleteSelf {
+            targets.insert(reference.recordName)
+        }
+        return targets
+    }
+}

@@ -1,0 +1,66 @@
+/// What a ledger does where CloudKit's behaviour is not documented, or differs between reports.
+///
+/// A client is right only if it is right under every one of them.
+///
+/// ```swift
+/// var options = LedgerOptions()
+/// options.createOfExisting = .serverRejectedRequest
+/// let cloud = FakeCloud(options: options)
+/// ```
+public struct LedgerOptions: Hashable, Sendable {
+    /// How a save without change tag over an existing record is refused; both carry the server's record.
+    public enum CreateOfExisting: String, Hashable, Sendable, CaseIterable {
+        /// With code 14, as the live service was seen to do.
+        case serverRecordChanged
+        /// With code 15, as others report.
+        case serverRejectedRequest
+    }
+
+    /// How a save with a change tag is refused if the record is gone.
+    public enum SaveOfDeleted: String, Hashable, Sendable, CaseIterable {
+        /// With code 11, as Apple's sample expects.
+        case unknownItem
+        /// With code 14 and without a server record, as older reports have it.
+        case serverRecordChanged
+    }
+
+    /// What the deletion of a record answers that is not there.
+    public enum DeletionOfMissing: String, Hashable, Sendable, CaseIterable {
+        /// It succeeds and leaves no trace.
+        case success
+        /// It fails with code 11.
+        case unknownItem
+    }
+
+    /// Which fields the server's copy has in the result of a save.
+    public enum SavedFields: String, Hashable, Sendable, CaseIterable {
+        /// All that the record has.
+        case all
+        /// Those that were sent.
+        case sent
+    }
+
+    /// How a save without change tag over an existing record is refused.
+    public var createOfExisting = CreateOfExisting.serverRecordChanged
+    /// Whether a conflict carries the server's record; over web services it does not.
+    public var conflictsCarryServerRecord = true
+    /// How a save with a change tag is refused if the record is gone.
+    public var saveOfDeleted = SaveOfDeleted.unknownItem
+    /// What the deletion of a record answers that is not there.
+    public var deletionOfMissing = DeletionOfMissing.success
+    /// Which fields the server's copy has in the result of a save.
+    public var savedFields = SavedFields.all
+    /// Whether an empty list is stored as no field at all.
+    public var dropsEmptyLists = false
+    /// Whether saving a child gives its parent a new change tag, if the parent is not in the same request.
+    public var bumpsParentTag = true
+    /// Whether a record cannot be deleted while it is another record's parent.
+    public var keepsParents = true
+    /// Whether a fetch without change token lists records that were deleted before it.
+    public var listsOldDeletions = false
+    /// Whether a zone whose encrypted data was reset must be deleted before it can be made anew.
+    public var resetZonesMustBeDeleted = true
+
+    /// Makes options, each as the reference recommends.
+    public init() {}
+}

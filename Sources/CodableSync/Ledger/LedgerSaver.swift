@@ -1,0 +1,202 @@
+import RecordCoding
+
+/// Saves the records of one request in one zone, each by the rules of the save policy.
+struct LedgerSaver {
+    private let draft: LedgerDraft
+    private let save: LedgerSave
+    private let records: [Record]
+    private let names: Set<String>
+    /// Records of this request that nobody has looked at yet.
+    private var waiting: Set<String>
+    /// Parents outside this request that got a child, in the order in which they did.
+    private var parents: [String] = []
+
+    init(draft: LedgerDraft, save: LedgerSave, records: [Record]) {
+        self.draft = draft
+        self.save = save
+        self.records = records
+        names = Set(records.map(\.recordID.recordName))
+        waiting = names
+    }
+
+    /// The records, each after its parent if that is among them.
+    func parentsFirst() -> [Record] {
+        let parents = Dictionary(uniqueKeysWithValues: records.map { ($0.recordID.recordName, $0.parent) })
+        guard parents.values.contains(where: { $0 != nil }) else { return records }
+        let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) { parents[$0]??.recordName }
+        let byName = Dictionary(uniqueKeysWithValues: records.map { ($0.recordID.recordName, $0) })
+        return order.compactMap { byName[$0] }
+    }
+
+    /// Saves one record.
+    ///
+    /// - Returns: The server's copy.
+    mutating func save(_ record: Record, in zone: inout LedgerZoneDraft) throws(CloudError) -> Record {
+        waiting.remove(record.recordID.recordName)
+        if let error = save.refusing[record.recordID] { throw error }
+        try check(record)
+        let existing = zone.record(record.recordID.recordName)
+        if let existing, existing.recordType != record.recordType {
+            throw CloudError(
+                .invalidArguments,
+                message: "The record exists with the type \(existing.recordType)."
+            )
+        }
+        try checkVersion(of: record, existing)
+        let merged = merged(record, into: existing)
+        try checkReferences(of: record, in: zone)
+        try checkSpace(for: merged, existing, in: zone)
+        let saved = zone.write(merged)
+        if let parent = saved.parent?.recordName { note(parent: parent) }
+        return answer(saved, to: record)
+    }
+
+    /// Gives each parent outside the request a new change tag, as a save of a child may.
+    mutating func bumpParents(in zone: inout LedgerZoneDraft) {
+        for parent in parents {
+            if let record = zone.record(parent) { _ = zone.write(record) }
+        }
+        parents = []
+    }
+
+    private mutating func note(parent: String) {
+        guard draft.options.bumpsParentTag, !names.contains(parent), !parents.contains(parent) else { return }
+        parents.append(parent)
+    }
+
+    /// The server's copy as the client sees it: under the ID that the client used.
+    private func answer(_ saved: Record, to record: Record) -> Record {
+        var answer = saved
+        answer.recordID = record.recordID
+        if draft.options.savedFields == .sent {
+            answer.fields = saved.fields.filter { record.fields[$0.key] != nil }
+        }
+        return answer
+    }
+
+    private func check(_ record: Record) throws(CloudError) {
+        if record.size > draft.limits.maximumRecordBytes {
+            throw tooLarge(record)
+        }
+        guard draft.limits.checksContents else { return }
+        do throws(RecordCodingError) {
+            try RecordLimits.check(record)
+        } catch {
+            throw CloudError(.invalidArguments, message: String(describing: error))
+        }
+    }
+
+    private func tooLarge(_ record: Record) -> CloudError {
+        let limit = draft.limits.maximumRecordBytes
+        let message = "The record has \(record.size) bytes of field data; \(limit) are allowed."
+        return CloudError(.limitExceeded, message: message)
+    }
+
+    /// The truth table of the save policies.
+    private func checkVersion(of record: Record, _ existing: Record?) throws(CloudError) {
+        let tag = record.recordChangeTag
+        switch (save.policy, existing) {
+        // These policies compare nothing; a record that is gone is created anew.
+        case (.changedKeys, _), (.allKeys, _): return
+        // A plain create, also after a deletion.
+        case (.ifServerRecordUnchanged, nil) where tag == nil: return
+        // The client knows a record that is gone.
+        case (.ifServerRecordUnchanged, nil):
+            switch draft.options.saveOfDeleted {
+            case .unknownItem: throw CloudError(.unknownItem)
+            case .serverRecordChanged: throw CloudError(.serverRecordChanged)
+            }
+        case (.ifServerRecordUnchanged, let existing?):
+            // The client knows the newest version.
+            if let tag, tag == existing.recordChangeTag { return }
+            // The client knows an older version, or believes that there is none.
+            throw conflict(record, existing)
+        }
+    }
+
+    private func conflict(_ record: Record, _ existing: Record) -> CloudError {
+        var server = existing
+        server.recordID = record.recordID
+        let attached = draft.options.conflictsCarryServerRecord ? server : nil
+        guard record.recordChangeTag == nil else {
+            return CloudError(.serverRecordChanged, serverRecord: attached)
+        }
+        let message = "The record to insert already exists."
+        switch draft.options.createOfExisting {
+        case .serverRecordChanged:
+            return CloudError(.serverRecordChanged, message: message, serverRecord: attached)
+        case .serverRejectedRequest:
+            return CloudError(.serverRejectedRequest, message: message, serverRecord: server)
+        }
+    }
+
+    /// The version that the save leads to: fields that are not mentioned stay, a null removes one.
+    ///
+    /// A record cannot say that it has no parent any more: `nil` leaves the parent as it is.
+    private func merged(_ record: Record, into existing: Record?) -> Record {
+        var merged =
+            existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
+        for (name, value) in record.fields {
+            let isDropped = draft.options.dropsEmptyLists && value.isNothing
+            merged.fields[name] = value == .null || isDropped ? nil : value
+        }
+        if let parent = record.parent { merged.parent = parent }
+        let old = existing?.systemFields
+        merged.systemFields = SystemFields(
+            recordChangeTag: "",
+            creationDate: old?.creationDate ?? draft.date,
+            modificationDate: draft.date,
+            creatorUserRecordName: old?.creatorUserRecordName ?? draft.user,
+            lastModifiedUserRecordName: draft.user
+        )
+        return merged
+    }
+
+    private func checkReferences(of record: Record, in zone: LedgerZoneDraft) throws(CloudError) {
+        let name = record.recordID.recordName
+        for (field, reference) in record.references.sorted(by: { $0.field < $1.field }) {
+            guard isHere(reference, zone) else {
+                let message = "The reference in the field \(field) points into another zone."
+                throw CloudError(.invalidArguments, message: message)
+            }
+        }
+        for target in record.deleteSelfTargets.sorted() {
+            let holders = zone.holders(of: target)
+            if holders.count >= draft.limits.maximumDeleteSelfReferences, !holders.contains(name) {
+                let message = "Too many references with the action deleteSelf point at one record."
+                throw CloudError(.limitExceeded, message: message)
+            }
+        }
+        guard let parent = record.parent else { return }
+        guard isHere(parent, zone), parent.action == .none else {
+            let message = "The parent must be in the same zone, and its action must be none."
+            throw CloudError(.invalidArguments, message: message)
+        }
+        // A record that waits is there when the request is done; only a circle of parents gets this far.
+        if zone.record(parent.recordName) == nil, !waiting.contains(parent.recordName),
+            parent.recordName != name
+        {
+            throw CloudError(
+                .referenceViolation,
+                message: "The parent is not there. Save it first, or with it."
+            )
+        }
+    }
+
+    private func isHere(_ reference: RecordReference, _ zone: LedgerZoneDraft) -> Bool {
+        guard let zoneID = reference.zoneID else { return true }
+        let isOwn = zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName == draft.user
+        return isOwn && zoneID.zoneName == zone.name
+    }
+
+    private func checkSpace(
+        for merged: Record,
+        _ existing: Record?,
+        in zone: LedgerZoneDraft
+    ) throws(CloudError) {
+        if merged.size > draft.limits.maximumRecordBytes { throw tooLarge(merged) }
+        guard let quota = draft.database.quota else { return }
+        let growth = merged.size - (existing?.size ?? 0)
+        if growth > 0, zone.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
+    }
+}

@@ -1,0 +1,106 @@
+import RecordCoding
+
+/// One zone of one user, and the history of its records.
+struct LedgerZone: Sendable {
+    /// The newest that is known of a record name.
+    enum Row: Sendable {
+        case record(Record, sequence: Int64)
+        case deletion(recordType: String, sequence: Int64)
+
+        var sequence: Int64 {
+            switch self {
+            case .record(_, let sequence), .deletion(_, let sequence): sequence
+            }
+        }
+
+        var record: Record? {
+            if case .record(let record, _) = self { return record }
+            return nil
+        }
+    }
+
+    /// A zone that is gone, and why.
+    struct Removal: Sendable {
+        var reason: DatabaseChanges.Deletion.Reason
+        var canBeMadeAnew: Bool
+        var sequence: Int64
+    }
+
+    /// One change in the order in which they came; stale once the record changed again.
+    struct Position: Sendable {
+        var sequence: Int64
+        var recordName: String
+    }
+
+    /// The sequence at which the zone was made.
+    let incarnation: Int64
+    /// What a change token must name to be usable.
+    private(set) var generation: Int64
+    /// The sequence of the newest change.
+    private(set) var lastSequence: Int64
+    private(set) var removal: Removal?
+    private(set) var rows: [String: Row] = [:]
+    private(set) var links = LedgerLinks()
+    private var positions: [Position] = []
+    private var staleCount = 0
+
+    init(incarnation: Int64) {
+        self.incarnation = incarnation
+        self.generation = incarnation
+        self.lastSequence = incarnation
+    }
+
+    mutating func save(_ record: Record, sequence: Int64) {
+        let old = rows.updateValue(.record(record, sequence: sequence), forKey: record.recordID.recordName)
+        if let old = old?.record { links.remove(old) }
+        links.add(record)
+        append(record.recordID.recordName, sequence, replacing: old)
+    }
+
+    mutating func delete(_ name: String, recordType: String, sequence: Int64) {
+        let old = rows.updateValue(.deletion(recordType: recordType, sequence: sequence), forKey: name)
+        if let old = old?.record { links.remove(old) }
+        append(name, sequence, replacing: old)
+    }
+
+    mutating func remove(_ removal: Removal) {
+        self = LedgerZone(incarnation: incarnation)
+        self.removal = removal
+        lastSequence = removal.sequence
+    }
+
+    /// Makes all tokens unusable; nobody can ask for the deletions before it any more.
+    mutating func expireTokens(sequence: Int64) {
+        generation = sequence
+        rows = rows.filter { $0.value.record != nil }
+        dropStalePositions()
+    }
+
+    private mutating func append(_ name: String, _ sequence: Int64, replacing old: Row?) {
+        positions.append(Position(sequence: sequence, recordName: name))
+        lastSequence = max(lastSequence, sequence)
+        guard old != nil else { return }
+        staleCount += 1
+        // Half of them stale: the work of dropping them was saved up by as many changes.
+        if staleCount > 32, staleCount > positions.count / 2 { dropStalePositions() }
+    }
+
+    private mutating func dropStalePositions() {
+        positions = positions.filter { rows[$0.recordName]?.sequence == $0.sequence }
+        staleCount = 0
+    }
+
+    /// The newest of each record after a sequence, in the order of the changes; stale positions are skipped.
+    func rows(after sequence: Int64) -> some Sequence<(name: String, row: Row)> {
+        var low = 0
+        var high = positions.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if positions[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
+        }
+        return positions[low...].lazy.compactMap { position in
+            guard let row = rows[position.recordName], row.sequence == position.sequence else { return nil }
+            return (position.recordName, row)
+        }
+    }
+}

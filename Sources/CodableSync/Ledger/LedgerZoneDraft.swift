@@ -1,0 +1,88 @@
+import RecordCoding
+
+/// One zone with the changes of one request on top; thrown away if an atomic request fails.
+struct LedgerZoneDraft {
+    let name: String
+    let base: LedgerZone?
+    private(set) var changes: [LedgerEntry.Change] = []
+    private(set) var sequence: Int64
+    private(set) var usedBytes: Int
+    private var rows: [String: Record?] = [:]
+    private var links = LedgerLinks()
+
+    init(name: String, of draft: LedgerDraft) {
+        self.name = name
+        base = draft.database.zones[name]
+        sequence = draft.sequence
+        usedBytes = draft.usedBytes
+    }
+
+    func record(_ name: String) -> Record? {
+        if let row = rows[name] { return row }
+        return base?.rows[name]?.record
+    }
+
+    /// The records that go with a record, in the order of their names.
+    func holders(of name: String) -> [String] {
+        (links.holders[name] ?? base?.links.holders[name] ?? []).sorted()
+    }
+
+    func childCount(of name: String) -> Int {
+        links.childCounts[name] ?? base?.links.childCounts[name] ?? 0
+    }
+
+    /// Stores a version of a record under a new change tag, which is returned with it.
+    mutating func write(_ record: Record) -> Record {
+        sequence += 1
+        var record = record
+        record.systemFields?.recordChangeTag = String(sequence, radix: 36)
+        replace(record.recordID.recordName, with: record)
+        changes.append(.recordSaved(record, sequence: sequence))
+        return record
+    }
+
+    mutating func erase(_ name: String) {
+        guard let record = record(name) else { return }
+        sequence += 1
+        replace(name, with: nil)
+        let change = LedgerEntry.Change.recordDeleted(
+            recordName: name,
+            zone: self.name,
+            recordType: record.recordType,
+            sequence: sequence
+        )
+        changes.append(change)
+    }
+
+    private mutating func replace(_ name: String, with new: Record?) {
+        let old = record(name)
+        for record in [old, new] {
+            guard let record else { continue }
+            loadLinks(of: record)
+        }
+        if let old { remove(old) }
+        if let new { add(new) }
+        usedBytes += (new?.size ?? 0) - (old?.size ?? 0)
+        rows[name] = .some(new)
+    }
+
+    /// Brings what is to be changed on top; an entry that is there, also an empty one, hides the base's.
+    private mutating func loadLinks(of record: Record) {
+        for target in record.deleteSelfTargets where links.holders[target] == nil {
+            links.holders[target] = base?.links.holders[target] ?? []
+        }
+        if let parent = record.parent?.recordName, links.childCounts[parent] == nil {
+            links.childCounts[parent] = base?.links.childCounts[parent] ?? 0
+        }
+    }
+
+    private mutating func add(_ record: Record) {
+        for target in record.deleteSelfTargets { links.holders[target]?.insert(record.recordID.recordName) }
+        if let parent = record.parent?.recordName { links.childCounts[parent]? += 1 }
+    }
+
+    private mutating func remove(_ record: Record) {
+        for target in record.deleteSelfTargets { links.holders[target]?.remove(record.recordID.recordName) }
+        if let parent = record.parent?.recordName { links.childCounts[parent]? -= 1 }
+    }
+}

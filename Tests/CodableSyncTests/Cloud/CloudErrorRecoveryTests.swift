@@ -1,0 +1,100 @@
+import CodableSync
+import XCTest
+
+/// The table from error code to reaction, written down a second time by hand.
+final class CloudErrorRecoveryTests: XCTestCase {
+    private let table: [(code: CloudError.Code, recovery: CloudRecovery)] = [
+        // It passes.
+        (.internalError, .retry),
+        (.networkUnavailable, .retry),
+        (.networkFailure, .retry),
+        (.serviceUnavailable, .retry),
+        (.requestRateLimited, .retry),
+        (.zoneBusy, .retry),
+        (.serverResponseLost, .retry),
+        (.operationCancelled, .retry),
+        // There is nobody to act for.
+        (.notAuthenticated, .waitForAccount),
+        (.accountTemporarilyUnavailable, .waitForAccount),
+        // Somebody else changed something.
+        (.serverRecordChanged, .resolveConflict),
+        (.unknownItem, .acceptDeletion),
+        (.zoneNotFound, .recreateZone),
+        (.userDeletedZone, .askUser),
+        (.changeTokenExpired, .refetch),
+        // The request, not the item.
+        (.batchRequestFailed, .resend),
+        (.partialFailure, .unwrap),
+        (.limitExceeded, .split),
+        (.quotaExceeded, .waitForQuota),
+        (.resultsTruncated, .continueFetching),
+        // The item is refused.
+        (.permissionFailure, .park),
+        (.invalidArguments, .park),
+        (.constraintViolation, .park),
+        (.referenceViolation, .park),
+        (.serverRejectedRequest, .park),
+        (.assetFileNotFound, .park),
+        (.assetFileModified, .park),
+        (.assetNotAvailable, .park),
+        (.tooManyParticipants, .park),
+        (.alreadyShared, .park),
+        (.participantMayNeedVerification, .park),
+        (.participantAlreadyInvited, .park),
+        // The app is set up wrongly.
+        (.incompatibleVersion, .stop),
+        (.managedAccountRestricted, .stop),
+        (.badContainer, .stop),
+        (.badDatabase, .stop),
+        (.missingEntitlement, .stop),
+        // A code of tomorrow.
+        (.unknown("FUTURE_ERROR"), .retryThenPark),
+    ]
+
+    private let serverRecord = Record(recordID: RecordID(recordName: "a"), recordType: "Note")
+
+    func testEveryCodeHasItsRecovery() {
+        for row in table {
+            XCTAssertEqual(CloudError(row.code).recovery, row.recovery, row.code.name)
+        }
+    }
+
+    func testTheTableHasEveryKnownCodeOnce() {
+        let codes = table.map(\.code)
+        XCTAssertEqual(Set(codes).count, codes.count)
+        XCTAssertEqual(Set(codes), Set(CloudError.Code.known + [.unknown("FUTURE_ERROR")]))
+        XCTAssertEqual(CloudError.Code.known.count, 37)
+    }
+
+    func testAKeyResetAsksForEverythingAgain() {
+        let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        XCTAssertEqual(error.recovery, .uploadEverything)
+    }
+
+    func testARejectionWithTheServersRecordIsAConflict() {
+        let error = CloudError(.serverRejectedRequest, serverRecord: serverRecord)
+        XCTAssertEqual(error.recovery, .resolveConflict)
+    }
+
+    func testAConflictIsOneWithAndWithoutTheServersRecord() {
+        let error = CloudError(.serverRecordChanged, serverRecord: serverRecord)
+        XCTAssertEqual(error.recovery, .resolveConflict)
+    }
+
+    func testTheWaitOrderedByTheServerChangesNoRecovery() {
+        for row in table {
+            let error = CloudError(row.code, retryAfter: .seconds(30))
+            XCTAssertEqual(error.recovery, row.recovery, row.code.name)
+        }
+    }
+
+    func testNumbersAreCloudKits() {
+        XCTAssertEqual(CloudError.Code(number: 1), .internalError)
+        XCTAssertEqual(CloudError.Code(number: 14), .serverRecordChanged)
+        XCTAssertEqual(CloudError.Code(number: 26), .zoneNotFound)
+        XCTAssertEqual(CloudError.Code(number: 37), .participantAlreadyInvited)
+        for number in [0, -1, 38, .min, .max] {
+            XCTAssertEqual(CloudError.Code(number: number), .unknown(String(number)))
+        }
+    }
+}
