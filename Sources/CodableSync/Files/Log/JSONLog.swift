@@ -76,6 +76,11 @@ package final class JSONLog: Sendable {
         for file in open { file.close() }
     }
 
+    /// Goes on in a new file, where the disk cannot be trusted with the end of the present one.
+    package func continueInNewFile() throws {
+        try writer.withLock { try beginJournal(&$0) }
+    }
+
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
         guard writer.needsNewJournal else { return }
         try beginJournal(&writer)
