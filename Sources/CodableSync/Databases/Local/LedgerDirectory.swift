@@ -105,6 +105,9 @@ public final class LedgerDirectory: Sendable {
         return store.changesByOthers
     }
 
+    /// How many requests wait for their turn.
+    package var waitingCount: Int { line.withLock { $0.waiting.count } }
+
     /// Leaves out what was overwritten, whether it is worth while or not, and returns when it is done.
     package func compact() async throws(LedgerDirectoryError) {
         _ = try await wait(for: .compact).get()
