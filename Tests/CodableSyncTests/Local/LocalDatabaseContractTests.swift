@@ -23,9 +23,8 @@ final class LocalDatabaseContractTests: CloudDatabaseContract {
 
     /// The contract is worth little for a database in which everything shares one memory.
     func testConnectionsAreApart() async throws {
-        let first = try XCTUnwrap(try await makeDatabase() as? LocalDatabase)
-        let second = try XCTUnwrap(try await makeSecondConnection() as? LocalDatabase)
-        XCTAssertFalse(first === second)
+        let (first, second) = try await (makeDatabase(), makeSecondConnection())
+        XCTAssertFalse(first as? LocalDatabase === second as? LocalDatabase)
         XCTAssertEqual(first.identifier, second.identifier)
     }
 }
