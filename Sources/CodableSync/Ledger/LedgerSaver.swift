@@ -1,4 +1,5 @@
 import RecordCoding
+import struct Foundation.Date
 
 /// Saves the records of one request in one zone, each by the rules of the save policy.
 struct LedgerSaver {
@@ -138,7 +139,7 @@ struct LedgerSaver {
             existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
         for (name, value) in record.fields {
             let isDropped = draft.options.dropsEmptyLists && value.isNothing
-            merged.fields[name] = value == .null || isDropped ? nil : value
+            merged.fields[name] = value == .null || isDropped ? nil : value.stored
         }
         if let parent = record.parent { merged.parent = parent }
         let old = existing?.systemFields
@@ -199,4 +200,29 @@ struct LedgerSaver {
         let growth = merged.size - (existing?.size ?? 0)
         if growth > 0, zone.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
     }
+}
+
+extension RecordValue {
+    /// The value as it is stored: dates to the millisecond, the same in every database.
+    fileprivate var stored: RecordValue {
+        switch self {
+        case .date(let date): .date(date.rounded)
+        case .list(let values):
+            .list(values.map(\.stored))
+        case .location(let location): .location(location.stored)
+        case .string, .int64, .double, .bytes, .reference, .asset, .null: self
+        }
+    }
+}
+
+extension RecordLocation {
+    fileprivate var stored: RecordLocation {
+        var stored = self
+        stored.timestamp = timestamp?.rounded
+        return stored
+    }
+}
+
+extension Date {
+    fileprivate var rounded: Date { milliseconds.map(Date.init(milliseconds:)) ?? self }
 }

@@ -48,6 +48,11 @@ package struct LogFileName: Hashable, Sendable {
         self.init(kind, number)
     }
 
+    /// The name that a position has.
+    package init(identifier: UInt32) {
+        self.init(identifier & 1 == 1 ? .snapshot : .journal, identifier >> 1)
+    }
+
     package var text: String { "\(kind.rawValue)-\(number).jsonl" }
 
     /// The name as a number, for positions.
