@@ -6,7 +6,9 @@ import Foundation
 /// the names of each directory.
 struct SimulatedDisk {
     /// A file, which may have had several names.
-    final class File {
+    ///
+    /// `@unchecked Sendable` holds because the file system that holds it touches it behind its lock alone.
+    final class File: @unchecked Sendable {
         let number: UInt64
         /// What a program reads.
         private(set) var current: [UInt8] = []
@@ -77,9 +79,10 @@ struct SimulatedDisk {
     }
 
     /// A change of the names in a directory.
-    private struct Renaming {
+    fileprivate struct Renaming {
         var removed: String?
         var added: (path: String, file: File)?
+        var directory: String? { (added?.path ?? removed)?.directoryPath }
     }
 
     var files: [String: File] = [:]
@@ -230,10 +233,6 @@ struct SimulatedDisk {
         }
         return disk
     }
-}
-
-extension SimulatedDisk.Renaming {
-    fileprivate var directory: String? { (added?.path ?? removed)?.directoryPath }
 }
 
 extension SimulatedDisk.File {

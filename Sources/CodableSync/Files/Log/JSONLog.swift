@@ -80,6 +80,8 @@ package final class JSONLog: Sendable {
     func beginJournal(_ writer: inout LogWriter) throws {
         let previous = writer.active
         let name = LogFileName(.journal, previous.name.number + 1)
+        // If this fails halfway, the new journal may be there and say how much of this one counts.
+        writer.needsNewJournal = true
         let journal = try place.makeJournal(name, previousSize: previous.size)
         writer.parts.append(previous)
         writer.active = journal

@@ -91,9 +91,7 @@ struct LogScan {
         self.line += 1
         isEnded = false
         if self.line == 1 { return try takeHeader(line) }
-        if let (mark, length) = LogMarks.readCommit(line.bytes),
-            line.isTerminated || length < line.bytes.count
-        {
+        if let (mark, length) = LogMarks.readCommit(line.bytes), !line.isTornOff(at: length) {
             try close(with: mark, at: line.offset, end: line.offset + UInt64(length) + 1)
             if length < line.bytes.count { try takeRest(of: line, from: length) }
             return
@@ -211,6 +209,14 @@ struct LogScan {
         } else if name.kind == .snapshot, !isEnded, damages.isEmpty {
             report(.cutOff, line: line, offset: size)
         }
+    }
+}
+
+extension LogLine {
+    /// Whether an interrupted write ends here: nothing comes after, or only what a disk puts in the place of bytes
+    /// that it did not write.
+    fileprivate func isTornOff(at length: Int) -> Bool {
+        !isTerminated && (length >= bytes.count || bytes[length] == 0)
     }
 }
 
