@@ -151,6 +151,10 @@ extension JSONWriter {
                 json.endArray()
             }
         }
+        if record.isDeletionSent {
+            key("deletionSent")
+            bool(true)
+        }
         if let undelivered = record.undelivered {
             key("undelivered")
             beginObject()
