@@ -107,6 +107,8 @@ package struct RecordState: Equatable, Sendable {
     package var pending: LocalChange?
     /// Contents of requests whose outcome is not known: what the server may hold as our own writes.
     package var sent: [SentVersion] = []
+    /// A request to delete the record has left, and its outcome is not known.
+    package var isDeletionSent = false
     package var undelivered: Undelivered?
     /// The number of the full listing in which the record was last met.
     package var listing: UInt64 = 0
@@ -117,6 +119,13 @@ package struct RecordState: Equatable, Sendable {
     package var isInConflict: Bool {
         guard let pending, !pending.isDeletion, pending.parked == nil else { return false }
         return pending.base != known?.handle
+    }
+
+    /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
+    package var isOwnDeletion: Bool {
+        if isDeletionSent { return true }
+        guard let pending else { return false }
+        return pending.isDeletion && pending.parked == nil
     }
 
     package var isSendable: Bool {

@@ -51,7 +51,10 @@ extension SyncState {
 
     private mutating func applySending(_ contents: [SentContents]) {
         for content in contents {
-            guard let handle = content.handle else { continue }
+            guard let handle = content.handle else {
+                change(content.name) { $0.isDeletionSent = true }
+                continue
+            }
             change(content.name) { record in
                 guard !record.sent.contains(where: { $0.handle == handle }) else { return }
                 let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
@@ -74,6 +77,7 @@ extension SyncState {
             record.known = nil
             record.seen = nil
             record.sent = []
+            record.isDeletionSent = false
             record.undelivered = nil
             if record.pending?.isDeletion == true {
                 record.pending = nil
@@ -118,6 +122,8 @@ extension SyncState {
         guard let record = records[name] else { return }
         // An old deletion of a record that is about to be created is nobody's news.
         if record.known == nil, record.pending?.base == nil { return }
+        // The echo of this device's own deletion, or the same wish of another one.
+        if record.isOwnDeletion { return applyDeletionConfirmed(name) }
         let order = nextDeliveryOrder()
         change(name) { record in
             record.known = nil
@@ -150,6 +156,7 @@ extension SyncState {
         let order = nextDeliveryOrder()
         change(name) { record in
             record.sent = []
+            record.isDeletionSent = false
             switch resolution {
             case .confirmed: break
             case .client:
@@ -175,6 +182,7 @@ extension SyncState {
             let wasOnTop = record.isPendingOnTop && record.undelivered == nil
             record.pending = nil
             record.sent = []
+            record.isDeletionSent = false
             // Reads showed the edit; from now on they show the cloud's last word.
             if wasOnTop { record.deliverServerValue(order: order) }
         }
@@ -205,6 +213,7 @@ extension RecordState {
     mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
         let sentBase = self.sent.first { $0.handle == sent }.map(\.base)
         self.sent = []
+        isDeletionSent = false
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }

@@ -72,6 +72,7 @@ extension SyncState {
             record.known = nil
             record.seen = nil
             record.sent = []
+            record.isDeletionSent = false
             if record.pending?.isDeletion == true { record.pending = nil }
             if record.pending == nil, wasKnown {
                 record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
@@ -92,6 +93,7 @@ extension SyncState {
             record.known = nil
             record.seen = nil
             record.sent = []
+            record.isDeletionSent = false
         }
     }
 }

@@ -83,7 +83,7 @@ extension SyncStateMachine {
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
         guard let record = state[name] else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
-        if record.known != nil {
+        if record.known != nil, !record.isOwnDeletion {
             runTotals.deleted += 1
             totals.fetched += 1
         }

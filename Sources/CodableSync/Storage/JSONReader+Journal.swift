@@ -152,6 +152,7 @@ extension JSONReader {
                     let handle = try json.element { try $0.handle() }
                     return SentVersion(handle: handle, base: try json.element { try $0.optionalHandle() })
                 }
+            case "deletionSent": record.isDeletionSent = try json.bool()
             case "undelivered": record.undelivered = try json.undelivered()
             case "listing": record.listing = try json.uint()
             default: try json.skipValue()

@@ -1,0 +1,291 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A state machine with a journal that commits when it is told to, and a log of all that was done.
+///
+/// Every array of actions goes through the same mechanical checks: nothing is answered, delivered or sent before
+/// what it depends on is committed, and no lane has two requests.
+struct MachineHarness {
+    var machine: SyncStateMachine
+    var now = Moment(monotonic: .seconds(100), wall: Date(timeIntervalSince1970: 1_800_000_000))
+    /// Batches that the journal has been given and has not reported yet.
+    private(set) var waiting: [(batch: BatchID, entries: [JournalEntry])] = []
+    /// Everything that was committed, in order.
+    private(set) var journal: [JournalEntry] = []
+    private(set) var open: [RequestID: String] = [:]
+    private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
+    private(set) var sendRequest: (id: RequestID, items: [SendItem])?
+    private(set) var lookUpRequest: (id: RequestID, names: [String])?
+    private(set) var setupRequest: RequestID?
+    private(set) var conflicts: [ReconcileItem] = []
+    private(set) var timers: [SyncTimer: Duration] = [:]
+    private var calls: [CallID: Set<String>] = [:]
+    private var answered: Set<CallID> = []
+    private var lastCall: CallID = 0
+    /// What the mechanical checks found.
+    private(set) var faults: [String] = []
+
+    init(state: SyncState = SyncState(), _ change: (inout MachineConfiguration) -> Void = { _ in }) {
+        var configuration = MachineConfiguration()
+        configuration.pollInterval = nil
+        change(&configuration)
+        machine = SyncStateMachine(state: state, configuration: configuration, at: now)
+    }
+
+    /// Started, account and zone confirmed, and the end of an empty feed reached.
+    static func synced(_ change: (inout MachineConfiguration) -> Void = { _ in }) -> MachineHarness {
+        var harness = MachineHarness(change)
+        harness.goOnline()
+        return harness
+    }
+
+    mutating func goOnline(user: String = "alice") {
+        run(.start)
+        confirmAccount(user)
+        finishSetup()
+        answerFetch(token: "0")
+    }
+
+    mutating func confirmAccount(_ user: String = "alice") {
+        guard let request = setupRequest else { return }
+        run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
+    }
+
+    /// Zone and subscription are made, where the machine asks for them.
+    mutating func finishSetup() {
+        if machine.state.summary.zone == .unknown, let request = setupRequest { run(.zoneSaved(request, nil)) }
+        if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
+    }
+
+    var state: SyncState { machine.state }
+
+    // MARK: Feeding
+
+    /// Takes one input in; the journal does not answer.
+    @discardableResult
+    mutating func feed(_ input: SyncInput) -> [SyncAction] {
+        end(input)
+        let actions = machine.handle(input, at: now)
+        for action in actions { note(action) }
+        return actions
+    }
+
+    /// Takes one input in, and commits whatever comes of it.
+    @discardableResult
+    mutating func run(_ input: SyncInput) -> [SyncAction] {
+        feed(input) + commitAll()
+    }
+
+    @discardableResult
+    mutating func commitNext() -> [SyncAction] {
+        guard !waiting.isEmpty else { return [] }
+        let (batch, entries) = waiting.removeFirst()
+        journal += entries
+        return feed(.committed(batch))
+    }
+
+    @discardableResult
+    mutating func commitAll() -> [SyncAction] {
+        var actions: [SyncAction] = []
+        var rounds = 0
+        while !waiting.isEmpty, rounds < 200 {
+            actions += commitNext()
+            rounds += 1
+        }
+        if rounds >= 200 { faults.append("the machine goes on for ever") }
+        return actions
+    }
+
+    @discardableResult
+    mutating func failNextCommit(_ failure: JournalFailure = .storageFull("full")) -> [SyncAction] {
+        guard !waiting.isEmpty else { return [] }
+        let (batch, _) = waiting.removeFirst()
+        return feed(.commitFailed(batch, failure))
+    }
+
+    mutating func advance(by duration: Duration) {
+        now.monotonic += duration
+        now.wall = now.wall.addingTimeInterval(Double(duration.components.seconds))
+    }
+
+    /// Goes on to the next timer and lets it fire.
+    @discardableResult
+    mutating func fireNext(where isWanted: (SyncTimer) -> Bool = { _ in true }) -> [SyncAction] {
+        let due = timers.filter { isWanted($0.key) }.min {
+            ($0.value, "\($0.key)") < ($1.value, "\($1.key)")
+        }
+        guard let due else { return [] }
+        timers[due.key] = nil
+        if due.value > now.monotonic { advance(by: due.value - now.monotonic) }
+        now.monotonic = max(now.monotonic, due.value)
+        return run(.timerFired(due.key))
+    }
+
+    mutating func newCall() -> CallID {
+        lastCall += 1
+        return lastCall
+    }
+
+    // MARK: What tests do most
+
+    @discardableResult
+    mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
+        run(.enqueue(newCall(), [.save(name, handle, size: size)]))
+    }
+
+    @discardableResult
+    mutating func delete(_ name: String) -> [SyncAction] {
+        run(.enqueue(newCall(), [.delete(name)]))
+    }
+
+    @discardableResult
+    mutating func answerFetch(
+        _ records: [FetchedRecord] = [],
+        deletions: [String] = [],
+        failed: [String] = [],
+        token: String,
+        moreComing: Bool = false
+    ) -> [SyncAction] {
+        guard let request = fetchRequest else { return [] }
+        var page = FetchedPage(token: .init(token), moreComing: moreComing)
+        page.records = records
+        page.deletions = deletions
+        page.failed = failed
+        return run(.fetched(request.id, .success(page)))
+    }
+
+    /// A poll that finds these changes.
+    @discardableResult
+    mutating func fetch(
+        _ records: [FetchedRecord] = [],
+        deletions: [String] = [],
+        token: String
+    ) -> [SyncAction] {
+        run(.signal(.changes(in: nil))) + answerFetch(records, deletions: deletions, token: token)
+    }
+
+    /// Answers the request that is under way, item by item.
+    @discardableResult
+    mutating func answerSend(_ outcome: (SendItem) -> SendResult.Outcome) -> [SyncAction] {
+        guard let request = sendRequest else { return [] }
+        let results = request.items.map {
+            SendResult(name: $0.name, handle: $0.handle, outcome: outcome($0))
+        }
+        return run(.sent(request.id, .success(results)))
+    }
+
+    @discardableResult
+    mutating func failSend(_ error: CloudError) -> [SyncAction] {
+        guard let request = sendRequest else { return [] }
+        return run(.sent(request.id, .failure(error)))
+    }
+
+    @discardableResult
+    mutating func resolve(_ resolution: (ReconcileItem) -> Resolution) -> [SyncAction] {
+        let items = conflicts
+        return run(
+            .reconciled(items.map { Reconciled(item: $0, resolution: resolution($0), wasAsked: true) })
+        )
+    }
+
+    /// A record that the cloud has and the app has seen.
+    mutating func know(_ name: String, _ number: UInt64) {
+        fetch([.init(name, number)], token: "known-\(name)-\(number)")
+        let stream: StreamID = 999
+        run(.streamRequested(stream))
+        run(.streamRequested(stream))
+        run(.streamEnded(stream))
+    }
+
+    // MARK: The mechanical checks
+
+    private mutating func end(_ input: SyncInput) {
+        switch input {
+        case .accountChecked(let id, _), .databaseChanged(let id, _): close(id)
+        case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
+        case .fetched(let id, _): close(id)
+        case .lookedUp(let id, _): close(id)
+        case .sent(let id, _): close(id)
+        case .timerFired(.deadline(let id)): close(id)
+        case .reconciled: conflicts = []
+        case .enqueue(let call, let changes): calls[call] = Set(changes.map(\.name))
+        default: break
+        }
+    }
+
+    private mutating func close(_ id: RequestID) {
+        open[id] = nil
+        if fetchRequest?.id == id { fetchRequest = nil }
+        if sendRequest?.id == id { sendRequest = nil }
+        if lookUpRequest?.id == id { lookUpRequest = nil }
+        if setupRequest == id { setupRequest = nil }
+    }
+
+    private mutating func begin(_ id: RequestID, _ lane: String) {
+        if open.values.contains(lane) { faults.append("two requests in lane \(lane)") }
+        open[id] = lane
+        if machine.isStopped { faults.append("a request after stop") }
+        if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request in the wait") }
+    }
+
+    private mutating func note(_ action: SyncAction) {
+        switch action {
+        case .append(let batch, let entries, _): waiting.append((batch, entries))
+        case .checkAccount(let id), .saveZone(let id), .subscribe(let id), .readDatabaseChanges(let id, _):
+            begin(id, "setup")
+            setupRequest = id
+        case .fetch(let id, let since):
+            begin(id, "fetch")
+            fetchRequest = (id, since)
+            if since != state.summary.zoneToken { faults.append("a fetch from a token that is not stored") }
+        case .lookUp(let id, let names):
+            begin(id, "look-up")
+            lookUpRequest = (id, names)
+        case .send(let id, let items):
+            begin(id, "send")
+            sendRequest = (id, items)
+            checkSend(items)
+        case .reconcile(let items):
+            if !conflicts.isEmpty { faults.append("two groups of conflicts") }
+            conflicts = items
+        case .deliver(_, let items):
+            for item in items where state[item.name]?.undelivered?.kind != item.kind {
+                faults.append("\(item.name) is delivered before it is stored")
+            }
+        case .setTimer(let timer, let instant): timers[timer] = instant
+        case .cancelTimer(let timer):
+            timers[timer] = nil
+            if case .deadline(let id) = timer { close(id) }
+        case .answer(let call, let answer): checkAnswer(call, answer)
+        case .emit, .emitLoading, .report, .reportAccount: break
+        }
+    }
+
+    private mutating func checkSend(_ items: [SendItem]) {
+        if Set(items.map(\.name)).count != items.count { faults.append("a name twice in a request") }
+        if items.isEmpty { faults.append("an empty request") }
+        let announced = items.map { SentContents(name: $0.name, handle: $0.handle) }
+        if !journal.contains(.sending(announced)) { faults.append("sent before it is stored") }
+        for item in items where item.known != state[item.name]?.known {
+            faults.append("\(item.name) is sent on a version that is not the known one")
+        }
+    }
+
+    private mutating func checkAnswer(_ call: CallID, _ answer: CallAnswer) {
+        if !answered.insert(call).inserted { faults.append("call \(call) is answered twice") }
+        guard answer == .done, let names = calls[call] else { return }
+        let isStored = waiting.allSatisfy { batch in
+            !batch.entries.contains { entry in
+                if case .queued(let name, _) = entry { names.contains(name) } else { false }
+            }
+        }
+        let isInJournal = names.allSatisfy { name in
+            journal.contains { if case .queued(name, _) = $0 { true } else { false } }
+                || state[name] != nil
+        }
+        if !isInJournal || !isStored { faults.append("call \(call) is answered before it is stored") }
+    }
+}

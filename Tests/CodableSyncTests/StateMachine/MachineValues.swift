@@ -1,0 +1,109 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+// Short spellings for what the tests of the machine compare.
+
+extension ContentHandle: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: UInt64) { self.init(value) }
+}
+
+extension ChangeToken {
+    init(_ text: String) { self.init(Data(text.utf8)) }
+}
+
+extension KnownVersion {
+    /// Version, tag, contents, hash and date all follow from one number.
+    init(_ number: UInt64, hash: UInt64? = nil) {
+        self.init(
+            changeTag: "t\(number)",
+            handle: ContentHandle(number),
+            hash: hash ?? number,
+            modified: Date(timeIntervalSince1970: Double(number))
+        )
+    }
+}
+
+extension FetchedRecord {
+    init(_ name: String, _ number: UInt64, hash: UInt64? = nil) {
+        self.init(name: name, version: KnownVersion(number, hash: hash))
+    }
+}
+
+extension NewChange {
+    static func save(_ name: String, _ handle: UInt64, size: Int = 100) -> NewChange {
+        NewChange(
+            name: name,
+            kind: .save(ContentHandle(handle), size: size),
+            edited: Date(timeIntervalSince1970: 1_700_000_000)
+        )
+    }
+
+    static func delete(_ name: String) -> NewChange {
+        NewChange(name: name, kind: .delete, edited: Date(timeIntervalSince1970: 1_700_000_000))
+    }
+}
+
+extension [SyncAction] {
+    /// What is asked of the cloud, without the numbers of the requests.
+    var requests: [String] {
+        compactMap { action in
+            switch action {
+            case .checkAccount: "checkAccount"
+            case .saveZone: "saveZone"
+            case .subscribe: "subscribe"
+            case .readDatabaseChanges: "readDatabaseChanges"
+            case .fetch(_, let since): "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"
+            case .lookUp(_, let names): "lookUp \(names.joined(separator: " "))"
+            case .send(_, let items):
+                "send "
+                    + items.map { item in
+                        let what = item.handle.map { "\($0.number)" } ?? "delete"
+                        return "\(item.name)=\(what)@\(item.known?.changeTag ?? "-")"
+                    }.joined(separator: " ")
+            default: nil
+            }
+        }
+    }
+
+    var entries: [JournalEntry] {
+        flatMap { if case .append(_, let entries, _) = $0 { entries } else { [JournalEntry]() } }
+    }
+
+    var answers: [CallAnswer] { compactMap { if case .answer(_, let answer) = $0 { answer } else { nil } } }
+
+    var deliveries: [[DeliveryItem]] {
+        compactMap { if case .deliver(_, let items) = $0 { items } else { nil } }
+    }
+
+    var delivered: [DeliveryItem] { deliveries.flatMap { $0 } }
+
+    var events: [SyncEvent] { compactMap { if case .emit(let event) = $0 { event } else { nil } } }
+
+    var loading: [ContentsEvent] {
+        compactMap { if case .emitLoading(let event) = $0 { event } else { nil } }
+    }
+
+    var conflicts: [ReconcileItem] {
+        flatMap { if case .reconcile(let items) = $0 { items } else { [ReconcileItem]() } }
+    }
+
+    var statuses: [SyncStatus] { compactMap { if case .report(let status) = $0 { status } else { nil } } }
+
+    func timer(_ timer: SyncTimer) -> Duration? {
+        last { if case .setTimer(timer, _) = $0 { true } else { false } }
+            .flatMap { if case .setTimer(_, let instant) = $0 { instant } else { nil } }
+    }
+}
+
+func item(_ name: String, updated handle: UInt64) -> DeliveryItem {
+    DeliveryItem(name: name, kind: .updated(ContentHandle(handle)))
+}
+
+func item(_ name: String, saved handle: UInt64) -> DeliveryItem {
+    DeliveryItem(name: name, kind: .saved(ContentHandle(handle)))
+}
+
+func item(deleted name: String) -> DeliveryItem { DeliveryItem(name: name, kind: .deleted) }
