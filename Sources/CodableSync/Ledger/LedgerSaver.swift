@@ -222,7 +222,3 @@ extension RecordLocation {
         return stored
     }
 }
-
-extension Date {
-    fileprivate var rounded: Date { milliseconds.map(Date.init(milliseconds:)) ?? self }
-}
