@@ -14,7 +14,7 @@ extension CloudDatabaseContract {
             "largest": .int64(.max),
             "zero": .int64(0),
             "third": .double(1.0 / 3.0),
-            "tiny": .double(5e-324),
+            "tiny": .double(.leastNonzeroMagnitude),
             "huge": .double(.greatestFiniteMagnitude),
             "whole": .double(3),
             "date": .date(Date(timeIntervalSince1970: 1_700_000_000.123)),
