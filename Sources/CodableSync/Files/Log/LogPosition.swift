@@ -1,4 +1,4 @@
-/// Where a line is in a log: eight words would do, sixteen bytes do as well.
+/// Where a line is in a log, in sixteen bytes.
 package struct LogPosition: Hashable, Sendable {
     /// The file's identifier, see ``LogFileName``.
     package var file: UInt32
