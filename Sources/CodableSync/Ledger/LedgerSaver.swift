@@ -1,4 +1,5 @@
 import RecordCoding
+
 import struct Foundation.Date
 
 /// Saves the records of one request in one zone, each by the rules of the save policy.

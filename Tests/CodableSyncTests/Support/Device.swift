@@ -29,7 +29,9 @@ final class Device<Model: RecordCodable & Equatable> {
         configuration.automaticallySyncs = false
         configuration.pollInterval = nil
         let events = events
-        configuration.logHandler = { if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0) }
+        configuration.logHandler = {
+            if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0)
+        }
         configure(&configuration)
         self.configuration = configuration
         engine = SyncEngine(database: database, configuration: configuration)
@@ -42,7 +44,8 @@ final class Device<Model: RecordCodable & Equatable> {
     }
 
     /// Takes up to so many elements of `changes`, accepting all of them.
-    func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>] {
+    func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
+    {
         var iterator = engine.changes.makeAsyncIterator()
         var taken: [ModelChange<Model>] = []
         while taken.count < count, let change = await iterator.next() { taken.append(change) }
