@@ -119,7 +119,7 @@ class CloudDatabaseContract: XCTestCase {
         var all = ZoneChanges(
             modifications: [:],
             deletions: [],
-            changeToken: ChangeToken(Data()),
+            changeToken: .init(.init()),
             moreComing: false
         )
         var token = token
