@@ -1,6 +1,5 @@
 import RecordCoding
 
-
 import struct Foundation.Date
 
 /// The lines of the journal: one entry each, the record's name first, its contents last.

@@ -56,7 +56,9 @@ struct MachineHarness {
 
     /// Zone and subscription are made, where the machine asks for them.
     mutating func finishSetup() {
-        if machine.state.summary.zone == .unknown, let request = setupRequest { run(.zoneSaved(request, nil)) }
+        if machine.state.summary.zone == .unknown, let request = setupRequest {
+            run(.zoneSaved(request, nil))
+        }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
 
