@@ -27,10 +27,7 @@ extension SyncStateMachine {
             sending.isStoring = false
             clearInFlight()
             if extendsPass { extendPass() }
-        case .lookedUp:
-            lookingUp.isStoring = false
-            beingLookedUp = []
-            extendPass()
+        case .lookedUp: endLookUp()
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
             extendPass()
@@ -71,7 +68,6 @@ extension SyncStateMachine {
             failFetch(error)
         case .lookedUp:
             lookingUp.isStoring = false
-            for name in beingLookedUp { lookUps.append(name) }
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names):

@@ -156,7 +156,7 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: name)]
         case .conflict(let server?):
             outcome.failed += 1
-            return [.fetched(name: name, server)]
+            return takeConflict(of: name, with: server)
         case .conflict(nil):
             outcome.failed += 1
             lookUps.append(name)
