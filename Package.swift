@@ -17,7 +17,18 @@ let package = Package(
         .target(name: "RecordCoding", swiftSettings: settings),
         .target(name: "CodableSync", dependencies: ["RecordCoding"], swiftSettings: settings),
         .testTarget(name: "RecordCodingTests", dependencies: ["RecordCoding"], swiftSettings: settings),
-        .testTarget(name: "CodableSyncTests", dependencies: ["CodableSync"], swiftSettings: settings),
+        .testTarget(
+            name: "CodableSyncTests",
+            dependencies: ["CodableSync", "SecondProcess"],
+            swiftSettings: settings
+        ),
+        // What the tests run beside themselves, to lock, to write and to be killed.
+        .executableTarget(
+            name: "SecondProcess",
+            dependencies: ["CodableSync"],
+            path: "Tests/SecondProcess",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -126,7 +126,8 @@ extension CloudError.Code {
     ///
     /// - Parameter number: The raw value of a `CKError.Code`; any other becomes ``unknown(_:)``.
     public init(number: Int) {
-        self = Self.known.indices.contains(number - 1) ? Self.known[number - 1] : .unknown(String(number))
+        let index = number &- 1
+        self = Self.known.indices.contains(index) ? Self.known[index] : .unknown(String(number))
     }
 
     /// The name of the case, or what the server called it.

@@ -49,6 +49,11 @@ package struct FileError: Error, Hashable, Sendable {
     /// Whether the disk, or the user's share of it, is full.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
+    /// Whether the path itself is to blame, so that trying again does not help.
+    package var isOfThePath: Bool {
+        [ENOTDIR, ENAMETOOLONG, EINVAL, ELOOP, EISDIR, EMLINK].contains(code)
+    }
+
     private static func remedy(for code: Int32) -> String {
         switch code {
         case ENOSPC, EDQUOT: "Free some space and try again."

@@ -24,9 +24,10 @@ package protocol FileSystem: Sendable {
     /// Makes the names in a directory survive a loss of power.
     func syncDirectory(_ path: String) throws(FileError)
 
-    /// Locks a file against everybody else, in this process and in others, and writes the process id into it.
+    /// Locks a file against everybody else, in this process and in others.
     ///
-    /// The file is made where it is missing. The lock ends when it is released, and with the process.
+    /// The file is made where it is missing. The lock ends when it is released, and with the process. Without
+    /// waiting, the process id is written into the file, for the message that others get.
     func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome
 }
 
@@ -100,6 +101,18 @@ extension String {
     package var directoryPath: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
+    }
+
+    /// This path as it is written without a slash at its end.
+    package var withoutTrailingSlash: String {
+        var path = self
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    /// The last part of this path.
+    package var lastPathComponent: String {
+        lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self
     }
 
     /// This path with a name added.

@@ -36,7 +36,8 @@ final class LocalFileLock: FileLock {
             }
             // The file may have been removed while we waited: then the lock is on nothing, and we begin again.
             if try stands(number, at: path) {
-                try writeProcessID(into: number, path)
+                // Whoever waits needs no message about who is waited for.
+                if !waiting { try writeProcessID(into: number, path) }
                 return .acquired(lock)
             }
             lock.release()

@@ -90,6 +90,23 @@ package struct LocalFileSystem: FileSystem {
         return try LocalFileLock.lock(path, waiting: waiting)
     }
 
+    /// A path without symbolic links, whether it exists yet or not: the part of it that exists is resolved.
+    package static func canonicalPath(of path: String) -> String {
+        var existing = path
+        var rest = ""
+        while true {
+            if let resolved = realpath(existing, nil) {
+                defer { free(resolved) }
+                return String(cString: resolved).appending(path: rest).withoutTrailingSlash
+            }
+            let parent = existing.directoryPath
+            guard parent != existing else { return path }
+            let name = existing.lastPathComponent
+            rest = rest.isEmpty ? name : name.appending(path: rest)
+            existing = parent
+        }
+    }
+
     /// A zero byte would end the path early and name another file.
     private func checkPath(_ path: String, _ operation: FileError.Operation) throws(FileError) {
         if path.isEmpty || path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL) }

@@ -89,6 +89,16 @@ public struct CloudLedger: Sendable {
     /// - Returns: The sum over all records.
     public func usedBytes(of user: String) -> Int { databases[user]?.usedBytes ?? 0 }
 
+    /// One record.
+    ///
+    /// - Parameters:
+    ///   - id: The record's name and zone.
+    ///   - user: The user record name.
+    /// - Returns: The record; `nil` if it is not there.
+    public func record(_ id: RecordID, of user: String) -> Record? {
+        databases[user]?.zones[id.zoneID.zoneName]?.rows[id.recordName]?.record
+    }
+
     /// The records of a zone, by name.
     ///
     /// - Parameters:

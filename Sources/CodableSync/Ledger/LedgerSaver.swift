@@ -1,5 +1,7 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// Saves the records of one request in one zone, each by the rules of the save policy.
 struct LedgerSaver {
     private let draft: LedgerDraft
@@ -138,7 +140,7 @@ struct LedgerSaver {
             existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
         for (name, value) in record.fields {
             let isDropped = draft.options.dropsEmptyLists && value.isNothing
-            merged.fields[name] = value == .null || isDropped ? nil : value
+            merged.fields[name] = value == .null || isDropped ? nil : value.stored
         }
         if let parent = record.parent { merged.parent = parent }
         let old = existing?.systemFields
@@ -198,5 +200,26 @@ struct LedgerSaver {
         guard let quota = draft.database.quota else { return }
         let growth = merged.size - (existing?.size ?? 0)
         if growth > 0, zone.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
+    }
+}
+
+extension RecordValue {
+    /// The value as it is stored: dates to the millisecond, the same in every database.
+    fileprivate var stored: RecordValue {
+        switch self {
+        case .date(let date): .date(date.rounded)
+        case .list(let values):
+            .list(values.map(\.stored))
+        case .location(let location): .location(location.stored)
+        case .string, .int64, .double, .bytes, .reference, .asset, .null: self
+        }
+    }
+}
+
+extension RecordLocation {
+    fileprivate var stored: RecordLocation {
+        var stored = self
+        stored.timestamp = timestamp?.rounded
+        return stored
     }
 }

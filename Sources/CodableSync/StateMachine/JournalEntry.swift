@@ -2,7 +2,9 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// One durable fact. The engine's durable state is the fold of these, and of nothing else.
+/// One durable fact.
+///
+/// The engine's durable state is the fold of these, and of nothing else.
 ///
 /// A fact is applied to the state only once the journal says that it is stored, so nothing that the engine
 /// promises, delivers or sends can be ahead of the disk.

@@ -3,7 +3,10 @@ import RecordCoding
 /// Reading the zone's change feed, page by page, each page stored before the next one is asked for.
 extension SyncStateMachine {
     mutating func advanceFetching() {
-        guard wantsFetch || isFetchRunning || waiters.contains(where: { $0.fetchRun != nil }) else { return }
+        guard wantsFetch || isFetchRunning || waiters.contains(where: { ($0.fetchRun ?? 0) > fetchRuns })
+        else {
+            return
+        }
         guard isReady, !fetching.isBusy, !isWaiting(fetching) else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken

@@ -114,7 +114,7 @@ extension SyncStateMachine {
 
     // MARK: A zone that is gone
 
-    /// Some request did not find the zone: why is it gone?
+    /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
         zoneDoubt = error

@@ -136,7 +136,9 @@ package struct SyncStateMachine: Sendable {
         }
     }
 
-    /// Starts whatever can go on now. Each part looks at the state alone, so nothing is ever forgotten.
+    /// Starts whatever can go on now.
+    ///
+    /// Each part looks at the state alone, so nothing is ever forgotten.
     private mutating func advance() {
         advanceSetup()
         advanceReconciling()

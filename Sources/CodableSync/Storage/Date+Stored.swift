@@ -7,7 +7,4 @@ extension Date {
     package var stored: Int64 {
         milliseconds ?? (timeIntervalSince1970 > 0 ? 9_000_000_000_000_000 : -9_000_000_000_000_000)
     }
-
-    /// The same instant, as it reads back after it was stored.
-    package var rounded: Date { Date(milliseconds: stored) }
 }

@@ -56,7 +56,7 @@ public actor SyncEngine<Model: RecordCodable> {
     /// - Parameters:
     ///   - database: Where the records are: the platform's default database if left out.
     ///   - configuration: How the engine is set up.
-    public init(database: any CloudDatabase, configuration: SyncConfiguration = .init()) {
+    public init(database: any CloudDatabase = .default, configuration: SyncConfiguration = .init()) {
         self.database = database
         self.configuration = configuration
         zoneID = ZoneID(zoneName: configuration.zoneName ?? Model.recordType)

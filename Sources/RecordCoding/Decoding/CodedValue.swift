@@ -34,7 +34,11 @@ extension CodedValue {
             let start = CodingPlace(Array(place.codingPath.prefix(8)))
             throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
         }
-        return try Value(from: CodedValueDecoder(value: try opened(at: place), place: place, depth: depth))
+        if case .field(.bytes) = self {
+            return try opened(at: place).decode(type, at: place, depth: depth)
+        }
+        let decoder = CodedValueDecoder(value: self, place: place, depth: depth)
+        return try DeepCall.perform(depth: depth) { try Value(from: decoder) }
     }
 
     /// Decodes a type that is one value of a field or of JSON; `nil` for every other type.

@@ -36,7 +36,8 @@ final class EncodingSession {
         } else if let optional = value as? any OptionalEncodable, let wrapped = optional.wrapped {
             try encode(wrapped, into: box, at: place, depth: depth)
         } else {
-            try value.encode(to: JSONBoxEncoder(session: self, box: box, place: place, depth: depth))
+            let encoder = JSONBoxEncoder(session: self, box: box, place: place, depth: depth)
+            try DeepCall.perform(depth: depth) { try value.encode(to: encoder) }
         }
     }
 

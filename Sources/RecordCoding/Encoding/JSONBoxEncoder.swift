@@ -57,6 +57,7 @@ extension EncodingSession {
     /// Containers that are nested by hand cannot throw: those too deep are cut off, and the encoding fails.
     private func isAllowed(_ depth: Int, at path: [any CodingKey]) -> Bool {
         guard depth > JSONText.maximumDepth else { return true }
+        guard problem == nil else { return false }
         let start = CodingPlace(Array(path.prefix(8)))
         fail(.tooDeep(field: start.field, limit: JSONText.maximumDepth), at: start)
         return false

@@ -40,9 +40,11 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     private var place: CodingPlace { CodingPlace(codingPath, IndexKey(count)) }
 
     private func nestedEncoder() -> JSONBoxEncoder {
-        let place = place
+        // Too deep, it will be cut off: then it must not hang below, nor make the path longer.
+        let isCutOff = depth >= JSONText.maximumDepth
+        let place = isCutOff ? CodingPlace(codingPath) : place
         let box = JSONBox()
-        if depth < JSONText.maximumDepth { append(box) }
+        if !isCutOff { append(box) }
         return JSONBoxEncoder(session: session, box: box, place: place, depth: depth + 1)
     }
 

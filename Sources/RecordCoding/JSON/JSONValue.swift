@@ -22,29 +22,68 @@ enum JSONValue {
     /// Reads the bytes of a field.
     init(parsing bytes: [UInt8]) throws(JSONError) {
         var reader = JSONReader(bytes)
-        self = try JSONValue(from: &reader)
+        self = try JSONValue.read(from: &reader)
         try reader.end()
     }
 
-    /// Reads the reader's next value; the reader's limit of nesting bounds the recursion.
-    private init(from reader: inout JSONReader) throws(JSONError) {
-        switch try reader.kind() {
-        case .null:
-            _ = try reader.isNull()
-            self = .null
-        case .bool: self = .bool(try reader.bool())
-        case .string: self = .string(try reader.string())
-        case .number: self = .number(try reader.numberText())
-        case .array:
-            var elements: [JSONValue] = []
-            try reader.beginArray()
-            while try reader.nextElement() { elements.append(try JSONValue(from: &reader)) }
-            self = .array(elements)
-        case .object:
-            var members: [String: JSONValue] = [:]
-            try reader.beginObject()
-            while let key = try reader.nextKey() { members[key] = try JSONValue(from: &reader) }
-            self = .object(members)
+    /// Reads the reader's next value, with a stack of its own instead of recursion.
+    private static func read(from reader: inout JSONReader) throws(JSONError) -> JSONValue {
+        var open: [OpenValue] = []
+        while true {
+            var complete = try scalar(from: &reader)
+            if case nil = complete { open.append(try OpenValue(from: &reader)) }
+            repeat {
+                guard var innermost = open.popLast() else {
+                    if let complete { return complete }
+                    break
+                }
+                if let value = complete { innermost.add(value) }
+                if try innermost.advance(&reader) {
+                    open.append(innermost)
+                    break
+                }
+                complete = innermost.value
+            } while true
         }
     }
+
+    /// Reads a value that holds no others; `nil`, and nothing is read, if an array or an object follows.
+    private static func scalar(from reader: inout JSONReader) throws(JSONError) -> JSONValue? {
+        switch try reader.kind() {
+        case .bool: return .bool(try reader.bool())
+        case .string: return .string(try reader.string())
+        case .number: return .number(try reader.numberText())
+        case .array, .object: return nil
+        case .null:
+            _ = try reader.isNull()
+            return .null
+        }
+    }
+}
+
+/// An array or an object that is being read.
+private struct OpenValue {
+    /// The key of the member that is read; `nil` in an array.
+    private var key: String?
+    private let isObject: Bool
+    private var elements: [JSONValue] = []
+    private var members: [String: JSONValue] = [:]
+
+    init(from reader: inout JSONReader) throws(JSONError) {
+        isObject = try reader.kind() == .object
+        if isObject { try reader.beginObject() } else { try reader.beginArray() }
+    }
+
+    /// Goes to the next member or element, if there is one.
+    mutating func advance(_ reader: inout JSONReader) throws(JSONError) -> Bool {
+        guard isObject else { return try reader.nextElement() }
+        key = try reader.nextKey()
+        return key != nil
+    }
+
+    mutating func add(_ value: JSONValue) {
+        if let key { members[key] = value } else { elements.append(value) }
+    }
+
+    var value: JSONValue { isObject ? .object(members) : .array(elements) }
 }

@@ -2,7 +2,9 @@ import struct Foundation.Date
 
 extension RecordLimits {
     /// The first and the last millisecond of the years that a date may lie in: 1 to 9999.
-    private static let milliseconds: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+    ///
+    /// The first is `Date.distantPast`: Foundation's calendar is the Julian one before 1582.
+    private static let milliseconds: ClosedRange<Int64> = -62_135_769_600_000...253_402_300_799_999
 
     /// Whether a date can be stored: its year, in UTC, is 1 to 9999.
     ///

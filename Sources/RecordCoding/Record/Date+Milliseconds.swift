@@ -20,4 +20,7 @@ extension Date {
         let value = milliseconds.subtractingReportingOverflow(Date.referenceOffset).partialValue
         self.init(timeIntervalSinceReferenceDate: Double(value) / 1000)
     }
+
+    /// The same instant as it reads back from a record; itself if it is beyond all reason.
+    package var rounded: Date { milliseconds.map(Date.init(milliseconds:)) ?? self }
 }

@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 extension RecordValue {
     /// The kind of a value without the value.
     public enum Kind: String, Hashable, Sendable {
@@ -48,9 +50,10 @@ extension RecordValue {
         }
     }
 
-    /// Whether two values are the same to the last bit.
+    /// Whether two values are the same to the last bit, dates to the millisecond.
     ///
-    /// `==` is looser: it takes strings of different Unicode forms as equal, and -0.0 as 0.0.
+    /// `==` takes strings of different Unicode forms as equal, and -0.0 as 0.0; two dates of one millisecond may
+    /// differ for it, since databases convert them in different ways.
     ///
     /// - Parameter other: The value to compare with.
     /// - Returns: Whether storing one in place of the other changes nothing.
@@ -58,9 +61,25 @@ extension RecordValue {
         switch (self, other) {
         case (.string(let mine), .string(let theirs)): mine.utf8.elementsEqual(theirs.utf8)
         case (.double(let mine), .double(let theirs)): mine.bitPattern == theirs.bitPattern
+        case (.date(let mine), .date(let theirs)): mine.isIdentical(to: theirs)
+        case (.location(let mine), .location(let theirs)): mine.isIdentical(to: theirs)
         case (.list(let mine), .list(let theirs)):
             mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isIdentical(to: $1) }
         default: self == other
         }
+    }
+}
+
+extension RecordLocation {
+    fileprivate func isIdentical(to other: RecordLocation) -> Bool {
+        guard numbers.map(\.?.bitPattern) == other.numbers.map(\.?.bitPattern) else { return false }
+        guard let timestamp, let theirs = other.timestamp else { return timestamp == other.timestamp }
+        return timestamp.isIdentical(to: theirs)
+    }
+}
+
+extension Date {
+    fileprivate func isIdentical(to other: Date) -> Bool {
+        milliseconds == other.milliseconds && (milliseconds != nil || self == other)
     }
 }

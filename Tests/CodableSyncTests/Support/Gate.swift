@@ -16,7 +16,8 @@ final class Gate: Sendable {
     /// Called by the request: waits here.
     func pass() async throws {
         try await withCheckedThrowingContinuation { continuation in
-            let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
+            let (outcome, watchers) = state.withLock {
+                state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
                 state.isReached = true
                 defer { state.watchers = [] }
                 if state.isOpen {

@@ -59,7 +59,12 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.faults[operation, default: []] += faults }
     }
 
-    func failNext(_ operation: Operation, _ code: CloudError.Code, times: Int = 1, retryAfter: Duration? = nil) {
+    func failNext(
+        _ operation: Operation,
+        _ code: CloudError.Code,
+        times: Int = 1,
+        retryAfter: Duration? = nil
+    ) {
         script.withLock { script in
             let error = CloudError(code, retryAfter: retryAfter)
             script.faults[operation, default: []] += Array(repeating: .fail(error), count: times)

@@ -1,7 +1,5 @@
 public import RecordCoding
 
-import struct Foundation.Date
-
 // What others do: the user's other devices, the user in the system's settings, time.
 extension FakeCloud {
     /// Everything in a zone, by record name.
@@ -11,7 +9,7 @@ extension FakeCloud {
     ///   - zoneID: The zone.
     /// - Returns: Copies of the records; none if the zone is not there.
     public func records(user: String = FakeCloud.defaultUser, in zoneID: ZoneID) -> [String: Record] {
-        ledger.records(in: zoneID, of: user)
+        read { $0.records(in: zoneID, of: user) }
     }
 
     /// One record as the server has it.
@@ -21,10 +19,7 @@ extension FakeCloud {
     ///   - user: The user whose database it is.
     /// - Returns: A copy of the record; `nil` if it is not there.
     public func record(_ id: RecordID, user: String = FakeCloud.defaultUser) -> Record? {
-        guard case .records(let results) = ledger.answer(.records([id], desiredKeys: nil), user, now),
-            case .success(let record)? = results[id]
-        else { return nil }
-        return record
+        read { $0.record(id, of: user) }
     }
 
     /// Saves a record as another device of the user would that knows the newest version.
@@ -141,7 +136,7 @@ extension FakeCloud {
     /// - Parameter user: The user.
     /// - Returns: The sum over all records.
     public func usedBytes(user: String = FakeCloud.defaultUser) -> Int {
-        ledger.usedBytes(of: user)
+        read { $0.usedBytes(of: user) }
     }
 
     /// Signs a user out on all devices.
@@ -149,16 +144,5 @@ extension FakeCloud {
     /// - Parameter user: The user.
     public func signOut(user: String = FakeCloud.defaultUser) {
         for device in devices(of: user) { device.signOut() }
-    }
-}
-
-extension CloudLedger {
-    /// The answer to a request that changes nothing.
-    fileprivate func answer(
-        _ operation: LedgerRequest.Operation,
-        _ user: String,
-        _ date: Date
-    ) -> LedgerResponse {
-        handle(LedgerRequest(user: user, operation: operation), at: date).response
     }
 }

@@ -99,6 +99,11 @@ public final class FakeCloud: Sendable {
     /// A copy of all that the cloud holds, with the rules that made it.
     public var ledger: CloudLedger { state.withLock { $0.ledger } }
 
+    /// Looks at the ledger without a copy, which the next change would have to pay for.
+    func read<Value>(_ body: (CloudLedger) -> Value) -> Value {
+        state.withLock { body($0.ledger) }
+    }
+
     /// The server's current date.
     var now: Date { date() }
 

@@ -24,7 +24,9 @@ public final class FakeHold: Sendable {
 
     init() {}
 
-    /// Waits until a request is held; returns at once if one is or was. Ends early if the task is cancelled.
+    /// Waits until a request is held; returns at once if one is or was.
+    ///
+    /// It ends early if the task is cancelled.
     public func arrived() async {
         let stream = AsyncStream<Never> { continuation in
             let hasArrived = state.withLock { state in
@@ -39,7 +41,7 @@ public final class FakeHold: Sendable {
     /// Whether a request has arrived and was not released.
     public var isHolding: Bool { state.withLock { $0.hasArrived && $0.outcome == nil } }
 
-    /// Lets the request go on. Before one arrived: lets it pass without being held.
+    /// Lets the request go on; before one has arrived, lets it pass without being held.
     public func release() {
         finish(.goOn)
     }

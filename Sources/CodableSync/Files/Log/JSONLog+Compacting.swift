@@ -37,7 +37,15 @@ extension JSONLog {
             return replaced
         }
         for name in LogFileName.inOrderOfRemoval(replaced.map(\.name)) {
-            try place.fileSystem.remove(place.path(name))
+            // Another process that opened a shared log may have removed it already.
+            if try place.fileSystem.status(of: place.path(name)) != nil {
+                try place.fileSystem.remove(place.path(name))
+            }
         }
+    }
+
+    /// Removes what an interrupted compaction of a shared log left; nobody else may be compacting it.
+    package func removeTemporaryFiles() throws {
+        try place.removeTemporaryFiles(among: place.fileSystem.contents(ofDirectory: place.directory))
     }
 }

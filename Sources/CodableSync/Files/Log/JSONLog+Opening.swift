@@ -10,6 +10,8 @@ extension JSONLog {
     ///   - fileSystem: How to reach it.
     ///   - format: The name of the format, which each file says in its first line: ASCII without quotation marks.
     ///   - version: The newest version of the format that the caller reads, and the one it writes.
+    ///   - isShared: Whether several processes use the log, each while it holds a lock of the caller's: then damage is
+    ///     an error, since nobody could tell the others of it, and what others are writing beside the log is left.
     ///   - visit: Is given each line and where it is; the bytes are valid during the call only.
     /// - Returns: The log, and what was found.
     /// - Throws: ``FileError``, ``LogError``, or what `visit` throws; then nothing was changed.
@@ -18,6 +20,7 @@ extension JSONLog {
         fileSystem: any FileSystem,
         format: String,
         version: UInt64,
+        isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> (log: JSONLog, recovery: LogRecovery) {
         let place = LogPlace(
@@ -28,13 +31,16 @@ extension JSONLog {
         )
         try fileSystem.createDirectory(at: directory)
         var contents = try LogContents(place)
+        if isShared, let damage = contents.recovery.damages.first {
+            throw LogError.damaged(path: place.directory.appending(path: damage.file), damage)
+        }
         for part in contents.parts {
             try LogScan.visit(part.ranges, of: part.file, part.name) { line, position in
                 contents.recovery.visitedLines += 1
                 try visit(line, position)
             }
         }
-        return try (contents.repaired(), contents.recovery)
+        return try (contents.repaired(keepsTemporaryFiles: isShared), contents.recovery)
     }
 }
 
@@ -156,9 +162,10 @@ private struct LogContents {
 
 extension LogContents {
     /// Puts the directory in order, and makes the log.
-    mutating func repaired() throws -> JSONLog {
+    mutating func repaired(keepsTemporaryFiles: Bool) throws -> JSONLog {
         try copyDamagedFiles()
-        try removeLeftovers()
+        if !keepsTemporaryFiles { try place.removeTemporaryFiles(among: names) }
+        try removeStaleFiles()
         guard let last = parts.last, isLastContinued else {
             // A journal with damage in it is not continued, so that the damage stays where it was reported.
             let number = max(base, parts.last.map { $0.name.number } ?? 0)
@@ -176,12 +183,8 @@ extension LogContents {
         return JSONLog(place: place, parts: Array(parts.dropLast()), active: last)
     }
 
-    /// Removes what an interrupted compaction left.
-    private func removeLeftovers() throws {
-        let isOurs = { (name: String) in LogFileName(name) != nil || name.hasPrefix("damaged-") }
-        for name in names where name.hasSuffix(".tmp") && isOurs(String(name.dropLast(4))) {
-            try place.fileSystem.remove(place.directory.appending(path: name))
-        }
+    /// Removes what a compaction has replaced, and did not come to remove.
+    private func removeStaleFiles() throws {
         let stale = names.compactMap { LogFileName($0) }.filter { $0.number < base }
         for name in LogFileName.inOrderOfRemoval(stale) { try place.fileSystem.remove(place.path(name)) }
     }

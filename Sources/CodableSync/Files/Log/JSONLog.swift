@@ -27,6 +27,11 @@ package final class JSONLog: Sendable {
         }
     }
 
+    /// How many bytes the snapshot has that the log begins with; 0 if there is none.
+    package var snapshotByteCount: UInt64 {
+        writer.withLock { $0.parts.first { $0.name.kind == .snapshot }?.size ?? 0 }
+    }
+
     /// The number of the journal that is appended to; it grows with each compaction.
     package var generation: UInt32 { writer.withLock { $0.active.name.number } }
 
@@ -71,6 +76,11 @@ package final class JSONLog: Sendable {
         for file in open { file.close() }
     }
 
+    /// Goes on in a new file, where the disk cannot be trusted with the end of the present one.
+    package func continueInNewFile() throws {
+        try writer.withLock { try beginJournal(&$0) }
+    }
+
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
         guard writer.needsNewJournal else { return }
         try beginJournal(&writer)
@@ -87,46 +97,5 @@ package final class JSONLog: Sendable {
         writer.active = journal
         writer.needsNewJournal = false
         files.withLock { $0[name.identifier] = journal.file }
-    }
-}
-
-/// A file of a log, and what of it is committed.
-struct LogPart: Sendable {
-    var name: LogFileName
-    var file: any OpenFile
-    var ranges: [Range<UInt64>]
-    /// Where the next group goes; everything before it is accounted for.
-    var size: UInt64
-
-    mutating func extend(to end: UInt64) {
-        if let last = ranges.last, last.upperBound == size {
-            ranges[ranges.count - 1] = last.lowerBound..<end
-        } else {
-            ranges.append(size..<end)
-        }
-        size = end
-    }
-}
-
-/// Where a log stands, and how its files are told from others.
-struct LogPlace: Sendable {
-    var directory: String
-    var fileSystem: any FileSystem
-    var format: String
-    var version: UInt64
-
-    func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
-
-    /// Makes a journal that no crash can leave half made.
-    func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
-        let header = LogMarks.header(
-            format: format,
-            version: version,
-            kind: .journal,
-            previousSize: previousSize
-        )
-        try fileSystem.writeAtomically(header, to: path(name))
-        let file = try fileSystem.openFile(at: path(name), for: .appending)
-        return LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
     }
 }

@@ -8,6 +8,8 @@ package enum LogError: Error, Hashable, Sendable {
     case replaced(path: String)
     /// A line has a newline in it, is empty or too long, or reads like a mark of the log itself.
     case unusableLine
+    /// A file of a log that several processes share cannot be trusted; nothing was touched.
+    case damaged(path: String, LogDamage)
     /// The position is not one of this log, or of files that it no longer has.
     case unknownPosition(LogPosition)
 }
@@ -26,6 +28,9 @@ extension LogError: CustomStringConvertible {
                 + "Close the directory and open it again."
         case .unusableLine:
             "A line of the log is empty, too long, or has a newline in it. Write one JSON object on one line."
+        case .damaged(let path, let damage):
+            "\"\(path.shortenedForMessage)\" is damaged at line \(damage.line), byte \(damage.offset): "
+                + "\(damage.reason.rawValue). Restore the directory from a backup, or move it away to begin anew."
         case .unknownPosition(let position):
             "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
         }

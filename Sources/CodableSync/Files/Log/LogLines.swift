@@ -30,54 +30,95 @@ struct LogLines {
 
     /// Visits the lines in order, until one visit returns `false`.
     func forEach(_ visit: (LogLine) throws -> Bool) throws {
-        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk + 64, alignment: 16)
-        defer { buffer.deallocate() }
-        var lineStart = range.lowerBound
-        // Bytes of the unfinished line that stand at the beginning of the buffer, and those of it passed over.
-        var held = 0
-        var passedOver: UInt64 = 0
-        while true {
-            let readFrom = lineStart + passedOver + UInt64(held)
-            if held == buffer.count { buffer = grown(buffer) }
-            let wanted = min(UInt64(buffer.count - held), range.upperBound - min(readFrom, range.upperBound))
-            let count = try file.read(
-                at: readFrom,
-                into: UnsafeMutableRawBufferPointer(rebasing: buffer[held..<(held + Int(wanted))])
-            )
-            let filled = UnsafeRawBufferPointer(rebasing: buffer[..<(held + count)])
-            if count == 0 {
-                let length = passedOver + UInt64(held)
-                guard length > 0 else { return }
-                let bytes = passedOver == 0 ? filled : UnsafeRawBufferPointer(start: nil, count: 0)
-                _ = try visit(LogLine(bytes: bytes, offset: lineStart, length: length, isTerminated: false))
+        var window = LineWindow(start: range.lowerBound, capacity: chunk + 64)
+        defer { window.buffer.deallocate() }
+        repeat {
+            guard try window.fill(from: file, upTo: range.upperBound) else {
+                if let rest = window.unfinishedLine { _ = try visit(rest) }
                 return
             }
-            var start = 0
-            while let end = filled.firstNewline(from: max(start, start == 0 ? held : start)) {
-                let length = passedOver + UInt64(end - start)
-                let isWhole = length <= UInt64(LogMarks.maximumLine)
-                let bytes = UnsafeRawBufferPointer(rebasing: filled[start..<(isWhole ? end : start)])
-                let line = LogLine(bytes: bytes, offset: lineStart, length: length, isTerminated: true)
-                guard try visit(line) else { return }
-                lineStart = line.end
-                passedOver = 0
-                start = end + 1
-            }
-            held = filled.count - start
-            if passedOver > 0 || held > LogMarks.maximumLine {
-                passedOver += UInt64(held)
-                held = 0
-            } else if start > 0, held > 0, let base = buffer.baseAddress {
-                base.copyMemory(from: base + start, byteCount: held)
-            }
+        } while try window.takeLines(visit)
+    }
+}
+
+/// The part of a file that is in memory: an unfinished line, and what was read behind it.
+private struct LineWindow {
+    private(set) var buffer: UnsafeMutableRawBufferPointer
+    /// Where the unfinished line begins in the file.
+    private var lineStart: UInt64
+    /// How much of it was too much, and is not kept.
+    private var passedOver: UInt64 = 0
+    /// How much of it stands at the beginning of the buffer.
+    private var held = 0
+    /// Up to where the buffer is filled.
+    private var filled = 0
+
+    init(start: UInt64, capacity: Int) {
+        buffer = .allocate(byteCount: capacity, alignment: 16)
+        lineStart = start
+    }
+
+    /// Reads on; returns whether there was anything.
+    mutating func fill(from file: any OpenFile, upTo end: UInt64) throws -> Bool {
+        if held == buffer.count { grow() }
+        let position = min(lineStart + passedOver + UInt64(held), end)
+        let wanted = Int(min(UInt64(buffer.count - held), end - position))
+        let space = UnsafeMutableRawBufferPointer(rebasing: buffer[held..<(held + wanted)])
+        let count = try file.read(at: position, into: space)
+        filled = held + count
+        return count > 0
+    }
+
+    /// Visits the lines that are complete; returns whether to go on.
+    mutating func takeLines(_ visit: (LogLine) throws -> Bool) throws -> Bool {
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
+        var start = 0
+        var searched = held
+        while let end = bytes.firstNewline(from: searched) {
+            let line = line(bytes, start..<end, isTerminated: true)
+            guard try visit(line) else { return false }
+            lineStart = line.end
+            passedOver = 0
+            start = end + 1
+            searched = start
+        }
+        keep(from: start)
+        return true
+    }
+
+    /// What stands at the end without a newline; `nil` if nothing does.
+    var unfinishedLine: LogLine? {
+        guard passedOver > 0 || held > 0 else { return nil }
+        return line(UnsafeRawBufferPointer(buffer), 0..<held, isTerminated: false)
+    }
+
+    private func line(_ bytes: UnsafeRawBufferPointer, _ part: Range<Int>, isTerminated: Bool) -> LogLine {
+        let length = passedOver + UInt64(part.count)
+        let isWhole = length <= UInt64(LogMarks.maximumLine)
+        return LogLine(
+            bytes: UnsafeRawBufferPointer(rebasing: bytes[isWhole ? part : 0..<0]),
+            offset: lineStart,
+            length: length,
+            isTerminated: isTerminated
+        )
+    }
+
+    /// Keeps the unfinished line, unless it is longer than a line may be.
+    private mutating func keep(from start: Int) {
+        held = filled - start
+        if passedOver > 0 || held > LogMarks.maximumLine {
+            passedOver += UInt64(held)
+            held = 0
+        } else if start > 0, held > 0, let base = buffer.baseAddress {
+            base.copyMemory(from: base + start, byteCount: held)
         }
     }
 
-    private func grown(_ buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+    private mutating func grow() {
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count * 2, alignment: 16)
         larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
         buffer.deallocate()
-        return larger
+        buffer = larger
     }
 }
 

@@ -1,4 +1,4 @@
-/// Where a line is in a log: eight words would do, sixteen bytes do as well.
+/// Where a line is in a log, in sixteen bytes.
 package struct LogPosition: Hashable, Sendable {
     /// The file's identifier, see ``LogFileName``.
     package var file: UInt32
@@ -46,6 +46,11 @@ package struct LogFileName: Hashable, Sendable {
         guard let number = UInt32(digits), String(number) == digits, (1..<Self.numberLimit).contains(number)
         else { return nil }
         self.init(kind, number)
+    }
+
+    /// The name that a position has.
+    package init(identifier: UInt32) {
+        self.init(identifier & 1 == 1 ? .snapshot : .journal, identifier >> 1)
     }
 
     package var text: String { "\(kind.rawValue)-\(number).jsonl" }

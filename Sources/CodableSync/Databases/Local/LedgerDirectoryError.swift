@@ -1,0 +1,64 @@
+/// Why a directory that keeps a ledger could not be used.
+public struct LedgerDirectoryError: Error, Hashable, Sendable {
+    /// What kind of failure it is.
+    public enum Code: String, Hashable, Sendable {
+        /// A file is not what was written to it; it is left as it is.
+        case damaged
+        /// The files are those of a newer version of the library; they are left as they are.
+        case tooNew
+        /// The path, or something in the directory, belongs to somebody else.
+        case notALedger
+        /// The disk is full; what was asked for is not done.
+        case outOfSpace
+        /// The files cannot be reached now; what was asked for is not done.
+        case unreachable
+        /// Writing failed at the end; whether it is done shows when it is asked for again.
+        case outcomeUnknown
+        /// The directory was closed.
+        case closed
+    }
+
+    /// What kind of failure it is.
+    public var code: Code
+    /// What happened, where, and what to do about it.
+    public var message: String
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened, where, and what to do about it.
+    public init(_ code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension LedgerDirectoryError: CustomStringConvertible {
+    /// The code's name and the message.
+    public var description: String { "\(code.rawValue): \(message)" }
+}
+
+extension LedgerDirectoryError {
+    /// Says in the directory's words what its files said.
+    init(_ error: any Error) {
+        switch error {
+        case let error as LedgerDirectoryError:
+            self = error
+        case let error as FileError where error.isOutOfSpace:
+            self.init(.outOfSpace, message: error.message)
+        case let error as FileError where error.isOfThePath:
+            self.init(.notALedger, message: error.message)
+        case let error as FileError:
+            self.init(.unreachable, message: error.message)
+        case LogError.tooNew:
+            self.init(.tooNew, message: "\(error)")
+        case LogError.damaged:
+            self.init(.damaged, message: "\(error)")
+        case LogError.otherFormat:
+            self.init(.notALedger, message: "\(error)")
+        default:
+            self.init(.unreachable, message: "\(error)")
+        }
+    }
+}

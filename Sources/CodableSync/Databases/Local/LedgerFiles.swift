@@ -1,0 +1,82 @@
+import RecordCoding
+
+/// How a ledger is written down: a line that names it, then one line for each entry.
+struct LedgerFiles: Sendable {
+    var path: String
+    var fileSystem: any FileSystem
+
+    static let format = "CodableSync.Ledger"
+    static let version: UInt64 = 1
+    /// Held by whoever reads or writes.
+    var lockPath: String { path.appending(path: "lock") }
+    /// Held by whoever compacts, beside those who read and write.
+    var compactionLockPath: String { path.appending(path: "compaction.lock") }
+
+    private static let identifierStart = Array(#"{"ledger":""#.utf8)
+    private static let identifierEnd = Array(#""}"#.utf8)
+
+    static func line(identifier: String) -> [UInt8] {
+        identifierStart + Array(identifier.utf8) + identifierEnd
+    }
+
+    /// Takes a lock for as long as the work lasts; waits for others.
+    func withLock<Result>(_ work: () throws -> Result) throws -> Result {
+        guard case .acquired(let lock) = try lock() else {
+            let message = "\"\(path.shortenedForMessage)\" is locked by another process. Try again."
+            throw LedgerDirectoryError(.unreachable, message: message)
+        }
+        defer { lock.release() }
+        return try work()
+    }
+
+    /// The directory may be missing at first, and may be removed at any time.
+    private func lock() throws(FileError) -> LockOutcome {
+        if try fileSystem.status(of: path) == nil { try fileSystem.createDirectory(at: path) }
+        return try fileSystem.lock(lockPath, waiting: true)
+    }
+
+    /// Opens the log and makes of its lines what they say.
+    func load(_ ledger: (String) -> CloudLedger) throws -> (log: JSONLog, ledger: CloudLedger?) {
+        var loaded: CloudLedger?
+        let (log, _) = try JSONLog.open(
+            directory: path,
+            fileSystem: fileSystem,
+            format: Self.format,
+            version: Self.version,
+            isShared: true
+        ) { line, position in
+            if loaded == nil {
+                loaded = ledger(try identifier(in: line, position))
+            } else {
+                loaded?.apply(try entry(in: line, position))
+            }
+        }
+        return (log, loaded)
+    }
+
+    func entry(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> LedgerEntry {
+        do {
+            return try LedgerEntry(json: line)
+        } catch {
+            throw unreadable(position, "\(error)")
+        }
+    }
+
+    private func identifier(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> String {
+        let name = line.dropFirst(Self.identifierStart.count).dropLast(Self.identifierEnd.count)
+        let text = String(decoding: name, as: UTF8.self)
+        guard !text.isEmpty, line.elementsEqual(Self.line(identifier: text)) else {
+            throw unreadable(position, "it does not name the ledger")
+        }
+        return text
+    }
+
+    private func unreadable(_ position: LogPosition, _ reason: String) -> LedgerDirectoryError {
+        let file = path.appending(path: LogFileName(identifier: position.file).text).shortenedForMessage
+        return LedgerDirectoryError(
+            .damaged,
+            message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: \(reason). "
+                + "Restore the directory from a backup, or move it away to begin anew."
+        )
+    }
+}

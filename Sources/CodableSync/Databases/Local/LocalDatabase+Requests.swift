@@ -1,0 +1,186 @@
+public import RecordCoding
+
+// The requests of a database, each handed to the ledger under the user's name.
+extension LocalDatabase {
+    /// There is always an account.
+    ///
+    /// - Returns: `available`.
+    public func accountStatus() async throws -> AccountStatus { .available }
+
+    /// The name that the database was made with.
+    ///
+    /// - Returns: The user record name.
+    public func userRecordName() async throws -> String { user }
+
+    /// Saves and deletes records; what it returns is on disk.
+    ///
+    /// - Parameters:
+    ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
+    ///   - recordIDsToDelete: The records to delete.
+    ///   - savePolicy: What happens where the directory has another version.
+    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    /// - Returns: A result for each record.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    public func modifyRecords(
+        saving recordsToSave: [Record],
+        deleting recordIDsToDelete: [RecordID],
+        savePolicy: SavePolicy,
+        atomically: Bool
+    ) async throws -> ModifyRecordsResult {
+        let operation = LedgerRequest.Operation.modifyRecords(
+            saving: recordsToSave,
+            deleting: recordIDsToDelete,
+            savePolicy: savePolicy,
+            atomically: atomically
+        )
+        guard case .modifyRecords(let result) = try await answer(operation) else { throw misfit }
+        return result
+    }
+
+    /// Looks records up.
+    ///
+    /// - Parameters:
+    ///   - ids: The records' IDs.
+    ///   - desiredKeys: The fields to bring; `nil` brings all, an empty list only the system fields.
+    /// - Returns: For each ID the record, or why there is none.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    public func records(
+        for ids: [RecordID],
+        desiredKeys: [String]?
+    ) async throws -> [RecordID: Result<Record, CloudError>] {
+        guard case .records(let results) = try await answer(.records(ids, desiredKeys: desiredKeys)) else {
+            throw misfit
+        }
+        return results
+    }
+
+    /// Makes and deletes zones; what it returns is on disk.
+    ///
+    /// - Parameters:
+    ///   - zonesToSave: The zones to make; one that exists stays as it is.
+    ///   - zoneIDsToDelete: The zones to delete, with everything in them.
+    /// - Returns: A result for each zone.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    public func modifyRecordZones(
+        saving zonesToSave: [RecordZone],
+        deleting zoneIDsToDelete: [ZoneID]
+    ) async throws -> ModifyZonesResult {
+        let operation = LedgerRequest.Operation.modifyRecordZones(
+            saving: zonesToSave,
+            deleting: zoneIDsToDelete
+        )
+        guard case .modifyRecordZones(let result) = try await answer(operation) else { throw misfit }
+        return result
+    }
+
+    /// Looks zones up.
+    ///
+    /// - Parameter ids: The zones' IDs.
+    /// - Returns: For each ID the zone, or why there is none.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    public func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+        guard case .recordZones(let results) = try await answer(.recordZones(ids)) else { throw misfit }
+        return results
+    }
+
+    /// Reads a page of the database's change feed.
+    ///
+    /// - Parameters:
+    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
+    ///   - resultsLimit: The most zones in the page; `nil` leaves it to the database.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
+    public func databaseChanges(
+        since changeToken: ChangeToken?,
+        resultsLimit: Int?
+    ) async throws -> DatabaseChanges {
+        let operation = LedgerRequest.Operation.databaseChanges(
+            since: changeToken,
+            resultsLimit: resultsLimit
+        )
+        guard case .databaseChanges(let changes) = try await answer(operation) else { throw misfit }
+        return changes
+    }
+
+    /// Reads a page of a zone's change feed.
+    ///
+    /// - Parameters:
+    ///   - zoneID: The zone.
+    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to bring; `nil` brings all.
+    ///   - resultsLimit: The most records in the page; `nil` leaves it to the database.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
+    public func recordZoneChanges(
+        inZoneWith zoneID: ZoneID,
+        since changeToken: ChangeToken?,
+        desiredKeys: [String]?,
+        resultsLimit: Int?
+    ) async throws -> ZoneChanges {
+        let operation = LedgerRequest.Operation.recordZoneChanges(
+            zoneID,
+            since: changeToken,
+            desiredKeys: desiredKeys,
+            resultsLimit: resultsLimit
+        )
+        guard case .recordZoneChanges(let changes) = try await answer(operation) else { throw misfit }
+        return changes
+    }
+
+    /// Makes and deletes subscriptions.
+    ///
+    /// Signals come without them; they are kept so that a client can be seen to make them.
+    ///
+    /// - Parameters:
+    ///   - subscriptionsToSave: The subscriptions to make; one of the same ID is replaced.
+    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    /// - Returns: A result for each subscription.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    public func modifySubscriptions(
+        saving subscriptionsToSave: [CloudSubscription],
+        deleting subscriptionIDsToDelete: [String]
+    ) async throws -> ModifySubscriptionsResult {
+        let operation = LedgerRequest.Operation.modifySubscriptions(
+            saving: subscriptionsToSave,
+            deleting: subscriptionIDsToDelete
+        )
+        guard case .modifySubscriptions(let result) = try await answer(operation) else { throw misfit }
+        return result
+    }
+
+    private func answer(_ operation: LedgerRequest.Operation) async throws(CloudError) -> LedgerResponse {
+        let response: LedgerResponse
+        do throws(LedgerDirectoryError) {
+            let request = LedgerRequest(user: user, operation: operation)
+            response = try await ledger.perform(request, at: clock.now.wall).response
+        } catch {
+            throw CloudError(error)
+        }
+        if case .failure(let error) = response { throw error }
+        return response
+    }
+
+    /// The ledger answers every request with the response that belongs to it.
+    private var misfit: CloudError {
+        CloudError(.internalError, message: "The answer is not one to this request.")
+    }
+}
+
+extension CloudError {
+    /// Says in a cloud's words what became of a directory.
+    init(_ error: LedgerDirectoryError) {
+        let code: Code =
+            switch error.code {
+            // Every request would fail alike until somebody has looked at the files.
+            case .damaged, .notALedger, .closed: .badDatabase
+            case .tooNew: .incompatibleVersion
+            // Only the user can make space.
+            case .outOfSpace: .quotaExceeded
+            // A volume that is not there or locked may come back.
+            case .unreachable: .serviceUnavailable
+            // Sending it again finds out.
+            case .outcomeUnknown: .serverResponseLost
+            }
+        self.init(code, message: error.message)
+    }
+}

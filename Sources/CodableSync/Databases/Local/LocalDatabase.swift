@@ -1,0 +1,105 @@
+public import struct Foundation.URL
+
+/// A database in a directory of this computer, with the cloud's rules: for development, for tools, and for
+/// machines without a cloud.
+///
+/// Several processes may use one directory, and see each other's changes within a quarter of a second. What was
+/// saved survives a kill at any moment and a loss of power. Every user name has a database of its own in it.
+///
+/// ```swift
+/// let engine = SyncEngine<Note>(database: .local)
+/// let other = SyncEngine<Note>(database: .local(directory: URL(filePath: "/srv/notes"), user: "alice"))
+/// ```
+///
+/// It may be used from any task. A damaged file stops it with an error that names the file and the place, and is
+/// left as it is.
+public final class LocalDatabase: CloudDatabase {
+    /// The directory.
+    public let directory: URL
+    /// The user whose database it is.
+    public let user: String
+    /// What one request may carry.
+    public let limits: DatabaseLimits
+
+    let ledger: LedgerDirectory
+    let clock: any SyncClock
+    let listeners = LocalListeners()
+
+    /// Names a directory; the disk is not touched before the first request.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, made if it is missing; ``defaultDirectory`` if left out.
+    ///   - user: The user record name.
+    ///   - limits: What a request and a database may hold; the same for all who use the directory.
+    public convenience init(
+        directory: URL? = nil,
+        user: String = LocalDatabase.defaultUser,
+        limits: LedgerLimits = .cloudKit
+    ) {
+        self.init(
+            directory: directory ?? Self.defaultDirectory,
+            user: user,
+            limits: limits,
+            fileSystem: LocalFileSystem(),
+            clock: SystemClock()
+        )
+    }
+
+    package init(
+        directory: URL,
+        user: String,
+        limits: LedgerLimits = .cloudKit,
+        options: LedgerOptions = LedgerOptions(),
+        fileSystem: any FileSystem,
+        clock: any SyncClock
+    ) {
+        self.directory = directory.absoluteURL.standardizedFileURL
+        self.user = user
+        self.limits = limits.database
+        self.clock = clock
+        ledger = LedgerDirectory(
+            path: self.directory.path(percentEncoded: false).withoutTrailingSlash,
+            limits: limits,
+            options: options,
+            fileSystem: fileSystem
+        )
+    }
+
+    /// The user of a database for which none is named.
+    public static let defaultUser = "local"
+
+    /// The directory's path without symbolic links: whoever uses the same directory uses the same cloud.
+    public var identifier: String { LocalFileSystem.canonicalPath(of: ledger.path) }
+
+    /// The private database.
+    public var scope: DatabaseScope { .private }
+
+    /// Closes the files when all requests made until now are answered; later ones fail.
+    public func close() async {
+        listeners.finish()
+        await ledger.close()
+    }
+}
+
+extension CloudDatabase where Self == LocalDatabase {
+    /// The directory that a user's programs share: `CodableSync/LocalDatabase` among the user's data.
+    public static var local: LocalDatabase { LocalDatabase() }
+
+    /// A database in a directory.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, made if it is missing.
+    ///   - user: The user record name.
+    /// - Returns: A connection to it.
+    public static func local(
+        directory: URL,
+        user: String = LocalDatabase.defaultUser
+    ) -> LocalDatabase {
+        LocalDatabase(directory: directory, user: user)
+    }
+
+    #if !canImport(CloudKit)
+        /// The database of an engine for which none is named: ``local``.
+        public static var `default`: LocalDatabase { .local }
+    #endif
+}

@@ -1,0 +1,67 @@
+/// What others did to a shared log.
+package enum LogTail: Hashable, Sendable {
+    /// Nothing.
+    case unchanged
+    /// They appended this many lines, which were visited.
+    case appended(lines: Int)
+    /// They went on to other files: the log must be opened again.
+    case superseded
+}
+
+extension JSONLog {
+    /// Whether others may have changed a shared log since it was last read; a glance that needs no lock.
+    package func mayHaveChanged() throws -> Bool {
+        try writer.withLock { try $0.glance() } != .same
+    }
+
+    /// Visits what others appended to a shared log; the caller must hold the lock that they hold while they write.
+    ///
+    /// What a writer left unfinished that was killed is cut off.
+    package func catchUp(
+        _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws -> LogTail {
+        try writer.withLock { writer in
+            switch try writer.glance() {
+            case .same: return .unchanged
+            case .replaced: return .superseded
+            case .longer: return try writer.takeAppended(visit)
+            }
+        }
+    }
+}
+
+extension LogWriter {
+    fileprivate enum Glance {
+        case same, longer, replaced
+    }
+
+    fileprivate func glance() throws -> Glance {
+        let next = LogFileName(.journal, active.name.number + 1)
+        guard !needsNewJournal,
+            let status = try place.fileSystem.status(of: place.path(active.name)),
+            status.identity == active.file.identity, status.size >= active.size,
+            try place.fileSystem.status(of: place.path(next)) == nil
+        else { return .replaced }
+        return status.size == active.size ? .same : .longer
+    }
+
+    fileprivate mutating func takeAppended(
+        _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws -> LogTail {
+        let scan = try LogScan.scan(active.file, active.name, behind: active.size)
+        if let damage = scan.damages.first(where: { $0.offset < scan.end || $0.reason != .cutOff }) {
+            throw LogError.damaged(path: active.file.path, damage)
+        }
+        var lines = 0
+        try LogScan.visit(scan.committed, of: active.file, active.name) { line, position in
+            lines += 1
+            try visit(line, position)
+        }
+        if scan.size > scan.end { try active.file.truncate(to: scan.end) }
+        guard scan.end > active.size else { return .unchanged }
+        active.extend(to: scan.end)
+        // Whoever wrote it may have been killed before the flush; what is answered from it must last.
+        try active.file.flush()
+        return .appended(lines: lines)
+    }
+}

@@ -1,0 +1,48 @@
+/// A file of a log, and what of it is committed.
+struct LogPart: Sendable {
+    var name: LogFileName
+    var file: any OpenFile
+    var ranges: [Range<UInt64>]
+    /// Where the next group goes; everything before it is accounted for.
+    var size: UInt64
+
+    mutating func extend(to end: UInt64) {
+        if let last = ranges.last, last.upperBound == size {
+            ranges[ranges.count - 1] = last.lowerBound..<end
+        } else {
+            ranges.append(size..<end)
+        }
+        size = end
+    }
+}
+
+/// Where a log stands, and how its files are told from others.
+struct LogPlace: Sendable {
+    var directory: String
+    var fileSystem: any FileSystem
+    var format: String
+    var version: UInt64
+
+    /// Removes what a crash left half written.
+    func removeTemporaryFiles(among names: [String]) throws {
+        let isOurs = { (name: String) in LogFileName(name) != nil || name.hasPrefix("damaged-") }
+        for name in names where name.hasSuffix(".tmp") && isOurs(String(name.dropLast(4))) {
+            try fileSystem.remove(directory.appending(path: name))
+        }
+    }
+
+    func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
+
+    /// Makes a journal that no crash can leave half made.
+    func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
+        let header = LogMarks.header(
+            format: format,
+            version: version,
+            kind: .journal,
+            previousSize: previousSize
+        )
+        try fileSystem.writeAtomically(header, to: path(name))
+        let file = try fileSystem.openFile(at: path(name), for: .appending)
+        return LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
+    }
+}

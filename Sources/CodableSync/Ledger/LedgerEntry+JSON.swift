@@ -1,0 +1,194 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+// One object for each entry. The member that follows the user names what happened:
+// {"user":"alice","saved":{…},"sequence":12}
+// {"user":"alice","deleted":"A1","zone":"Note","type":"Note","sequence":13}
+extension LedgerEntry {
+    /// Writes the entry as one line of JSON, the same bytes for the same entry.
+    ///
+    /// - Returns: UTF-8 without spaces and line breaks.
+    public func encode() -> [UInt8] {
+        var writer = JSONWriter(reserving: 512)
+        append(to: &writer)
+        return writer.bytes
+    }
+
+    /// Reads what ``encode()`` wrote.
+    ///
+    /// - Parameter json: The JSON, with nothing after it but white space.
+    /// - Throws: ``RecordCodingError/malformedJSON(field:reason:)`` with the position in its reason.
+    public init(json: some Sequence<UInt8>) throws {
+        do {
+            var reader = JSONReader(Array(json))
+            self = try LedgerEntry.read(from: &reader)
+            try reader.end()
+        } catch let error as JSONError {
+            throw RecordCodingError.malformedJSON(field: "", reason: error.description)
+        }
+    }
+
+    /// Writes the entry as the writer's next value.
+    ///
+    /// - Parameter writer: Where it is written.
+    package func append(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("user", user)
+        switch change {
+        case .recordSaved(let record, let sequence):
+            writer.key("saved")
+            RecordJSON.append(record, to: &writer)
+            writer.member("sequence", sequence)
+        case .recordDeleted(let name, let zone, let recordType, let sequence):
+            writer.member("deleted", name)
+            writer.member("zone", zone)
+            writer.member("type", recordType)
+            writer.member("sequence", sequence)
+        case .zoneCreated(let zone, let sequence):
+            writer.member("zoneCreated", zone)
+            writer.member("sequence", sequence)
+        case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
+            writer.member("zoneRemoved", zone)
+            writer.member("reason", reason.rawValue)
+            writer.key("canBeMadeAnew")
+            writer.bool(canBeMadeAnew)
+            writer.member("sequence", sequence)
+        case .subscriptionSaved(let subscription):
+            writer.member("subscriptionSaved", subscription.subscriptionID)
+            if case .zone(let zoneID) = subscription.kind {
+                writer.member("zone", zoneID.zoneName)
+                writer.member("owner", zoneID.ownerName)
+            }
+        case .subscriptionDeleted(let id):
+            writer.member("subscriptionDeleted", id)
+        case .tokensExpired(let zone, let sequence):
+            writer.member("tokensExpired", zone)
+            writer.member("sequence", sequence)
+        case .quotaChanged(let bytes):
+            writer.member("quota", bytes.map(Int64.init))
+        case .countersAdvanced(let sequence, let modificationDate):
+            writer.member("counters", sequence)
+            writer.member("date", modificationDate?.milliseconds)
+        }
+        writer.endObject()
+    }
+
+    /// Reads an entry as the reader's next value.
+    ///
+    /// - Parameter reader: Where it stands.
+    /// - Returns: The entry.
+    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there twice.
+    package static func read(from reader: inout JSONReader) throws -> LedgerEntry {
+        let start = reader.offset
+        var members = Members()
+        try reader.beginObject()
+        while let key = try reader.nextKey() { try members.read(key, from: &reader) }
+        guard let user = members.user, let change = members.change() else {
+            throw JSONError(
+                offset: start,
+                reason: "an entry needs a user and what happened, with all its members"
+            )
+        }
+        return LedgerEntry(user: user, change: change)
+    }
+
+    /// The members of an entry as they were read.
+    private struct Members {
+        var user: String?
+        /// The member that names what happened, and its value.
+        var kind: String?
+        var name: String?
+        var record: Record?
+        var number: Int64?
+        var zone: String?
+        var owner: String?
+        var type: String?
+        var reason: DatabaseChanges.Deletion.Reason?
+        var canBeMadeAnew: Bool?
+        var sequence: Int64?
+        var date: Int64?
+        private var keys: Set<String> = []
+
+        mutating func read(_ key: String, from reader: inout JSONReader) throws {
+            guard keys.insert(key).inserted else { throw reader.failure("a key is there twice") }
+            switch key {
+            case "user": user = try reader.string()
+            case "zone": zone = try reader.string()
+            case "owner": owner = try reader.string()
+            case "type": type = try reader.string()
+            case "reason":
+                reason = DatabaseChanges.Deletion.Reason(rawValue: try reader.string())
+                if reason == nil { throw reader.failure("the reason is not known") }
+            case "canBeMadeAnew": canBeMadeAnew = try reader.bool()
+            case "sequence": sequence = try reader.int()
+            case "date": date = try reader.isNull() ? nil : reader.int()
+            default: try readKind(key, from: &reader)
+            }
+        }
+
+        private mutating func readKind(_ key: String, from reader: inout JSONReader) throws {
+            guard kind == nil else { throw reader.failure("an entry says one thing") }
+            kind = key
+            switch key {
+            case "saved": record = try RecordJSON.read(from: &reader)
+            case "deleted", "zoneCreated", "zoneRemoved", "subscriptionSaved", "subscriptionDeleted":
+                name = try reader.string()
+            case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
+            case "quota": number = try reader.isNull() ? nil : reader.int()
+            case "counters": number = try reader.int()
+            default: throw reader.failure("the entry is of a kind that is not known")
+            }
+        }
+
+        /// What happened; `nil` if a member is missing.
+        func change() -> Change? {
+            switch (kind, name, sequence) {
+            case ("saved", _, let sequence?):
+                return record.map { .recordSaved($0, sequence: sequence) }
+            case ("deleted", let name?, let sequence?):
+                guard let zone, let type else { return nil }
+                return .recordDeleted(recordName: name, zone: zone, recordType: type, sequence: sequence)
+            case ("zoneCreated", let name?, let sequence?):
+                return .zoneCreated(name, sequence: sequence)
+            case ("zoneRemoved", let name?, let sequence?):
+                guard let reason, let canBeMadeAnew else { return nil }
+                return .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
+            case ("subscriptionSaved", let name?, _):
+                guard let zone else {
+                    return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .database))
+                }
+                let zoneID = ZoneID(zoneName: zone, ownerName: owner ?? ZoneID.currentUserOwnerName)
+                return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .zone(zoneID)))
+            case ("subscriptionDeleted", let name?, _):
+                return .subscriptionDeleted(name)
+            case ("tokensExpired", let name, let sequence?):
+                return .tokensExpired(zone: name, sequence: sequence)
+            case ("quota", _, _):
+                return .quotaChanged(bytes: number.map(Int.init(clamping:)))
+            case ("counters", _, _):
+                return number.map {
+                    .countersAdvanced(sequence: $0, modificationDate: date.map(Date.init(milliseconds:)))
+                }
+            default:
+                return nil
+            }
+        }
+    }
+}
+
+extension JSONReader {
+    fileprivate func failure(_ reason: String) -> JSONError { JSONError(offset: offset, reason: reason) }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: String, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+
+    fileprivate mutating func member(_ name: String, _ value: Int64?) {
+        key(name)
+        if let value { int(value) } else { null() }
+    }
+}

@@ -1,0 +1,51 @@
+import class Dispatch.DispatchSemaphore
+import class Foundation.Thread
+
+/// Goes on with a deep recursion on a stack that is large enough for the limit of nesting.
+///
+/// A level of coding takes 1 to 3 KB of stack, and the threads of a task have 512 KB on Apple's systems: 512
+/// levels do not fit. Values that deep are rare, so the cost of a thread does not matter.
+enum DeepCall {
+    /// Up to this level the caller's own stack is enough.
+    private static let shallowDepth = 48
+
+    private static let threadName = "RecordCoding.DeepCall"
+
+    /// Performs a call, on a thread of its own while the caller waits if the recursion is deep.
+    static func perform<Value>(depth: Int, _ body: () throws -> Value) throws -> Value {
+        guard depth > shallowDepth, Thread.current.name != threadName else { return try body() }
+        let outcome = withoutActuallyEscaping(body) { body in
+            let call = Call(body)
+            let thread = Thread { call.run() }
+            thread.name = threadName
+            thread.stackSize = 4 << 20
+            thread.start()
+            return call.wait()
+        }
+        guard let outcome else { return try body() }
+        return try outcome.get()
+    }
+}
+
+/// One call that another thread runs.
+///
+/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait until
+/// the other one has run the body and let go of it.
+private final class Call<Value>: @unchecked Sendable {
+    private var body: (() throws -> Value)?
+    private var outcome: Result<Value, any Error>?
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping () throws -> Value) { self.body = body }
+
+    func run() {
+        if let body { outcome = Result(catching: body) }
+        body = nil
+        done.signal()
+    }
+
+    func wait() -> Result<Value, any Error>? {
+        done.wait()
+        return outcome
+    }
+}

@@ -1,0 +1,130 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A disk that fails, and files that are not what was written to them.
+final class LedgerDirectoryFaultTests: XCTestCase {
+    /// D5.
+    func testFullDiskRefusesAndChangesNothing() async throws {
+        let fileSystem = SimulatedFileSystem()
+        let directory = LedgerFixture.directory(fileSystem)
+        try await LedgerFixture.save("a", in: directory)
+        fileSystem.leaveRoom(for: 10)
+        for _ in 0..<2 {
+            do {
+                try await LedgerFixture.save("b", in: directory)
+                XCTFail("there is no room")
+            } catch let error as LedgerDirectoryError {
+                XCTAssertEqual(error.code, .outOfSpace)
+            }
+            let names = try await LedgerFixture.names(in: directory)
+            XCTAssertEqual(names, ["a"])
+        }
+        fileSystem.leaveRoom(for: nil)
+        try await LedgerFixture.save("c", in: directory)
+        let names = try await LedgerFixture.names(in: directory)
+        XCTAssertEqual(names, ["a", "c"])
+    }
+
+    /// D4.
+    func testFailedFlushIsAnUnknownOutcomeAndTheNextWriteGoesIntoANewFile() async throws {
+        let fileSystem = SimulatedFileSystem()
+        let directory = LedgerFixture.directory(fileSystem)
+        try await LedgerFixture.save("a", in: directory)
+        fileSystem.fail(.flush, code: EIO)
+        do {
+            try await LedgerFixture.save("b", in: directory)
+            XCTFail("the flush failed")
+        } catch let error as LedgerDirectoryError {
+            XCTAssertEqual(error.code, .outcomeUnknown)
+        }
+        try await LedgerFixture.save("c", in: directory)
+        XCTAssertNotNil(fileSystem.bytes(at: "/ledger/journal-2.jsonl"))
+        let names = try await LedgerFixture.names(
+            in: LedgerFixture.directory(fileSystem.crashed(keeping: .onlySynced))
+        )
+        XCTAssertEqual(names, ["a", "c"])
+    }
+
+    /// BK-14, C26: a damaged file is named, with the place, and is not overwritten.
+    func testDamagedFileIsAClearErrorAndIsLeftAlone() async throws {
+        let fileSystem = SimulatedFileSystem()
+        try await LedgerFixture.save("a", "b", in: LedgerFixture.directory(fileSystem))
+        try await LedgerFixture.save("c", in: LedgerFixture.directory(fileSystem))
+        let path = "/ledger/journal-1.jsonl"
+        var bytes = try XCTUnwrap(fileSystem.bytes(at: path))
+        bytes[bytes.endsOfCommits[1] + 20] ^= 1
+        fileSystem.place(bytes, at: path)
+        let names = fileSystem.names(in: "/ledger")
+        for _ in 0..<2 {
+            do {
+                try await LedgerFixture.save("d", in: LedgerFixture.directory(fileSystem))
+                XCTFail("the file is damaged")
+            } catch let error as LedgerDirectoryError {
+                XCTAssertEqual(error.code, .damaged)
+                XCTAssertTrue(error.message.contains(path), error.message)
+                XCTAssertTrue(error.message.contains("line 6, byte \(bytes.endsOfCommits[1])"), error.message)
+            }
+        }
+        XCTAssertEqual(fileSystem.bytes(at: path), bytes)
+        XCTAssertEqual(fileSystem.names(in: "/ledger"), names)
+    }
+
+    func testLineThatSaysNothingKnownIsAClearError() async throws {
+        let rows = [
+            ["{}"], ["{\"ledger\":\"\"}"], ["{\"ledger\":\"x\"}", "{\"user\":\"alice\",\"unheard\":1}"],
+            ["{\"ledger\":\"x\"}", "[]"],
+        ]
+        for lines in rows {
+            let fileSystem = SimulatedFileSystem()
+            let (log, _) = try JSONLog.open(
+                directory: "/ledger",
+                fileSystem: fileSystem,
+                format: LedgerFiles.format,
+                version: 1
+            ) { _, _ in }
+            try log.commit(LogFixture.group(lines), flush: true)
+            let before = fileSystem.bytes(at: "/ledger/journal-1.jsonl")
+            do {
+                _ = try await LedgerFixture.names(in: LedgerFixture.directory(fileSystem))
+                XCTFail("\(lines)")
+            } catch let error as LedgerDirectoryError {
+                XCTAssertEqual(error.code, .damaged, "\(lines)")
+                XCTAssertTrue(error.message.contains("journal-1.jsonl"), error.message)
+            }
+            XCTAssertEqual(fileSystem.bytes(at: "/ledger/journal-1.jsonl"), before)
+        }
+    }
+
+    func testNewerAndForeignFilesAreRefused() async throws {
+        let rows: [(String, LedgerDirectoryError.Code)] = [
+            ("{\"format\":\"CodableSync.Ledger\",\"version\":2,\"kind\":\"journal\"}\n", .tooNew),
+            ("{\"format\":\"CodableSync.Journal\",\"version\":1,\"kind\":\"journal\"}\n", .notALedger),
+        ]
+        for (header, code) in rows {
+            let fileSystem = SimulatedFileSystem()
+            fileSystem.place(Array(header.utf8), at: "/ledger/journal-1.jsonl")
+            do {
+                try await LedgerFixture.save("a", in: LedgerFixture.directory(fileSystem))
+                XCTFail(header)
+            } catch let error as LedgerDirectoryError {
+                XCTAssertEqual(error.code, code)
+            }
+            XCTAssertEqual(fileSystem.bytes(at: "/ledger/journal-1.jsonl"), Array(header.utf8))
+        }
+    }
+
+    /// A writer that was killed in the middle of a line: the next one cuts it off.
+    func testTornTailOfAnotherWriterIsCutOff() async throws {
+        let fileSystem = SimulatedFileSystem()
+        let (first, second) = (LedgerFixture.directory(fileSystem), LedgerFixture.directory(fileSystem))
+        try await LedgerFixture.save("a", in: first)
+        try await LedgerFixture.save("b", in: second)
+        try fileSystem.openFile(at: "/ledger/journal-1.jsonl", for: .appending)
+            .append(Array("{\"user\":\"alice\",\"sav".utf8))
+        try await LedgerFixture.save("c", in: first)
+        let (one, other) = try await (LedgerFixture.names(in: first), LedgerFixture.names(in: second))
+        XCTAssertEqual(one, ["a", "b", "c"])
+        XCTAssertEqual(other, one)
+    }
+}

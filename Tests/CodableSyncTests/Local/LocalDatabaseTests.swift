@@ -1,0 +1,175 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+final class LocalDatabaseTests: XCTestCase {
+    private let zone = ZoneID(zoneName: "Note")
+    private var temporary: TemporaryDirectory!
+
+    override func setUpWithError() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    override func tearDownWithError() throws {
+        try temporary.remove()
+    }
+
+    private func database(user: String = "alice") -> LocalDatabase {
+        LocalDatabase(
+            directory: temporary.url.appending(path: "cloud"),
+            user: user,
+            fileSystem: LocalFileSystem(),
+            clock: StoppedClock()
+        )
+    }
+
+    private func save(_ name: String, to database: LocalDatabase) async throws {
+        _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])
+        let record = Record(
+            recordID: RecordID(recordName: name, zoneID: zone),
+            recordType: "Note",
+            fields: ["n": .int64(1)]
+        )
+        let result = try await database.modifyRecords(
+            saving: [record],
+            deleting: [],
+            savePolicy: .ifServerRecordUnchanged,
+            atomically: false
+        )
+        _ = try XCTUnwrap(result.saveResults[record.recordID]).get()
+    }
+
+    func testMakingADatabaseDoesNotTouchTheDisk() throws {
+        let database = database()
+        _ = database.identifier
+        XCTAssertEqual(try LocalFileSystem().contents(ofDirectory: temporary.path), [])
+    }
+
+    func testIdentifierIsTheCanonicalPath() async throws {
+        let database = database()
+        let before = database.identifier
+        try await save("a", to: database)
+        XCTAssertEqual(database.identifier, before)
+        XCTAssertTrue(before.hasSuffix("/cloud"))
+        let alias = temporary.url.appending(path: "alias")
+        XCTAssertEqual(symlink(temporary.path.appending(path: "cloud"), alias.path(percentEncoded: false)), 0)
+        XCTAssertEqual(LocalDatabase(directory: alias).identifier, before)
+        XCTAssertEqual(
+            LocalDatabase(directory: temporary.url.appending(path: "cloud/../cloud/")).identifier,
+            before
+        )
+    }
+
+    func testThereIsAlwaysAnAccount() async throws {
+        let (alice, local) = (database(), LocalDatabase(directory: temporary.url))
+        let status = try await alice.accountStatus()
+        XCTAssertEqual(status, .available)
+        let names = try await [alice.userRecordName(), local.userRecordName()]
+        XCTAssertEqual(names, ["alice", "local"])
+    }
+
+    func testUsersDoNotSeeEachOther() async throws {
+        let (alice, bob) = (database(), database(user: "bob"))
+        try await save("a", to: alice)
+        let found = try await bob.recordZones(for: [zone])
+        XCTAssertThrowsError(try XCTUnwrap(found[zone]).get()) {
+            XCTAssertEqual(($0 as? CloudError)?.code, .zoneNotFound)
+        }
+    }
+
+    func testTokensSurviveReopening() async throws {
+        let first = database()
+        try await save("a", to: first)
+        let page = try await first.recordZoneChanges(
+            inZoneWith: zone,
+            since: nil,
+            desiredKeys: nil,
+            resultsLimit: nil
+        )
+        try await save("b", to: first)
+        await first.close()
+        let next = try await database().recordZoneChanges(
+            inZoneWith: zone,
+            since: page.changeToken,
+            desiredKeys: nil,
+            resultsLimit: nil
+        )
+        XCTAssertEqual(next.modifications.keys.map(\.recordName), ["b"])
+    }
+
+    func testChangesByOthersAreSignalledAndOwnOnesAreNot() async throws {
+        let (watched, other) = (database(), database())
+        try await save("before", to: watched)
+        var signals = watched.signals.makeAsyncIterator()
+        try await save("own", to: watched)
+        await watched.look()
+        try await save("foreign", to: other)
+        await watched.look()
+        await watched.look()
+        let first = await signals.next()
+        XCTAssertEqual(first, .changes(in: nil))
+        await watched.close()
+        let second = await signals.next()
+        XCTAssertNil(second, "there was one change, and one signal")
+    }
+
+    func testEveryListenerIsTold() async throws {
+        let (watched, other) = (database(), database())
+        try await save("before", to: watched)
+        var listeners = [watched.signals.makeAsyncIterator(), watched.signals.makeAsyncIterator()]
+        try await save("foreign", to: other)
+        await watched.look()
+        for index in listeners.indices {
+            let signal = await listeners[index].next()
+            XCTAssertEqual(signal, .changes(in: nil))
+        }
+    }
+
+    /// BK-14.
+    func testDamagedFileStopsAnEngineWithAnErrorThatNamesIt() async throws {
+        try await save("a", to: database())
+        let path = temporary.path.appending(path: "cloud/journal-1.jsonl")
+        var bytes = try LocalFileSystem().readFile(path)
+        bytes[bytes.endsOfCommits[0] + 10] ^= 1
+        try LocalFileSystem().writeAtomically(bytes, to: path)
+        do {
+            try await save("b", to: database())
+            XCTFail("the file is damaged")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .badDatabase)
+            XCTAssertEqual(error.recovery, .stop)
+            XCTAssertTrue(error.message.contains("journal-1.jsonl"), error.message)
+        }
+        XCTAssertEqual(try LocalFileSystem().readFile(path), bytes)
+    }
+
+    func testFileInPlaceOfTheDirectoryIsAClearError() async throws {
+        try LocalFileSystem().writeAtomically([1], to: temporary.path.appending(path: "cloud"))
+        do {
+            try await save("a", to: database())
+            XCTFail("it is a file")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .badDatabase)
+        }
+    }
+
+    #if !canImport(Darwin)
+        func testDefaultDirectoryObeysTheDataHomeVariable() {
+            let home = URL(filePath: "/home/a", directoryHint: .isDirectory)
+            let rows: [(String?, String)] = [
+                (nil, "/home/a/.local/share/"), ("/data", "/data/"), ("", "/home/a/.local/share/"),
+                ("relative", "/home/a/.local/share/"),
+            ]
+            for (variable, path) in rows {
+                let environment = variable.map { ["XDG_DATA_HOME": $0] } ?? [:]
+                let found = LocalDatabase.dataDirectory(environment: environment, home: home)
+                XCTAssertEqual(found.path(percentEncoded: false).withoutTrailingSlash + "/", path)
+            }
+            XCTAssertTrue(
+                LocalDatabase.defaultDirectory.path(percentEncoded: false).withoutTrailingSlash
+                    .hasSuffix("/CodableSync/LocalDatabase")
+            )
+        }
+    #endif
+}

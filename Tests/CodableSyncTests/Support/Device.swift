@@ -1,0 +1,94 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// One device of a test: a connection, a disk that outlives engines, a clock, and the engine of the moment.
+final class Device<Model: RecordCodable & Equatable> {
+    let database: ScriptedDatabase
+    let clock: ManualClock
+    let files: any FileSystem
+    var configuration: SyncConfiguration
+    private(set) var engine: SyncEngine<Model>
+    let events = EventLog()
+
+    init(
+        _ base: any CloudDatabase,
+        clock: ManualClock = ManualClock(),
+        files: any FileSystem = MemoryFileSystem(),
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) {
+        database = ScriptedDatabase(base)
+        self.clock = clock
+        self.files = files
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(URL(fileURLWithPath: "/device"))
+        configuration.fileSystem = files
+        configuration.clock = clock
+        configuration.seed = 1
+        configuration.automaticallySyncs = false
+        configuration.pollInterval = nil
+        let events = events
+        configuration.logHandler = {
+            if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0)
+        }
+        configure(&configuration)
+        self.configuration = configuration
+        engine = SyncEngine(database: database, configuration: configuration)
+    }
+
+    /// Ends the engine in good order, and begins a new one on the same disk.
+    func restart() async throws {
+        try await engine.close()
+        engine = SyncEngine(database: database, configuration: configuration)
+    }
+
+    /// Takes up to so many elements of `changes`, accepting all of them.
+    func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
+    {
+        var iterator = engine.changes.makeAsyncIterator()
+        var taken: [ModelChange<Model>] = []
+        while taken.count < count, let change = await iterator.next() { taken.append(change) }
+        return taken
+    }
+
+    /// Everything that is delivered now, in order, all of it accepted.
+    func drain() async throws -> [ModelChange<Model>] {
+        let taken = Locked<[ModelChange<Model>]>([])
+        let changes = engine.changes
+        let loop = Task {
+            for await change in changes { taken.withLock { $0.append(change) } }
+        }
+        while try await engine.diagnostics().undeliveredCount > 0 { await Task.yield() }
+        loop.cancel()
+        await loop.value
+        return taken.withLock { $0 }
+    }
+}
+
+extension ModelChange {
+    var names: [String] {
+        switch self {
+        case .updated(let models), .saved(let models): models.map(\.recordName)
+        case .deleted(let names): names
+        }
+    }
+
+    var models: [Model] {
+        switch self {
+        case .updated(let models), .saved(let models): models
+        case .deleted: []
+        }
+    }
+}
+
+/// Collects events in the order in which the engine told them.
+final class EventLog: Sendable {
+    private let events = Locked<[SyncEvent]>([])
+
+    func append(_ event: SyncEvent) { events.withLock { $0.append(event) } }
+
+    var all: [SyncEvent] { events.withLock { $0 } }
+
+    func clear() { events.withLock { $0 = [] } }
+}

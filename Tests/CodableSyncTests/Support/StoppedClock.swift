@@ -1,0 +1,15 @@
+import Foundation
+
+@testable import CodableSync
+
+/// A clock that stands still: whoever waits for it, waits until cancelled.
+struct StoppedClock: SyncClock {
+    var now = Moment(monotonic: .zero, wall: Date(timeIntervalSince1970: 1_700_000_000))
+
+    func sleep(until instant: Duration) async throws {
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        continuation.finish()
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+/// A21: nesting beyond 512 and graphs without an end give an error, on a thread with a small stack too.
+final class DepthTests: XCTestCase {
+    private final class Node: Codable {
+        var next: Node?
+        init(_ next: Node? = nil) { self.next = next }
+    }
+
+    private final class Selfish: Encodable {
+        func encode(to encoder: any Encoder) throws { try encoder.singleValueEncode(self) }
+    }
+
+    private struct Endless: Decodable {
+        init(from decoder: any Decoder) throws {
+            self = try decoder.singleValueContainer().decode(Endless.self)
+        }
+    }
+
+    private indirect enum Chain: Codable {
+        case end
+        case link(Chain)
+    }
+
+    private static func chain(_ length: Int) -> Node {
+        (1..<length).reduce(into: Node()) { node, _ in node = Node(node) }
+    }
+
+    private func assertTooDeep(_ body: () throws -> Void, line: UInt = #line) {
+        guard case .tooDeep(_, 512)? = failure(of: body)?.error else {
+            return XCTFail("no error, or another one", line: line)
+        }
+    }
+
+    func testNestingOf512LevelsRoundTripsAndMoreIsRefused() throws {
+        let deep = try fields(Box(value: DepthTests.chain(512)))
+        var node = try decoded(Box<Node>.self, deep).value
+        var count = 1
+        while let next = node.next {
+            node = next
+            count += 1
+        }
+        XCTAssertEqual(count, 512)
+        assertTooDeep { _ = try fields(Box(value: DepthTests.chain(513))) }
+    }
+
+    func testGraphsWithoutAnEndAreRefused() {
+        let loop = Node()
+        loop.next = loop
+        defer { loop.next = nil }
+        assertTooDeep { _ = try fields(Box(value: loop)) }
+        assertTooDeep { _ = try fields(loop) }
+        assertTooDeep { _ = try fields(["a": Selfish()]) }
+        var link = Chain.end
+        for _ in 0..<600 { link = .link(link) }
+        assertTooDeep { _ = try fields(Box(value: link)) }
+    }
+
+    func testContainersNestedByHandAreCutOff() {
+        assertTooDeep {
+            _ = try fields(
+                Custom { encoder in
+                    var top = encoder.container(keyedBy: AnyKey.self)
+                    var inner = top.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("a"))
+                    for _ in 0..<5000 {
+                        inner = inner.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("a"))
+                    }
+                }
+            )
+        }
+        assertTooDeep {
+            _ = try fields(
+                Custom { encoder in
+                    var top = encoder.container(keyedBy: AnyKey.self)
+                    var inner = top.nestedUnkeyedContainer(forKey: AnyKey("a"))
+                    for _ in 0..<5000 { inner = inner.nestedUnkeyedContainer() }
+                }
+            )
+        }
+    }
+
+    func testDecodingWithoutAnEndIsRefused() {
+        assertTooDeep { _ = try decoded([String: Endless].self, ["a": .bytes(Data("1".utf8))]) }
+        let text = String(repeating: "[", count: 100_000)
+        let failure = failure { _ = try decoded(Box<[[Int]]>.self, ["value": .bytes(Data(text.utf8))]) }
+        guard case .malformedJSON(field: "value", _)? = failure?.error else { return XCTFail("no error") }
+    }
+
+    /// Secondary threads of Apple's systems have 512 KB.
+    func testTheLimitFitsIntoASmallStack() {
+        let done = expectation(description: "done")
+        let thread = Thread {
+            do {
+                let loop = Node()
+                loop.next = loop
+                defer { loop.next = nil }
+                XCTAssertThrowsError(try fields(loop))
+                _ = try decoded(Box<Node>.self, fields(Box(value: DepthTests.chain(512))))
+            } catch {
+                XCTFail("\(error)")
+            }
+            done.fulfill()
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+        wait(for: [done], timeout: 60)
+    }
+}

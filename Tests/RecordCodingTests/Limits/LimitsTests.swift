@@ -1,0 +1,98 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+final class LimitsTests: XCTestCase {
+    func testNamesOfZones() {
+        for name in ["Landmark", "a b", "_defaultZone", String(repeating: "z", count: 255)] {
+            XCTAssertNoThrow(try RecordLimits.checkZoneName(name), name)
+        }
+        for name in ["", "_a", "é", String(repeating: "z", count: 256)] {
+            XCTAssertThrowsError(try RecordLimits.checkZoneName(name), name)
+        }
+        XCTAssertThrowsError(try RecordLimits.check(ZoneID(zoneName: "a", ownerName: "")))
+    }
+
+    func testNamesOfFieldsAndTypes() {
+        for name in ["a", "A1", "a_b", "codableSyncEdited", String(repeating: "z", count: 255)] {
+            XCTAssertNoThrow(try RecordLimits.checkFieldName(name), name)
+        }
+        for name in [
+            "", "1", "a b", "a.b", "_a", "é", "recordID", "creationDate", String(repeating: "z", count: 256),
+        ] {
+            XCTAssertThrowsError(try RecordLimits.checkFieldName(name), name)
+        }
+        XCTAssertThrowsError(try RecordLimits.checkModelKey("codableSyncEdited"))
+        XCTAssertNoThrow(try RecordLimits.checkModelKey("codable"))
+        XCTAssertNoThrow(try RecordLimits.checkRecordType("Landmark_2"))
+        for name in ["Users", "Box<Int>", ""] {
+            XCTAssertThrowsError(try RecordLimits.checkRecordType(name), name)
+        }
+    }
+
+    func testTheSizeOfAValue() {
+        let zone = ZoneID(zoneName: "zz", ownerName: "o")
+        let rows: [(RecordValue, Int)] = [
+            ("", 0), ("é", 2), ("👩‍👩‍👧", 18), (1, 8), (1.5, 8), (.date(Date()), 8), (.bytes(Data(count: 5)), 5),
+            (["a", "bc"], 3), ([1, 2], 16), ([], 0),
+            (nil, 0), (.asset(RecordAsset(size: 100)), 0),
+            (.reference(RecordReference(recordName: "abc")), 3),
+            (.reference(RecordReference(recordName: "abc", zoneID: zone)), 6),
+            (.location(RecordLocation(latitude: 1, longitude: 2)), 16),
+            (.location(RecordLocation(latitude: 1, longitude: 2, speed: 3, timestamp: Date())), 32),
+        ]
+        for (value, size) in rows { XCTAssertEqual(value.size, size, "\(value)") }
+        let record = Record(
+            recordID: someID,
+            recordType: "T",
+            fields: ["a": "abc", "codableSyncEdited": .date(Date())]
+        )
+        XCTAssertEqual(record.size, 11)
+    }
+
+    func testARecordThatSomebodyElseMadeIsCheckedWhole() {
+        let good = Record(recordID: someID, recordType: "T", fields: ["a": [1, 2], "b": nil])
+        XCTAssertNoThrow(try RecordLimits.check(good))
+        let values: [RecordValue] = [
+            .double(.nan), [1, "a"], [[1]], [nil], .date(.init(timeIntervalSinceReferenceDate: 1e18)),
+            .reference(RecordReference(recordName: "")),
+            .location(RecordLocation(latitude: .infinity, longitude: 0)), [.double(.nan)],
+            .bytes(Data(count: 1_000_001)),
+        ]
+        for value in values {
+            XCTAssertThrowsError(
+                try RecordLimits.check(Record(recordID: someID, recordType: "T", fields: ["a": value]))
+            )
+        }
+        XCTAssertThrowsError(
+            try RecordLimits.check(Record(recordID: someID, recordType: "T", fields: ["a b": 1]))
+        )
+        XCTAssertThrowsError(try RecordLimits.check(Record(recordID: someID, recordType: "", fields: [:])))
+        XCTAssertThrowsError(
+            try RecordLimits.check(Record(recordID: RecordID(recordName: ""), recordType: "T"))
+        )
+    }
+
+    func testEveryErrorHasAMessageThatNamesItsField() {
+        let errors: [RecordCodingError] = [
+            .unsupportedShape(field: "FIELD", reason: "r"), .tooDeep(field: "FIELD", limit: 1),
+            .nonFiniteNumber(field: "FIELD", value: "nan"),
+            .integerOutOfRange(field: "FIELD", value: "1"), .dateOutOfRange(field: "FIELD", value: "1"),
+            .precisionLoss(field: "FIELD", value: "1"),
+            .invalidURL(field: "FIELD", value: "1"), .mixedList(field: "FIELD"),
+            .missingField(field: "FIELD"),
+            .unexpectedKind(field: "FIELD", expected: "a", found: "b"),
+            .valueOutOfRange(field: "FIELD", expected: "a", value: "b"),
+            .malformedJSON(field: "FIELD", reason: "r"),
+            .recordNameMismatch(recordName: "FIELD", modelName: "b"),
+            .unstableRecordName(first: "FIELD", second: "b"),
+            .invalidName(kind: .zoneName, name: "FIELD", fault: .notASCII),
+            .tooLarge(recordName: "FIELD", size: 1, limit: 1, largestFields: []),
+        ]
+        for error in errors {
+            XCTAssertTrue(error.message.contains("\"FIELD\""), error.message)
+            XCTAssertEqual(error.localizedDescription, error.message)
+            XCTAssertTrue(error.message.hasSuffix("."), error.message)
+        }
+    }
+}
