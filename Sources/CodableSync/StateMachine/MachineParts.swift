@@ -80,6 +80,7 @@ struct UncommittedBatch: Equatable, Sendable {
         case lookedUp
         case reconciled([String])
         case setup
+        case zoneLost
         case fetchAnew
     }
 }

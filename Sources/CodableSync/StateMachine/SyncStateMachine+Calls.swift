@@ -118,6 +118,7 @@ extension SyncStateMachine {
             return
         }
         wantsFetch = true
+        forgetVersionsHandedOut()
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 

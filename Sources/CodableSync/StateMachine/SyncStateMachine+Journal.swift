@@ -32,6 +32,9 @@ extension SyncStateMachine {
             for name in names { reconciling[name] = nil }
             extendPass()
         case .setup: setup.isStoring = false
+        case .zoneLost:
+            setup.isStoring = false
+            zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
         }
     }
@@ -74,7 +77,7 @@ extension SyncStateMachine {
             for name in names { reconciling[name] = nil }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup:
+        case .setup, .zoneLost:
             setup.isStoring = false
             backOff(\.setup, .setupRetry, after: error)
         }

@@ -39,7 +39,7 @@ extension SyncStateMachine {
     /// The announcement is stored: the request leaves.
     mutating func leave(_ request: RequestID) {
         sending.isStoring = false
-        guard mayWork, !isInServerWait else { return clearInFlight() }
+        guard isReady else { return clearInFlight() }
         sending.request = request
         actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
         emit(.sendBegan(count: inFlight.count))
