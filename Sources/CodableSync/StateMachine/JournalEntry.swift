@@ -126,3 +126,29 @@ package enum ZoneStage: String, Equatable, Sendable {
     /// The user removed it; the app must decide.
     case purged
 }
+
+extension JournalEntry {
+    /// The contents that the entry introduces, if they are new.
+    package var introduced: [ContentHandle] {
+        switch self {
+        case .queued(_, let change): change.handle.map { [$0] } ?? []
+        case .saved(_, _, let version): [version.handle]
+        case .fetched(_, let version): [version.handle]
+        case .resolved(_, _, _, .merged(let handle, _, _)): [handle]
+        default: []
+        }
+    }
+
+    /// Whether an edit that is made before the entry is stored, and stored after it, is based on what it brings.
+    var movesBases: Bool {
+        switch self {
+        case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
+            .purgeResolved, .discarded:
+            true
+        case .queued, .sending, .listed, .page, .listingBegan, .parked, .retried, .zoneReady, .databaseToken,
+            .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
+            .initialModelsQueued:
+            false
+        }
+    }
+}

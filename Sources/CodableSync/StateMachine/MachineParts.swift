@@ -58,6 +58,14 @@ struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
     var entries: [JournalEntry]
     var then: Outcome
+    let movesBases: Bool
+
+    init(batch: BatchID, entries: [JournalEntry], then: Outcome) {
+        self.batch = batch
+        self.entries = entries
+        self.then = then
+        movesBases = entries.contains { $0.movesBases }
+    }
 
     enum Outcome: Equatable, Sendable {
         case nothing
@@ -72,6 +80,7 @@ struct UncommittedBatch: Equatable, Sendable {
         case lookedUp
         case reconciled([String])
         case setup
+        case zoneLost
         case fetchAnew
     }
 }

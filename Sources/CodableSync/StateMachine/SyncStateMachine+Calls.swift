@@ -32,10 +32,11 @@ extension SyncStateMachine {
             }
             entries.append(.initialModelsQueued)
         }
+        let state = stateToCome(for: changes)
         for change in changes {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
-            let base = change.isInitial ? nil : baseForNewEdit(of: change.name)
+            let base = change.isInitial ? nil : baseForNewEdit(of: change.name, state[change.name])
             let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
@@ -117,17 +118,45 @@ extension SyncStateMachine {
             return
         }
         wantsFetch = true
+        forgetVersionsHandedOut()
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
     /// The version that an edit of the app is made on: what it has seen, by reading or from a stream.
-    private func baseForNewEdit(of name: String) -> ContentHandle? {
-        guard let record = state[name] else { return nil }
+    private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
+        guard let record else { return nil }
         let shown = record.isPendingOnTop ? record.pending?.handle : record.known?.handle
         guard let shown, reads[name] == shown || readThrough.map({ shown <= $0 }) == true else {
             return record.seen
         }
         return record.isPendingOnTop ? record.pending?.base : shown
+    }
+
+    /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
+    ///
+    /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
+    private func stateToCome(for changes: [NewChange]) -> SyncState {
+        guard uncommitted.contains(where: { $0.movesBases }) else { return state }
+        var coming = SyncState()
+        for change in changes {
+            guard let record = state[change.name] else { continue }
+            coming.change(change.name) { $0 = record }
+        }
+        for batch in uncommitted {
+            for entry in batch.entries { coming.apply(entry) }
+        }
+        return coming
+    }
+
+    /// What is on its way to the disk has not been read.
+    mutating func takeReadAll(through handle: ContentHandle) {
+        var through = handle
+        for batch in uncommitted {
+            for introduced in batch.entries.lazy.flatMap({ $0.introduced }) where introduced <= through {
+                through = ContentHandle(introduced.number == 0 ? 0 : introduced.number - 1)
+            }
+        }
+        readThrough = max(readThrough ?? through, through)
     }
 
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {

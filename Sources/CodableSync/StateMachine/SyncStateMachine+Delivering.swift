@@ -51,6 +51,13 @@ extension SyncStateMachine {
         if !free.isEmpty { append([.accepted(free)], flush: false) }
     }
 
+    /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
+    mutating func forgetVersionsHandedOut() {
+        for stream in streams.indices {
+            for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }
+        }
+    }
+
     /// Tells the streams of what there is to deliver since the last commit.
     mutating func passOnRenewed() {
         let renewed = state.renewed

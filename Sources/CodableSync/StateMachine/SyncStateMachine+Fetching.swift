@@ -150,49 +150,4 @@ extension SyncStateMachine {
             backOff(\.fetching, .fetchRetry, after: error)
         }
     }
-
-    // MARK: Look-ups by name
-
-    mutating func advanceLookingUp() {
-        guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
-        var names: [String] = []
-        for name in lookUps.names where names.count < min(configuration.maximumItems, 200) {
-            names.append(name)
-        }
-        for name in names { lookUps.remove(name) }
-        beingLookedUp = names
-        request(\.lookingUp) { .lookUp($0, names) }
-    }
-
-    mutating func takeLookedUp(_ request: RequestID, _ result: Result<[LookedUp], CloudError>) {
-        guard isAnswer(request, in: \.lookingUp) else { return }
-        switch result {
-        case .success(let found):
-            lookingUp.backoff.reset()
-            lookingUp.isStoring = true
-            append(found.flatMap { entries(for: $0) }, then: .lookedUp)
-        case .failure(let error):
-            for name in beingLookedUp { lookUps.append(name) }
-            beingLookedUp = []
-            emit(.failed(error))
-            failWaiters(error)
-            if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
-        }
-    }
-
-    private mutating func entries(for found: LookedUp) -> [JournalEntry] {
-        switch found.result {
-        case .success(let version?):
-            return [.fetched(name: found.name, version)]
-        case .success(nil):
-            return [.fetchedDeletion(name: found.name)]
-        case .failure(let error):
-            if error.recovery == .park {
-                return park(found.name, ParkReason(kind: .refused, message: error.description))
-            }
-            // Not known yet; the feed or the next save tells.
-            deferItem(found.name, after: error)
-            return []
-        }
-    }
 }

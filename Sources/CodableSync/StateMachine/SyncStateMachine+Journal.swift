@@ -27,14 +27,14 @@ extension SyncStateMachine {
             sending.isStoring = false
             clearInFlight()
             if extendsPass { extendPass() }
-        case .lookedUp:
-            lookingUp.isStoring = false
-            beingLookedUp = []
-            extendPass()
+        case .lookedUp: endLookUp()
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
             extendPass()
         case .setup: setup.isStoring = false
+        case .zoneLost:
+            setup.isStoring = false
+            zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
         }
     }
@@ -71,14 +71,13 @@ extension SyncStateMachine {
             failFetch(error)
         case .lookedUp:
             lookingUp.isStoring = false
-            for name in beingLookedUp { lookUps.append(name) }
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup:
+        case .setup, .zoneLost:
             setup.isStoring = false
             backOff(\.setup, .setupRetry, after: error)
         }

@@ -39,7 +39,7 @@ extension SyncStateMachine {
     /// The announcement is stored: the request leaves.
     mutating func leave(_ request: RequestID) {
         sending.isStoring = false
-        guard mayWork, !isInServerWait else { return clearInFlight() }
+        guard isReady else { return clearInFlight() }
         sending.request = request
         actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
         emit(.sendBegan(count: inFlight.count))
@@ -156,7 +156,7 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: name)]
         case .conflict(let server?):
             outcome.failed += 1
-            return [.fetched(name: name, server)]
+            return takeConflict(of: name, with: server)
         case .conflict(nil):
             outcome.failed += 1
             lookUps.append(name)

@@ -151,14 +151,30 @@ extension SyncStateMachine {
 
     private mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
-        zoneDoubt = nil
+        // Until it is stored nothing is requested; what is under way is of a zone that is no more.
+        zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
+        abandonRequests()
         wantsFetch = true
         emit(.zoneLost(reason))
         append(
             [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
                 + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],
-            then: .setup
+            then: .zoneLost
         )
+    }
+
+    /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
+    private mutating func abandonRequests() {
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] {
+            guard let request = self[keyPath: lane].request else { continue }
+            self[keyPath: lane].request = nil
+            actions.append(.cancelTimer(.deadline(request)))
+        }
+        if !sending.isStoring { clearInFlight() }
+        if !lookingUp.isStoring { beingLookedUp = [] }
+        lookUps = RecordQueue()
+        deletedInFlight = RecordQueue()
+        forgetVersionsHandedOut()
     }
 
     static func error(for status: AccountStatus) -> CloudError {

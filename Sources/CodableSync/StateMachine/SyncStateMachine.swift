@@ -115,7 +115,7 @@ package struct SyncStateMachine: Sendable {
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
         case .read(let name, let handle): reads[name] = handle
-        case .readAll(let handle): readThrough = handle
+        case .readAll(let handle): takeReadAll(through: handle)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
