@@ -73,9 +73,11 @@ public enum RecordJSON {
     ///   - writer: Where they are written.
     package static func append(_ fields: [String: RecordValue], to writer: inout JSONWriter) {
         writer.beginObject()
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            writer.key(name)
-            append(value, to: &writer)
+        // Positions are sorted, not entries: those are large to move.
+        let keys = fields.keys
+        for index in keys.indices.sorted(by: { keys[$0] < keys[$1] }) {
+            writer.key(keys[index])
+            append(fields.values[index], to: &writer)
         }
         writer.endObject()
     }
