@@ -39,9 +39,15 @@ private final class Call<Value>: @unchecked Sendable {
     init(_ body: @escaping () throws -> Value) { self.body = body }
 
     func run() {
+        runBody()
+        done.signal()
+    }
+
+    /// A function of its own, never inlined, so that no copy of the body outlives it.
+    @inline(never)
+    private func runBody() {
         if let body { outcome = Result(catching: body) }
         body = nil
-        done.signal()
     }
 
     func wait() -> Result<Value, any Error>? {
