@@ -3,7 +3,8 @@ extension RecordJSON {
     ///
     /// - Parameter reader: Where it stands.
     /// - Returns: The record.
-    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there twice.
+    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there
+    ///   twice.
     package static func read(from reader: inout JSONReader) throws -> Record {
         var name: String?
         var zone: String?

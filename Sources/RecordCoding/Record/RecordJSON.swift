@@ -8,8 +8,8 @@ import struct Foundation.Date
 /// ```
 ///
 /// A string, an integer, a number with a point or exponent, `null` and an array stand for the kinds string,
-/// int64, double, null and list. Every other kind is an object of one member that names it: `date` (milliseconds
-/// since 1970), `bytes` (base64), `reference`, `location`, `asset`.
+/// int64, double, null and list. Every other kind is an object of one member that names it: `date`
+/// (milliseconds since 1970), `bytes` (base64), `reference`, `location`, `asset`.
 ///
 /// A value that no record may have, such as NaN, is written in a form that reads back as an error.
 public enum RecordJSON {

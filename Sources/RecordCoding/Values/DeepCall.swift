@@ -29,8 +29,8 @@ enum DeepCall {
 
 /// One call that another thread runs.
 ///
-/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait until
-/// the other one has run the body and let go of it.
+/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait
+/// until the other one has run the body and let go of it.
 private final class Call<Value>: @unchecked Sendable {
     private var body: (() throws -> Value)?
     private var outcome: Result<Value, any Error>?
