@@ -119,7 +119,7 @@ class CloudDatabaseContract: XCTestCase {
         var all = ZoneChanges(
             modifications: [:],
             deletions: [],
-            changeToken: .init(.init()),
+            changeToken: ChangeToken(Data()),
             moreComing: false
         )
         var token = token

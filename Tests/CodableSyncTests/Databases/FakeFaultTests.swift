@@ -3,7 +3,7 @@ import Foundation
 import XCTest
 
 /// Requests that tests make beside their own task.
-private struct Device: Sendable {
+private struct FakeDevice: Sendable {
     let database: FakeDatabase
     let zoneID: ZoneID
 
@@ -48,7 +48,7 @@ final class FakeFaultTests: XCTestCase {
 
     private var stored: Set<String> { Set(cloud.records(in: zoneID).keys) }
 
-    private var device: Device { Device(database: database, zoneID: zoneID) }
+    private var device: FakeDevice { FakeDevice(database: database, zoneID: zoneID) }
 
     private func id(_ name: String) -> RecordID { device.record(name).recordID }
 
