@@ -35,12 +35,15 @@ extension SyncStateMachine {
         var backoff = self[keyPath: lane].backoff
         let wait = backoff.next(using: &random)
         self[keyPath: lane].backoff = backoff
-        if let ordered = error?.retryAfter {
-            waitAsOrdered(Backoff.clamped(ordered))
-        }
+        if let error { heed(error) }
         let until = max(now.monotonic + wait, serverWait ?? .zero)
         self[keyPath: lane].retryAt = until
         actions.append(.setTimer(timer, at: until))
+    }
+
+    /// Whatever went wrong: if the server says when to come back, nobody comes earlier.
+    mutating func heed(_ error: CloudError) {
+        if let ordered = error.retryAfter { waitAsOrdered(Backoff.clamped(ordered)) }
     }
 
     /// No request before the server's wait is over, also after a restart.

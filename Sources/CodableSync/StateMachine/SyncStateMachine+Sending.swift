@@ -64,6 +64,7 @@ extension SyncStateMachine {
     private mutating func failSend(_ error: CloudError) {
         let items = inFlight
         clearInFlight()
+        heed(error)
         emit(.failed(error))
         switch error.recovery {
         case .split, .park:
@@ -193,6 +194,7 @@ extension SyncStateMachine {
         _ outcome: inout SendOutcome
     ) -> [JournalEntry] {
         let name = result.name
+        heed(error)
         switch error.recovery {
         case .retry, .continueFetching, .unwrap, .refetch:
             deferItem(name, after: error)

@@ -88,6 +88,7 @@ extension SyncStateMachine {
         if let error {
             // Sync works without: the engine polls, and tries again when it is opened the next time.
             subscriptionFailed = true
+            heed(error)
             emit(.subscriptionFailed(error))
         } else {
             setup.isStoring = true
@@ -96,6 +97,7 @@ extension SyncStateMachine {
     }
 
     private mutating func failSetup(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .waitForAccount:
             account = .unavailable(
