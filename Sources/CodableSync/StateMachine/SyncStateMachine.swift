@@ -67,6 +67,7 @@ package struct SyncStateMachine: Sendable {
     var uncommitted: [UncommittedBatch] = []
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
+    var reportedAccount: AccountStatus?
 
     var now = Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: 0))
     var actions: [SyncAction] = []
