@@ -119,6 +119,7 @@ extension SyncStateMachine {
     }
 
     private mutating func failFetchRequest(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.

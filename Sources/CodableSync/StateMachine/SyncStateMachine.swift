@@ -34,6 +34,8 @@ package struct SyncStateMachine: Sendable {
     var planner: BatchPlanner
     var random: SplitMix64
     var isOverQuota = false
+    /// The app has been told, and nothing was saved since.
+    var hasToldOfQuota = false
     var subscriptionFailed = false
 
     /// Items of the request that is being stored, or is under way.
@@ -67,6 +69,7 @@ package struct SyncStateMachine: Sendable {
     var uncommitted: [UncommittedBatch] = []
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
+    var reportedAccount: AccountStatus?
 
     var now = Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: 0))
     var actions: [SyncAction] = []
