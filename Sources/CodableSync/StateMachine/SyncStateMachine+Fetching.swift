@@ -146,6 +146,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             // Once the zone's fate is known, the run begins once more, for the same callers.
             fetchRuns -= 1
+            fetching.failure = nil
             wantsFetch = true
             examineZone(after: error)
         default:
