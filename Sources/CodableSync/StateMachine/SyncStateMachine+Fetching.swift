@@ -7,10 +7,14 @@ extension SyncStateMachine {
         else {
             return
         }
-        guard isReady, !fetching.isBusy, !isWaiting(fetching) else { return }
+        guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
         request(\.fetching) { .fetch($0, since: token) }
+    }
+
+    private var isResyncBeingStored: Bool {
+        uncommitted.contains { if case .resync = $0.then { true } else { false } }
     }
 
     private mutating func beginFetchRun() {
@@ -142,6 +146,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             // Once the zone's fate is known, the run begins once more, for the same callers.
             fetchRuns -= 1
+            fetching.failure = nil
             wantsFetch = true
             examineZone(after: error)
         default:
