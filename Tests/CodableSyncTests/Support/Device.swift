@@ -43,6 +43,15 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
+    /// Loses power: what had not reached the disk for good is gone, and the next engine begins with the rest.
+    func crash(keeping survivors: SimulatedDisk.Survivors = .onlySynced) async throws {
+        let files = try XCTUnwrap(configuration.fileSystem as? SimulatedFileSystem)
+        files.powerOffNow()
+        configuration.fileSystem = files.crashed(keeping: survivors)
+        try await engine.close()
+        engine = SyncEngine(database: database, configuration: configuration)
+    }
+
     /// Takes up to so many elements of `changes`, accepting all of them.
     func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
     {
