@@ -10,6 +10,7 @@ extension SyncStateMachine {
         guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
+        savedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -36,6 +37,8 @@ extension SyncStateMachine {
     }
 
     private mutating func take(_ page: FetchedPage) {
+        // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
+        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
         if page.moreComing, page.token == state.summary.zoneToken {
             // Empty pages happen; the same position for ever would never end.
             stalledPages += 1
@@ -59,7 +62,10 @@ extension SyncStateMachine {
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions { entries += takeDeletion(name) }
+        for name in page.deletions {
+            let isNew = state[name] == nil && page.records.contains { $0.name == name }
+            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
+        }
         for name in page.failed { lookUps.append(name) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {

@@ -192,6 +192,7 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
+        if fetching.request != nil { savedDuringFetch[result.name] = true }
         if deletedInFlight.contains(result.name) {
             // The feed said that it was deleted while it was being saved: before, or after?
             deletedInFlight.remove(result.name)
