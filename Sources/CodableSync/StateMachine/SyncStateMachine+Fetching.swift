@@ -67,9 +67,12 @@ extension SyncStateMachine {
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
         for name in page.failed { lookUps.append(name) }
+        if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            if !unchanged.isEmpty { entries.append(.listed(unchanged)) }
+            // What could not be read is there nevertheless.
+            let met = unchanged + page.failed
+            if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
         if !page.moreComing || entries.isEmpty == false || page.token != state.summary.zoneToken {
@@ -103,7 +106,7 @@ extension SyncStateMachine {
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.
     private mutating func deletionsOfAbsent(lastPage page: FetchedPage) -> [JournalEntry] {
-        let absent = state.absentFromListing(except: page.records.lazy.map(\.name))
+        let absent = state.absentFromListing(except: page.records.map(\.name) + page.failed)
         return absent.flatMap { takeDeletion($0) }
     }
 

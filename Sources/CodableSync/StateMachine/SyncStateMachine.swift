@@ -86,6 +86,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         self.state.renewed = []
+        for name in state.unreadQueue.names { lookUps.append(name) }
         self.now = now
         if let until = state.summary.serverWait {
             // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
