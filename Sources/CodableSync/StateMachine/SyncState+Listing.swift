@@ -11,7 +11,7 @@ extension SyncState {
 
     mutating func applyListingBegan() {
         changeSummary { summary in
-            summary.listing += 1
+            summary.listing &+= 1
             summary.isListing = true
             summary.zoneToken = nil
         }
@@ -97,6 +97,7 @@ extension RecordState {
         seen = nil
         sent = []
         isDeletionSent = false
+        isUnread = false
         pending?.base = nil
         undelivered?.seen = nil
     }

@@ -56,6 +56,7 @@ extension SyncStateMachine {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
         }
         let error = CloudError(.internalError, message: "The state could not be written.")
+        if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
         case .nothing, .answer, .resync: break
         case .send:

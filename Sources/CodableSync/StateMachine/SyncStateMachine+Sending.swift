@@ -193,12 +193,13 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if deletedInFlight.contains(result.name) {
-            // The feed said that it was deleted while it was being saved: before, or after?
-            deletedInFlight.remove(result.name)
-            lookUps.append(result.name)
-        }
-        return [.saved(name: result.name, sent: handle, version)]
+        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        let saved = JournalEntry.saved(name: result.name, sent: handle, version)
+        guard deletedInFlight.contains(result.name) else { return [saved] }
+        // The feed said that it was deleted while it was being saved: before, or after?
+        deletedInFlight.remove(result.name)
+        lookUps.append(result.name)
+        return [saved, .unread([result.name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
