@@ -22,7 +22,7 @@ extension LocalQueueScenarios {
         _ = try await run.value
     }
 
-    /// LQ-06
+    // LQ-06
     func testAnEditDuringAnUploadIsSentNextOnItsTag() async throws {
         for before in [true, false] {
             Calls.shared.reset(InFlight.self)
@@ -47,7 +47,7 @@ extension LocalQueueScenarios {
         }
     }
 
-    /// LQ-07
+    // LQ-07
     func testADeletionDuringAnUploadIsSentNext() async throws {
         for before in [true, false] {
             let name = before ? "before" : "after"
@@ -65,7 +65,7 @@ extension LocalQueueScenarios {
         }
     }
 
-    /// LQ-08
+    // LQ-08
     func testAnUploadDuringADeletionCreatesTheRecordAnew() async throws {
         for before in [true, false] {
             Calls.shared.reset(InFlight.self)
@@ -101,7 +101,7 @@ extension LocalQueueScenarios {
         }
     }
 
-    /// LQ-09
+    // LQ-09
     func testAConflictMetDuringAnEditIsResolvedWithTheNewestEdit() async throws {
         Recording.seen.withLock { $0 = [] }
         let phone = try makeDevice(Item<Recording>.self)
@@ -123,7 +123,7 @@ extension LocalQueueScenarios {
         XCTAssertEqual(server["a"]?.fields["title"], "v2")
     }
 
-    /// LQ-25
+    // LQ-25
     func testACancelledUploadIsEitherThrownOrPending() async throws {
         let phone = try makeDevice(Model.self)
         let engine = phone.engine

@@ -4,7 +4,7 @@ import XCTest
 
 /// The disk is full, the network is away, nobody is signed in, or the engine is stopped.
 extension LocalQueueScenarios {
-    /// LQ-15
+    // LQ-15
     func testAFullDiskRefusesTheCallAndKeepsTheQueue() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("before", "Tea"))
@@ -29,7 +29,7 @@ extension LocalQueueScenarios {
         XCTAssertEqual(server.keys.sorted(), ["a", "before"])
     }
 
-    /// LQ-16
+    // LQ-16
     func testModelsOfAnOfflineDayAreSentAfterTheNextLaunch() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.isReachable = false
@@ -48,7 +48,7 @@ extension LocalQueueScenarios {
         XCTAssertEqual(server.count, 10)
     }
 
-    /// LQ-17
+    // LQ-17
     func testModelsUploadedWhileNobodyIsSignedInAreSentAfterSignIn() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.setAccount(.noAccount)
@@ -70,7 +70,7 @@ extension LocalQueueScenarios {
         XCTAssertEqual(server.keys.sorted(), ["a"])
     }
 
-    /// LQ-18, LQ-19, LQ-20
+    // LQ-18, LQ-19, LQ-20
     func testChangesOfAStoppedEngineAreSentWhenItStarts() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("deleted"), Note("edited", "old"))
@@ -93,7 +93,7 @@ extension LocalQueueScenarios {
         XCTAssertEqual(server["edited"]?.fields["title"], "new")
     }
 
-    /// LQ-21
+    // LQ-21
     func testInitialModelsAreUploadedOnce() async throws {
         let models = (0..<5).map { Note("n\($0)", "\($0)") }
         let phone = try makeDevice(Note.self)
@@ -118,7 +118,7 @@ extension LocalQueueScenarios {
         }
     }
 
-    /// LQ-26
+    // LQ-26
     func testPendingChangesSayWhereEachOneStands() async throws {
         let (phone, files) = try makeFragileDevice(Item<Noticing>.self)
         func stages() async throws -> [String: ChangeStage] {

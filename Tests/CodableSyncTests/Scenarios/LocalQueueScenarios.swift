@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group A: the local queue and acknowledgement.
 class LocalQueueScenarios: EngineScenario {
-    /// LQ-01
+    // LQ-01
     func testWhatAnUploadReturnedForSurvivesTheLossOfPower() async throws {
         let (phone, _) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
@@ -16,7 +16,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "Tea")
     }
 
-    /// LQ-02
+    // LQ-02
     func testOfTwoUploadsOfOneRecordOnlyTheLastIsSent() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "first"))
@@ -27,7 +27,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "second")
     }
 
-    /// LQ-03
+    // LQ-03
     func testARecordUploadedAndDeletedBeforeItWasSentNeverExists() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
@@ -41,7 +41,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// LQ-04
+    // LQ-04
     func testDeletedAndUploadedAgainIsNeverADeletionForAnybody() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
@@ -57,7 +57,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(told, [.updated([Note("a", "new")])])
     }
 
-    /// LQ-05
+    // LQ-05
     func testTheLastOfUploadDeleteUploadIsTheFinalState() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
@@ -74,7 +74,7 @@ class LocalQueueScenarios: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// LQ-10
+    // LQ-10
     func testUploadingTheSameContentAgainChangesNothing() async throws {
         enum Policy: MergingPolicy {}
         Calls.shared.reset(Policy.self)
@@ -98,7 +98,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// LQ-11
+    // LQ-11
     func testACallWithoutModelsWritesAndSendsNothing() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a"))
@@ -112,7 +112,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.count, requests)
     }
 
-    /// LQ-12
+    // LQ-12
     func testOfTwoModelsOfOneCallTheLastCounts() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "first"), Note("b", "other"), Note("a", "last"))
@@ -126,7 +126,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.last?.deletions.sorted(), ["a", "b"])
     }
 
-    /// LQ-13
+    // LQ-13
     func testConcurrentUploadsAllArriveOnce() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
@@ -146,7 +146,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(Set(sent).count, 1000)
     }
 
-    /// LQ-14
+    // LQ-14
     func testOfConcurrentUploadsOfOneRecordTheLastOneIsKept() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
@@ -171,7 +171,7 @@ class LocalQueueScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// LQ-24
+    // LQ-24
     func testDeletingWhatNobodyKnowsSucceeds() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
