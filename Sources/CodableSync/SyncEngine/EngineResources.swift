@@ -19,10 +19,7 @@ final class EngineResources: Sendable {
 
     deinit {
         endAll()
-        if let journal = state.withLock({ $0.journal }) {
-            // What callers were promised is written already; the lane only lets go of its files.
-            Task { await journal.close() }
-        }
+        state.withLock { $0.journal }?.closeAndWait()
     }
 
     func keep(_ journal: JournalLane?) {
