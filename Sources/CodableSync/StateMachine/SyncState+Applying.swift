@@ -196,8 +196,13 @@ extension SyncState {
     private mutating func applyAccepted(_ changes: [AcceptedChange]) {
         for accepted in changes {
             change(accepted.name) { record in
-                record.seen = accepted.seen
-                if record.undelivered?.order == accepted.order { record.undelivered = nil }
+                if let undelivered = record.undelivered, undelivered.order == accepted.order {
+                    // It may have been touched since it was handed out.
+                    record.seen = undelivered.seen
+                    record.undelivered = nil
+                } else {
+                    record.seen = accepted.seen
+                }
             }
         }
     }
