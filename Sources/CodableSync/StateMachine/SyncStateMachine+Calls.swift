@@ -111,7 +111,9 @@ extension SyncStateMachine {
 
     mutating func takeResync(_ call: CallID) {
         wantsFetch = true
-        answer(call, afterStoring: [.listingBegan])
+        // A page from the former position would pass for the whole listing.
+        abandonRequest(in: \.fetching)
+        append([.listingBegan], then: .resync(call))
     }
 
     mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {

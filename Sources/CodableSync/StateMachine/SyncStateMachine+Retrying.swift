@@ -22,6 +22,13 @@ extension SyncStateMachine {
         return true
     }
 
+    /// Whatever the answer will be, it comes too late.
+    mutating func abandonRequest(in lane: WritableKeyPath<SyncStateMachine, Lane>) {
+        guard let request = self[keyPath: lane].request else { return }
+        self[keyPath: lane].request = nil
+        actions.append(.cancelTimer(.deadline(request)))
+    }
+
     func isWaiting(_ lane: Lane) -> Bool {
         if let retryAt = lane.retryAt { retryAt > now.monotonic } else { false }
     }

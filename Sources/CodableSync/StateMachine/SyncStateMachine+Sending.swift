@@ -5,6 +5,7 @@ extension SyncStateMachine {
     mutating func advanceSending() {
         guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
         guard isReady, !sending.isBusy, !isWaiting(sending), !isOverQuota else { return }
+        guard state.sendQueue.count > deferred.count else { return }
         // The first fetch comes first, if it can: edits made before it are merged with what is there.
         if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
         let items = planner.plan(candidates)
@@ -192,12 +193,13 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if deletedInFlight.contains(result.name) {
-            // The feed said that it was deleted while it was being saved: before, or after?
-            deletedInFlight.remove(result.name)
-            lookUps.append(result.name)
-        }
-        return [.saved(name: result.name, sent: handle, version)]
+        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        let saved = JournalEntry.saved(name: result.name, sent: handle, version)
+        guard deletedInFlight.contains(result.name) else { return [saved] }
+        // The feed said that it was deleted while it was being saved: before, or after?
+        deletedInFlight.remove(result.name)
+        lookUps.append(result.name)
+        return [saved, .unread([result.name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.

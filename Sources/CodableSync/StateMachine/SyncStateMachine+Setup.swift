@@ -166,11 +166,7 @@ extension SyncStateMachine {
 
     /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
     private mutating func abandonRequests() {
-        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] {
-            guard let request = self[keyPath: lane].request else { continue }
-            self[keyPath: lane].request = nil
-            actions.append(.cancelTimer(.deadline(request)))
-        }
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
         lookUps = RecordQueue()

@@ -50,6 +50,8 @@ package struct SyncStateMachine: Sendable {
     var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// Records saved since the page that is under way was asked for.
+    var savedDuringFetch = RecordTable<Bool>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
@@ -84,6 +86,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         self.state.renewed = []
+        for name in state.unreadQueue.names { lookUps.append(name) }
         self.now = now
         if let until = state.summary.serverWait {
             // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.

@@ -200,6 +200,7 @@ struct MachineHarness {
         run(.streamRequested(stream))
         run(.streamRequested(stream))
         run(.streamEnded(stream))
+        for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
     }
 
     // MARK: The mechanical checks
