@@ -113,7 +113,7 @@ extension LocalQueueScenarios {
         let engine = phone.engine
         let run = Task { try await engine.sendChanges() }
         await gate.reached()
-        try await serverSave("a", ["title": "S", "count": 0, "tags": .list([])])
+        try await serverSave(Item<Recording>("a", "S"))
         try await phone.engine.upload(Item("a", "v2"))
         gate.open()
         _ = try await run.value

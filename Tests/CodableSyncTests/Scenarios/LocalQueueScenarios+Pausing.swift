@@ -126,7 +126,7 @@ extension LocalQueueScenarios {
         }
         try await phone.engine.upload(Item("conflict", "v0"))
         try await phone.engine.sync()
-        try await serverSave("conflict", ["title": "S", "count": 0, "tags": .list([])])
+        try await serverSave(Item<Noticing>("conflict", "S"))
 
         let refusal = CloudError(.invalidArguments, message: "The field is not in the schema.")
         phone.database.failItemAlways("parked", refusal)

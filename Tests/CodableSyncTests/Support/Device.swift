@@ -101,3 +101,12 @@ final class EventLog: Sendable {
 
     func clear() { events.withLock { $0 = [] } }
 }
+
+extension EventLog {
+    /// The names of the records that were set aside, as often as the engine told.
+    var parkedNames: [String] {
+        all.compactMap { if case .parked(let name, _) = $0 { name } else { nil } }
+    }
+
+    func count(where isCounted: (SyncEvent) -> Bool) -> Int { all.filter(isCounted).count }
+}

@@ -24,6 +24,11 @@ extension EngineScenario {
         return (device, files)
     }
 
+    /// Acts as somebody else's device, past any engine: writes all fields of a model.
+    func serverSave<Policy>(_ item: Item<Policy>, zone: String = "Item") async throws {
+        try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)
+    }
+
     /// Waits until something that nobody announces has happened, and fails if it does not.
     func eventually(
         _ what: String,
