@@ -18,6 +18,15 @@ enum SyncOrder: String, CaseIterable {
     }
 }
 
+extension Gate {
+    /// Lets everybody pass: planned where a request is to take its normal course.
+    static var opened: Gate {
+        let gate = Gate()
+        gate.open()
+        return gate
+    }
+}
+
 extension EngineScenario {
     /// Two devices that have the same models, and have shown them.
     func makePair<Model>(
@@ -83,6 +92,17 @@ extension EngineScenario {
         return result
     }
 
+    /// Fills the zone with so many records, past any engine.
+    func fill(_ database: ScriptedDatabase, _ count: Int) async throws {
+        for start in stride(from: 0, to: count, by: 400) {
+            let names = (start..<min(start + 400, count)).map { "r-\($0)" }
+            try await serverModify(
+                database,
+                saving: names.map { ($0, "Item", ["id": .string($0), "title": "", "count": 0]) }
+            )
+        }
+    }
+
     /// Waits until something that needs no more input has happened.
     func eventually(
         _ what: String,
@@ -99,10 +119,27 @@ extension EngineScenario {
 }
 
 extension Device {
-    /// Forgets what the app was told so far, and returns what it is told from now on.
-    func told() async throws -> [ModelChange<Model>] { try await drain() }
+    /// Takes changes, accepting them, until no more than so many records are left to be told of.
+    func drain(leaving count: Int) async throws -> [ModelChange<Model>] {
+        let taken = Locked<[ModelChange<Model>]>([])
+        let changes = engine.changes
+        let loop = Task {
+            for await change in changes { taken.withLock { $0.append(change) } }
+        }
+        while try await engine.diagnostics().undeliveredCount > count { await Task.yield() }
+        loop.cancel()
+        await loop.value
+        return taken.withLock { $0 }
+    }
 
-    /// The titles of events of one kind.
+    /// Takes the next element without accepting it, as an app that dies over it does.
+    func peek() async -> ModelChange<Model>? {
+        let changes = engine.changes
+        for await change in changes { return change }
+        return nil
+    }
+
+    /// What was given up, as the events tell.
     func discarded() -> [(name: String, reason: DiscardReason)] {
         events.all.compactMap {
             if case .discarded(let name, _, let reason) = $0 { (name, reason) } else { nil }

@@ -299,7 +299,11 @@ final class ScriptedDatabase: CloudDatabase {
         }
     }
 
+    /// A push of a test is `["zone": name]`, for databases that know of no pushes.
     func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
-        base.notification(from: userInfo)
+        if let zone = userInfo["zone"] as? String {
+            return CloudNotification(zoneID: ZoneID(zoneName: zone))
+        }
+        return base.notification(from: userInfo)
     }
 }
