@@ -140,7 +140,11 @@ struct LedgerSaver {
             existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
         for (name, value) in record.fields {
             let isDropped = draft.options.dropsEmptyLists && value.isNothing
-            merged.fields[name] = value == .null || isDropped ? nil : value.stored
+            if value == .null || isDropped {
+                merged.fields.removeValue(forKey: name)
+            } else {
+                merged.fields[name] = value.stored
+            }
         }
         if let parent = record.parent { merged.parent = parent }
         let old = existing?.systemFields

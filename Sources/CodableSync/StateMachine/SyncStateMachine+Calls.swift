@@ -182,11 +182,11 @@ extension SyncStateMachine {
         if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
     }
 
-    /// Callers whose fetch has ended go on to wait for what is sent.
+    /// Callers whose fetch has ended go on to wait for what is sent, also while the next fetch is running.
     mutating func endFetchPhases() {
-        guard !isFetchRunning else { return }
+        let ended = isFetchRunning ? fetchRuns - 1 : fetchRuns
         for index in waiters.indices {
-            if let run = waiters[index].fetchRun, fetchRuns >= run { waiters[index].fetchRun = nil }
+            if let run = waiters[index].fetchRun, ended >= run { waiters[index].fetchRun = nil }
         }
     }
 

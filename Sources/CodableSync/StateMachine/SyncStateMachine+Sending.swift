@@ -5,6 +5,7 @@ extension SyncStateMachine {
     mutating func advanceSending() {
         guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
         guard isReady, !sending.isBusy, !isWaiting(sending), !isOverQuota else { return }
+        guard state.sendQueue.count > deferred.count else { return }
         // The first fetch comes first, if it can: edits made before it are merged with what is there.
         if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
         let items = planner.plan(candidates)
