@@ -105,12 +105,23 @@ package final class JSONStateStore: StateStore {
     package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
         var records: [ContentHandle: Record] = [:]
         for handle in handles {
-            guard let position = index.withLock({ $0[handle] }) else { continue }
-            let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
-            guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
-            records[handle] = try RecordJSON.decode(bytes)
+            if let bytes = try read(handle) { records[handle] = try RecordJSON.decode(bytes) }
         }
         return records
+    }
+
+    /// Reads contents where they are; a compaction may move them in the middle of it.
+    private func read(_ handle: ContentHandle) throws -> [UInt8]? {
+        while let position = index.withLock({ $0[handle] }) {
+            do {
+                let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
+                guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
+                return bytes
+            } catch LogError.unknownPosition where index.withLock({ $0[handle] }) != position {
+                continue
+            }
+        }
+        return nil
     }
 
     package func close() {
@@ -172,17 +183,21 @@ package final class JSONStateStore: StateStore {
         let frozen = try log.beginCompaction()
         let layer = index.withLock { $0.freeze() }
         return { [self] in
+            let positions: [ContentHandle: LogPosition]
+            let compacted: CompactedLog
             do {
                 var fold = JournalFold()
                 try frozen.replay { line, position in try fold.take(Array(line), at: position) }
-                let positions = try writeSnapshot(of: fold, to: frozen)
-                let compacted = try frozen.finish()
-                index.withLock { $0.replace(frozenAt: layer, by: positions) }
-                try log.finishCompaction(compacted)
+                positions = try writeSnapshot(of: fold, to: frozen)
+                compacted = try frozen.finish()
             } catch {
                 try frozen.cancel()
                 throw error
             }
+            // The log must know the snapshot before a reader gets a position in it; the files that it stands
+            // for can still be read.
+            defer { index.withLock { $0.replace(frozenAt: layer, by: positions) } }
+            try log.finishCompaction(compacted)
         }
     }
 
