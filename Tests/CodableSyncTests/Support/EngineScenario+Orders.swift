@@ -90,11 +90,13 @@ extension EngineScenario {
         line: UInt = #line,
         _ condition: () async throws -> Bool
     ) async throws {
-        for _ in 0..<200_000 {
-            if try await condition() { return }
+        let deadline = ContinuousClock.now + .seconds(15)
+        while try await !condition() {
+            if ContinuousClock.now > deadline {
+                return XCTFail("It never happens: \(what).", file: file, line: line)
+            }
             await Task.yield()
         }
-        XCTFail("It never happens: \(what).", file: file, line: line)
     }
 }
 
