@@ -23,6 +23,8 @@ package enum JournalEntry: Equatable, Sendable {
     case fetched(name: String, KnownVersion)
     /// The cloud no longer has a record.
     case fetchedDeletion(name: String)
+    /// Records of which the feed has passed a change that could not be read: to be looked up.
+    case unread([String])
     /// Records that a full listing met unchanged.
     case listed([String])
     /// The position after a page, stored with the page's changes in one commit.
@@ -145,7 +147,8 @@ extension JournalEntry {
         case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
             .purgeResolved, .discarded:
             true
-        case .queued, .sending, .listed, .page, .listingBegan, .parked, .retried, .zoneReady, .databaseToken,
+        case .queued, .sending, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
+            .databaseToken,
             .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
             .initialModelsQueued:
             false

@@ -71,6 +71,8 @@ struct UncommittedBatch: Equatable, Sendable {
         case nothing
         /// A call of the app ends.
         case answer(CallID)
+        /// A call for a full listing ends, and the listing may begin.
+        case resync(CallID)
         /// The request that the entries announce may leave.
         case send(RequestID)
         /// The page is stored.
@@ -82,5 +84,13 @@ struct UncommittedBatch: Equatable, Sendable {
         case setup
         case zoneLost
         case fetchAnew
+
+        /// The call of the app that waits for it.
+        var call: CallID? {
+            switch self {
+            case .answer(let call), .resync(let call): call
+            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .zoneLost, .fetchAnew: nil
+            }
+        }
     }
 }

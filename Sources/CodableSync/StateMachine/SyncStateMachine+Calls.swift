@@ -6,8 +6,8 @@ extension SyncStateMachine {
         isStopped = false
         guard !isStarted else { return }
         isStarted = true
-        fault = nil
-        setup.retryAt = nil
+        endOwnWaits()
+        if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         if configuration.automaticallySyncs { wantsFetch = true }
     }
 
@@ -17,7 +17,7 @@ extension SyncStateMachine {
         wantsFetch = false
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
-        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .poll] {
+        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .resolveRetry, .poll] {
             actions.append(.cancelTimer(timer))
         }
     }
@@ -55,16 +55,7 @@ extension SyncStateMachine {
             actions.append(.answer(call, .failed(error)))
             return
         }
-        // A caller who asks ends the engine's own waits, never the server's.
-        setup.retryAt = nil
-        fetching.retryAt = nil
-        sending.retryAt = nil
-        lookingUp.retryAt = nil
-        resolving.retryAt = nil
-        if case .unavailable = account { account = .unknown }
-        fault = nil
-        isOverQuota = false
-        deferred = RecordQueue()
+        endOwnWaits()
         var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
         if parts.contains(.fetch) {
             waiter.fetchRun = fetchRuns + 1
@@ -72,6 +63,17 @@ extension SyncStateMachine {
         }
         waiters.append(waiter)
         passEnd = max(passEnd, state.sendQueue.endPosition)
+    }
+
+    /// A caller who asks ends the engine's own waits, never the server's.
+    private mutating func endOwnWaits() {
+        for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp, \.resolving] {
+            self[keyPath: lane].retryAt = nil
+        }
+        if case .unavailable = account { account = .unknown }
+        fault = nil
+        isOverQuota = false
+        deferred = RecordQueue()
     }
 
     /// Errors that a caller gets at once.
@@ -109,7 +111,9 @@ extension SyncStateMachine {
 
     mutating func takeResync(_ call: CallID) {
         wantsFetch = true
-        answer(call, afterStoring: [.listingBegan])
+        // A page from the former position would pass for the whole listing.
+        abandonRequest(in: \.fetching)
+        append([.listingBegan], then: .resync(call))
     }
 
     mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {

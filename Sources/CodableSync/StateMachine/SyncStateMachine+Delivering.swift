@@ -23,7 +23,7 @@ extension SyncStateMachine {
     mutating func takeStreamEnded(_ id: StreamID) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         let ended = streams.remove(at: index)
-        guard !streams.isEmpty else { return }
+        guard !streams.isEmpty || !configuration.keepsUndelivered else { return }
         var released = ended.handed
         for name in ended.queue.names {
             guard let undelivered = state[name]?.undelivered else { continue }

@@ -7,10 +7,15 @@ extension SyncStateMachine {
         else {
             return
         }
-        guard isReady, !fetching.isBusy, !isWaiting(fetching) else { return }
+        guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
+        savedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
+    }
+
+    private var isResyncBeingStored: Bool {
+        uncommitted.contains { if case .resync = $0.then { true } else { false } }
     }
 
     private mutating func beginFetchRun() {
@@ -32,6 +37,8 @@ extension SyncStateMachine {
     }
 
     private mutating func take(_ page: FetchedPage) {
+        // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
+        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
         if page.moreComing, page.token == state.summary.zoneToken {
             // Empty pages happen; the same position for ever would never end.
             stalledPages += 1
@@ -55,11 +62,17 @@ extension SyncStateMachine {
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions { entries += takeDeletion(name) }
+        for name in page.deletions {
+            let isNew = state[name] == nil && page.records.contains { $0.name == name }
+            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
+        }
         for name in page.failed { lookUps.append(name) }
+        if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            if !unchanged.isEmpty { entries.append(.listed(unchanged)) }
+            // What could not be read is there nevertheless.
+            let met = unchanged + page.failed
+            if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
         if !page.moreComing || entries.isEmpty == false || page.token != state.summary.zoneToken {
@@ -93,7 +106,7 @@ extension SyncStateMachine {
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.
     private mutating func deletionsOfAbsent(lastPage page: FetchedPage) -> [JournalEntry] {
-        let absent = state.absentFromListing(except: page.records.lazy.map(\.name))
+        let absent = state.absentFromListing(except: page.records.map(\.name) + page.failed)
         return absent.flatMap { takeDeletion($0) }
     }
 
@@ -119,6 +132,7 @@ extension SyncStateMachine {
     }
 
     private mutating func failFetchRequest(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
@@ -141,6 +155,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             // Once the zone's fate is known, the run begins once more, for the same callers.
             fetchRuns -= 1
+            fetching.failure = nil
             wantsFetch = true
             examineZone(after: error)
         default:

@@ -20,7 +20,7 @@ extension SyncStateMachine {
         passOnRenewed()
         switch committed.then {
         case .nothing: break
-        case .answer(let call): actions.append(.answer(call, .done))
+        case .answer(let call), .resync(let call): actions.append(.answer(call, .done))
         case .send(let request): leave(request)
         case .page(let moreComing): endPage(moreComing: moreComing)
         case .sent(let extendsPass):
@@ -43,7 +43,7 @@ extension SyncStateMachine {
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
         let failed = uncommitted.remove(at: index)
-        if case .answer(let call) = failed.then {
+        if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
                 case .storageFull(let detail): .storageFull(detail)
@@ -56,8 +56,9 @@ extension SyncStateMachine {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
         }
         let error = CloudError(.internalError, message: "The state could not be written.")
+        if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
-        case .nothing, .answer: break
+        case .nothing, .answer, .resync: break
         case .send:
             sending.isStoring = false
             clearInFlight()

@@ -18,6 +18,7 @@ extension SyncStateMachine {
             take(found)
         case .failure(let error):
             beingLookedUp = []
+            heed(error)
             emit(.failed(error))
             failWaiters(error)
             if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
@@ -54,6 +55,7 @@ extension SyncStateMachine {
 
     private mutating func entries(for found: LookedUp) -> [JournalEntry] {
         let name = found.name
+        if case .failure(let error) = found.result { heed(error) }
         switch found.result {
         case .success(let version?):
             // Refused as a conflict, and yet the version that the change was made on: not at once again.

@@ -49,13 +49,13 @@ extension SyncStateMachine {
             // A look-up that fails says nothing about the account: everything waits.
             failSetup(error)
         case .success(let found):
-            setup.backoff.reset()
-            actions.append(.reportAccount(found.status))
+            report(found.status)
             if found.status == .available, let user = found.userRecordName {
                 accept(user: user)
             } else {
                 account = .unavailable(found.status)
-                if found.status == .couldNotDetermine { backOff(\.setup, .setupRetry, after: nil) }
+                // The signal of its return may be lost.
+                backOff(\.setup, .setupRetry, after: nil)
             }
         }
     }
@@ -66,6 +66,7 @@ extension SyncStateMachine {
             emit(.accountChanged(from: owner, to: user))
             return
         }
+        setup.backoff.reset()
         account = .confirmed(user)
         if configuration.automaticallySyncs, isStarted { wantsFetch = true }
     }
@@ -88,6 +89,7 @@ extension SyncStateMachine {
         if let error {
             // Sync works without: the engine polls, and tries again when it is opened the next time.
             subscriptionFailed = true
+            heed(error)
             emit(.subscriptionFailed(error))
         } else {
             setup.isStoring = true
@@ -96,11 +98,10 @@ extension SyncStateMachine {
     }
 
     private mutating func failSetup(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .waitForAccount:
-            account = .unavailable(
-                error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
-            )
+            loseAccount(error)
         case .stop:
             fault = error
         case .askUser:
@@ -165,11 +166,7 @@ extension SyncStateMachine {
 
     /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
     private mutating func abandonRequests() {
-        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] {
-            guard let request = self[keyPath: lane].request else { continue }
-            self[keyPath: lane].request = nil
-            actions.append(.cancelTimer(.deadline(request)))
-        }
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
         lookUps = RecordQueue()

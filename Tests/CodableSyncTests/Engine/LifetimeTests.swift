@@ -40,6 +40,16 @@ final class LifetimeTests: XCTestCase {
         XCTAssertNil(engine)
     }
 
+    func testOnceAnEngineIsReleasedItsDirectoryIsFree() async throws {
+        let files = MemoryFileSystem()
+        for round in 0..<20 {
+            let device = Device<Note>(cloud.database(user: "alice"), files: files)
+            try await device.engine.upload(Note("n\(round)", "Tea"))
+            let pending = try await device.engine.pendingChanges()
+            XCTAssertEqual(pending.count, round + 1)
+        }
+    }
+
     func testCloseEndsStreamsAndLaterCallsSayClosed() async throws {
         let device = makeDevice()
         try await device.engine.upload(Note("a", "Tea"))

@@ -117,13 +117,17 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     /// A writer that was killed in the middle of a line: the next one cuts it off.
     func testTornTailOfAnotherWriterIsCutOff() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem))
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
         try await LedgerDirectoryFixture.save("a", in: first)
         try await LedgerDirectoryFixture.save("b", in: second)
         try fileSystem.openFile(at: "/ledger/journal-1.jsonl", for: .appending)
             .append(Array("{\"user\":\"alice\",\"sav".utf8))
         try await LedgerDirectoryFixture.save("c", in: first)
-        let (one, other) = try await (LedgerDirectoryFixture.names(in: first), LedgerDirectoryFixture.names(in: second))
+        let (one, other) = try await (
+            LedgerDirectoryFixture.names(in: first), LedgerDirectoryFixture.names(in: second)
+        )
         XCTAssertEqual(one, ["a", "b", "c"])
         XCTAssertEqual(other, one)
     }

@@ -85,11 +85,15 @@ final class LedgerDirectoryTests: XCTestCase {
 
     func testConnectionsFollowEachOther() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem))
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
         for round in 0..<5 {
             try await LedgerDirectoryFixture.save("first \(round)", in: first)
             try await LedgerDirectoryFixture.save("second \(round)", in: second)
-            let (one, other) = try await (LedgerDirectoryFixture.changes(in: first), LedgerDirectoryFixture.changes(in: second))
+            let (one, other) = try await (
+                LedgerDirectoryFixture.changes(in: first), LedgerDirectoryFixture.changes(in: second)
+            )
             XCTAssertEqual(one, other)
             XCTAssertEqual(one.count, (round + 1) * 2)
         }
@@ -117,7 +121,9 @@ final class LedgerDirectoryTests: XCTestCase {
 
     func testCompactionKeepsRecordsAndTokensAndOthersFollow() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem))
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
         for round in 0..<30 { try await LedgerDirectoryFixture.save("a", "b", text: "\(round)", in: first) }
         let before = try await LedgerDirectoryFixture.changes(in: second)
         let size = try XCTUnwrap(fileSystem.bytes(at: "/ledger/journal-1.jsonl")).count
@@ -138,7 +144,9 @@ final class LedgerDirectoryTests: XCTestCase {
         // The snapshot is written beside the requests; the journal that it needs is begun at once.
         let numbers = fileSystem.names(in: "/ledger").compactMap { LogFileName($0)?.number }
         XCTAssertGreaterThan(numbers.max() ?? 0, 1)
-        let records = try await LedgerDirectoryFixture.changes(in: LedgerDirectoryFixture.directory(fileSystem))
+        let records = try await LedgerDirectoryFixture.changes(
+            in: LedgerDirectoryFixture.directory(fileSystem)
+        )
         XCTAssertEqual(records.map { $0.fields["text"] }, [.string("299")])
     }
 

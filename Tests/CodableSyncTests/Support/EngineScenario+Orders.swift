@@ -18,15 +18,6 @@ enum SyncOrder: String, CaseIterable {
     }
 }
 
-extension Gate {
-    /// Lets everybody pass: planned where a request is to take its normal course.
-    static var opened: Gate {
-        let gate = Gate()
-        gate.open()
-        return gate
-    }
-}
-
 extension EngineScenario {
     /// Two devices that have the same models, and have shown them.
     func makePair<Model>(
@@ -101,20 +92,6 @@ extension EngineScenario {
                 saving: names.map { ($0, "Item", ["id": .string($0), "title": "", "count": 0]) }
             )
         }
-    }
-
-    /// Waits until something that needs no more input has happened.
-    func eventually(
-        _ what: String,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ condition: () async throws -> Bool
-    ) async throws {
-        for _ in 0..<200_000 {
-            if try await condition() { return }
-            await Task.yield()
-        }
-        XCTFail("It never happens: \(what).", file: file, line: line)
     }
 }
 

@@ -13,6 +13,13 @@ final class Gate: Sendable {
 
     private let state = Locked(State())
 
+    /// A gate that holds nobody.
+    static var opened: Gate {
+        let gate = Gate()
+        gate.open()
+        return gate
+    }
+
     /// Called by the request: waits here.
     func pass() async throws {
         try await withCheckedThrowingContinuation { continuation in

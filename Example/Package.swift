@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Example",
+    platforms: [.macOS(.v14)],
+    products: [
+        .executable(name: "landmarks", targets: ["LandmarksCommand"]),
+        .library(name: "LandmarkModel", targets: ["LandmarkModel"]),
+    ],
+    dependencies: [
+        .package(name: "CodableSync", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        .target(
+            name: "LandmarkModel",
+            dependencies: [.product(name: "RecordCoding", package: "CodableSync")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "LandmarksCommand",
+            dependencies: [
+                "LandmarkModel",
+                .product(name: "CodableSync", package: "CodableSync"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            resources: [.embedInCode("Resources/landmarks.geojson")],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "LandmarkModelTests", dependencies: ["LandmarkModel"], swiftSettings: settings),
+        .testTarget(
+            name: "LandmarksCommandTests",
+            dependencies: ["LandmarksCommand"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

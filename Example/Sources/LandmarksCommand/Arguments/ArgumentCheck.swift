@@ -1,0 +1,72 @@
+import ArgumentParser
+
+/// What must be said about the arguments before they are parsed: no command, an unknown one, an option twice.
+struct ArgumentCheck {
+    private let arguments: [String]
+
+    init(_ arguments: [String]) {
+        // After a bare `--` nothing is an option.
+        self.arguments = Array(arguments.prefix { $0 != "--" })
+    }
+
+    /// The options of the command itself that take a value.
+    private static let valued = ["--device", "--home", "--cloud"]
+
+    /// The subcommands, `help` among them.
+    static let commands =
+        Landmarks.configuration.subcommands.map { command in
+            command.configuration.commandName ?? String(describing: command).lowercased()
+        } + ["help"]
+
+    var asksForJSON: Bool { arguments.contains("--json") }
+
+    private var asksForHelp: Bool { arguments.contains("--help") || arguments.contains("-h") }
+
+    /// The first argument that is neither an option nor an option's value.
+    private var command: String? {
+        var isValue = false
+        for argument in arguments {
+            if isValue {
+                isValue = false
+            } else if Self.valued.contains(argument) {
+                isValue = true
+            } else if !argument.hasPrefix("-") {
+                return argument
+            }
+        }
+        return nil
+    }
+
+    /// Throws a usage failure for the first thing that is wrong.
+    func check() throws {
+        if asksForHelp { return }
+        guard let command else {
+            if let option = arguments.last, Self.valued.contains(option) {
+                throw Failure(.usage, "missing value for '\(option)'")
+            }
+            throw Failure(.usage, Landmarks.helpMessage(), isWholeText: true)
+        }
+        guard Self.commands.contains(command) else {
+            throw Failure(.usage, "unknown command '\(command.shown)'\(remedy(for: command))")
+        }
+        try checkRepetition()
+    }
+
+    private func remedy(for command: String) -> String {
+        if let nearest = EditDistance.nearest(to: command, among: Self.commands) {
+            return "; did you mean '\(nearest)'?"
+        }
+        return "; the commands are \(Self.commands.joined(separator: ", "))"
+    }
+
+    /// The parser would take the last one in silence.
+    private func checkRepetition() throws {
+        var seen: Set<Substring> = []
+        for argument in arguments where argument.hasPrefix("--") {
+            let name = argument.prefix { $0 != "=" }
+            if !seen.insert(name).inserted {
+                throw Failure(.usage, "'\(String(name).shown)' is given twice")
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import CodableSync
+import Foundation
+import LandmarkModel
+
+extension Landmark.Category: ExpressibleByArgument {}
+
+/// Makes a landmark.
+struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Adds a landmark, and prints its record name once it is safe on this device."
+    )
+
+    @ParentCommand var landmarks: Landmarks
+
+    @Argument(help: "What it is called.")
+    var name: String
+
+    // Negative numbers begin like options do.
+    @Option(parsing: .unconditional, help: "Degrees north, -90 to 90.")
+    var latitude: Double
+
+    @Option(parsing: .unconditional, help: "Degrees east, -180 to 180.")
+    var longitude: Double
+
+    @Option(help: "What it is.")
+    var category = Landmark.Category.other
+
+    @Option(help: "What you want to remember.")
+    var note: String?
+
+    func validate() throws {
+        if name.allSatisfy(\.isWhitespace) { throw ValidationError("the name is empty") }
+        if !(-90...90).contains(latitude) {
+            throw ValidationError("--latitude must be -90 to 90, got '\(latitude)'")
+        }
+        if !(-180...180).contains(longitude) {
+            throw ValidationError("--longitude must be -180 to 180, got '\(longitude)'")
+        }
+    }
+
+    func run() async throws {
+        var landmark = Landmark(
+            id: UUID().uuidString,
+            name: name,
+            coordinate: Coordinate(latitude: latitude, longitude: longitude),
+            category: category
+        )
+        landmark.note = note
+        try await landmarks.options.chosenDevice().withEngine { [landmark] engine in
+            try await engine.upload(landmark)
+            try Output.standard.write(landmark.recordName + "\n")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import CodableSync
+import Foundation
+import LandmarkModel
+
+/// Changes a landmark.
+struct Edit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Edits a landmark.")
+
+    @ParentCommand var landmarks: Landmarks
+
+    @Argument(help: "The landmark's record name, as 'list' shows it.")
+    var record: String
+
+    @Option(help: "Its new name.")
+    var name: String?
+
+    @Option(help: "Its new note.")
+    var note: String?
+
+    @Flag(name: .customLong("no-note"), help: "Takes the note away.")
+    var removesNote = false
+
+    @Option(parsing: .unconditional, help: "Stars, 0 to 5; 0 takes them away.")
+    var rating: Int?
+
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether you like it best.")
+    var favorite: Bool?
+
+    func validate() throws {
+        if let name, name.allSatisfy(\.isWhitespace) { throw ValidationError("the name is empty") }
+        if note != nil, removesNote { throw ValidationError("--note and --no-note exclude each other") }
+        if let rating, !(0...5).contains(rating) {
+            throw ValidationError("--rating must be 0 to 5, got '\(rating)'")
+        }
+        if name == nil, note == nil, !removesNote, rating == nil, favorite == nil {
+            throw ValidationError(
+                "there is nothing to edit: give --name, --note, --no-note, --rating, --favorite or --no-favorite"
+            )
+        }
+    }
+
+    func run() async throws {
+        try await landmarks.options.chosenDevice().withEngine { engine in
+            guard let known = try await engine.model(named: record) else {
+                throw Failure(.noInput, "there is no landmark '\(record.shown)' on this device")
+            }
+            let edited = edited(known)
+            if edited != known { try await engine.upload(edited) }
+            try Output.standard.write("\(edited.recordName)  \(edited.line)\n")
+        }
+    }
+
+    private func edited(_ known: Landmark) -> Landmark {
+        var landmark = known
+        landmark.name = name ?? known.name
+        landmark.note = removesNote ? nil : note ?? known.note
+        landmark.rating = rating ?? known.rating
+        landmark.isFavorite = favorite ?? known.isFavorite
+        return landmark
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import CodableSync
+import Foundation
+import LandmarkModel
+
+/// Prints the landmarks that this device knows.
+struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lists landmarks, in the order of their record names."
+    )
+
+    @ParentCommand var landmarks: Landmarks
+
+    @Option(help: "Only those with this in a name, country, region or note.")
+    var search: String?
+
+    @Flag(help: "Only favorites.")
+    var favorites = false
+
+    @Flag(help: "Prints one JSON array, the same bytes on every device.")
+    var json = false
+
+    func run() async throws {
+        let all = try await landmarks.options.chosenDevice().withEngine { try await $0.allModels() }
+        try Output.standard.write(text(of: selected(from: all)))
+    }
+
+    private func selected(from all: [Landmark]) -> [Landmark] {
+        all.filter { landmark in
+            (!favorites || landmark.isFavorite) && search.map { landmark.mentions($0) } ?? true
+        }
+        // By bytes: every device and every system has the same order.
+        .sorted { $0.recordName.utf8.lexicographicallyPrecedes($1.recordName.utf8) }
+    }
+
+    private func text(of landmarks: [Landmark]) -> String {
+        json ? Self.json(of: landmarks) : Self.table(of: landmarks)
+    }
+
+    /// One array, an element on each line.
+    static func json(of landmarks: [Landmark]) -> String {
+        if landmarks.isEmpty { return "[]\n" }
+        return "[\n" + landmarks.map { JSONText.of(ListedLandmark(landmark: $0)) }.joined(separator: ",\n")
+            + "\n]\n"
+    }
+
+    /// A line for each, for people.
+    static func table(of landmarks: [Landmark]) -> String {
+        let width = landmarks.map(\.recordName.count).max() ?? 0
+        return landmarks.map { landmark in
+            let name = landmark.recordName.shown
+            let padding = String(repeating: " ", count: max(0, width - name.count))
+            return "\(name)\(padding)  \(landmark.line)\n"
+        }.joined()
+    }
+}
+
+extension Landmark {
+    /// Whether a text is in one of the names, the country, the region or the note; case and accents do not matter.
+    func mentions(_ text: String) -> Bool {
+        let texts = [name, country, region, note].compactMap { $0 } + alternateNames + names.values
+        return texts.contains {
+            $0.range(of: text, options: [.caseInsensitive, .diacriticInsensitive]) != nil
+        }
+    }
+}

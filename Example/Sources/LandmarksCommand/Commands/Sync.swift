@@ -1,0 +1,53 @@
+import ArgumentParser
+import CodableSync
+import LandmarkModel
+
+/// Sends and fetches.
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sends what is queued, fetches what the others did, and says how much it was."
+    )
+
+    @ParentCommand var landmarks: Landmarks
+
+    @Flag(help: "Prints one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let summary = try await landmarks.options.chosenDevice().withEngine { engine in
+            try await SyncProgress(engine: engine).sync()
+        }
+        try Output.standard.write(
+            json ? JSONText.of(SummaryDocument(summary)) + "\n" : Self.text(of: summary)
+        )
+    }
+
+    static func text(of summary: SyncSummary) -> String {
+        var parts = [
+            "\(summary.sent) sent", "\(summary.deleted) deleted", "\(summary.fetched) fetched",
+            "\(summary.conflictsResolved) conflicts resolved",
+        ]
+        if summary.parked > 0 { parts.append("\(summary.parked) parked: 'landmarks status' says why") }
+        if summary.pending > 0 { parts.append("\(summary.pending) pending") }
+        return parts.joined(separator: ", ") + "\n"
+    }
+}
+
+/// A summary as `sync --json` prints it.
+struct SummaryDocument: Encodable, Equatable {
+    var sent: Int
+    var deleted: Int
+    var fetched: Int
+    var conflictsResolved: Int
+    var parked: Int
+    var pending: Int
+
+    init(_ summary: SyncSummary) {
+        sent = summary.sent
+        deleted = summary.deleted
+        fetched = summary.fetched
+        conflictsResolved = summary.conflictsResolved
+        parked = summary.parked
+        pending = summary.pending
+    }
+}

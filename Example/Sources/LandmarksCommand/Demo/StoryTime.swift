@@ -1,0 +1,21 @@
+import Foundation
+
+/// The clock on the wall of a story: it stands until somebody moves it on.
+final class StoryTime: Sendable {
+    private let minutes = Guarded(0)
+    /// Some hours ago, so that all of the story is in the past.
+    private let beginning = Date(timeIntervalSinceNow: -12 * 3600)
+
+    var date: Date { beginning.addingTimeInterval(Double(minutes.withLock { $0 }) * 60) }
+
+    /// As in `09:05`; the story begins at nine.
+    var text: String {
+        let minutes = minutes.withLock { $0 }
+        let parts = [9 + minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return parts.joined(separator: ":")
+    }
+
+    func passes(minutes count: Int) {
+        minutes.withLock { $0 += count }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// A file that the user named, read whole.
+struct InputFile {
+    /// The path as it may be shown.
+    let shownPath: String
+    private let path: [CChar]
+
+    /// Names a file.
+    ///
+    /// - Parameters:
+    ///   - path: The path as the parser understood it.
+    ///   - rawArguments: The arguments as the system passed them: a path is bytes, not always text.
+    init(_ path: String, rawArguments: [[UInt8]] = InputFile.rawArguments) {
+        shownPath = path.shown
+        let bytes = rawArguments.first { String(decoding: $0, as: UTF8.self) == path } ?? Array(path.utf8)
+        self.path = bytes.map(CChar.init(bitPattern:)) + [0]
+    }
+
+    private static var rawArguments: [[UInt8]] {
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { argument in
+                UnsafeBufferPointer(start: argument, count: strlen(argument)).map(UInt8.init(bitPattern:))
+            }
+        }
+    }
+
+    /// Reads the file.
+    ///
+    /// - Returns: Its bytes.
+    /// - Throws: ``Failure``: no input if it cannot be opened.
+    func read() throws -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno == EIO ? .inputOutput : .noInput) }
+        defer { close(descriptor) }
+        var data = Data()
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return data }
+            if count > 0 {
+                data.append(contentsOf: chunk[..<count])
+            } else if errno != EINTR {
+                throw failure(errno == EISDIR ? .noInput : .inputOutput)
+            }
+        }
+    }
+
+    private func failure(_ status: ExitStatus) -> Failure {
+        Failure(status, "'\(shownPath)' cannot be read: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,100 @@
+import CodableSync
+import Foundation
+import LandmarkModel
+
+/// How a device stands, as `status` prints it.
+struct StatusReport: Encodable, Equatable {
+    struct Pending: Encodable, Equatable {
+        var recordName: String
+        var change: String
+        var reason: String
+        var edited: Date?
+    }
+
+    struct Parked: Encodable, Equatable {
+        var recordName: String
+        var reason: String
+        var message: String
+    }
+
+    var device: String
+    var state: String
+    var cloud: String
+    /// The user whose state this is; `nil` before the first sync.
+    var account: String?
+    var known: Int
+    var pending: [Pending]
+    var parked: [Parked]
+    var lastSync: Date?
+
+    init(
+        device: Device,
+        diagnostics: SyncDiagnostics,
+        pending: [PendingChange<Landmark>],
+        parked: [ParkedChange<Landmark>]
+    ) {
+        self.device = device.name
+        state = diagnostics.stateDirectory ?? device.stateDirectory.path
+        cloud = diagnostics.cloud
+        account = diagnostics.userRecordName
+        known = diagnostics.knownCount
+        lastSync = diagnostics.lastFetch
+        self.pending = pending.compactMap(Pending.init)
+        self.parked = parked.map {
+            Parked(recordName: $0.recordName, reason: $0.reason.kind.rawValue, message: $0.reason.message)
+        }
+    }
+
+    private enum CodingKeys: CodingKey {
+        case device, state, cloud, account, known, pending, parked, lastSync
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(device, forKey: .device)
+        try container.encode(state, forKey: .state)
+        try container.encode(cloud, forKey: .cloud)
+        try container.encode(account, forKey: .account)
+        try container.encode(known, forKey: .known)
+        try container.encode(pending, forKey: .pending)
+        try container.encode(parked, forKey: .parked)
+        try container.encode(lastSync, forKey: .lastSync)
+    }
+
+    /// The report for people.
+    var text: String {
+        var lines = [
+            "device     \(device.shown)",
+            "state      \(state.shown)",
+            "cloud      \(cloud.shown)",
+            "account    \(account?.shown ?? "not known before the first sync")",
+            "known      \(known)",
+            "last sync  \(lastSync.map { $0.formatted(.iso8601) } ?? "never")",
+            "pending    \(pending.count)",
+        ]
+        lines += Self.listed(pending.map { "\($0.recordName.shown)  \($0.change): \($0.reason)" })
+        lines.append("parked     \(parked.count)")
+        lines += Self.listed(parked.map { "\($0.recordName.shown)  \($0.reason): \($0.message.oneLine)" })
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func listed(_ lines: [String]) -> [String] {
+        let shown = lines.prefix(10).map { "           " + $0 }
+        return lines.count > 10 ? shown + ["           and \(lines.count - 10) more"] : shown
+    }
+}
+
+extension StatusReport.Pending {
+    /// `nil` for a change that is set aside: it is listed among those.
+    init?(_ change: PendingChange<Landmark>) {
+        switch change.stage {
+        case .queued: reason = "waits for the next sync"
+        case .inFlight: reason = "was being sent; the next sync finds out whether it arrived"
+        case .inConflict: reason = "was changed elsewhere, too; the next sync decides"
+        case .parked: return nil
+        }
+        recordName = change.recordName
+        self.change = change.isDeletion ? "deletion" : "edit"
+        edited = change.edited
+    }
+}
