@@ -63,6 +63,27 @@ class ConflictScenariosFailing: EngineScenario {
         try await checkParking(Overgrowing.self, .resolverFailed, mentions: "bytes")
     }
 
+    /// CF-14.
+    func testAResolvedModelThatCannotBeEncodedIsParkedAsSuch() async throws {
+        let (phone, tablet) = (try makeDevice(Fussy.self), try makeDevice(Fussy.self))
+        for order in SyncOrder.allCases {
+            let name = order.rawValue
+            try await phone.engine.upload(Fussy(id: name, weight: 1))
+            try await tablet.engine.upload(Fussy(id: name, weight: 2))
+            try await tablet.engine.sync()
+            try await order.sync(phone)
+            let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
+            XCTAssertEqual(parked.map(\.client), [Fussy(id: name, weight: 1)], name)
+            XCTAssertEqual(parked.map(\.server), [Fussy(id: name, weight: 2)], name)
+            XCTAssertEqual(parked.map(\.reason.kind), [.resolverFailed], name)
+            XCTAssertTrue(parked.first?.reason.message.contains("weight") == true, name)
+            let told = try await phone.drain()
+            XCTAssertEqual(told, [.updated([Fussy(id: name, weight: 2)])], name)
+            let server = try await serverRecords("Fussy")
+            XCTAssertEqual(server[name]?.fields["weight"], 2.0, name)
+        }
+    }
+
     /// CF-25.
     func testAServerValueThatCannotBeDecodedIsNotOverwritten() async throws {
         let (phone, _) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
@@ -143,6 +164,16 @@ class ConflictScenariosFailing: EngineScenario {
             )
             try await assertEqualEverywhere(again, tablet)
         }
+    }
+}
+
+/// Resolves to a weight that no record can hold.
+private struct Fussy: RecordCodable, Equatable, Identifiable {
+    var id: String
+    var weight: Double
+
+    static func resolveConflict(_ conflict: Conflict<Fussy>) throws -> Fussy? {
+        Fussy(id: conflict.client.id, weight: .nan)
     }
 }
 
