@@ -73,8 +73,10 @@ extension SyncStateMachine {
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
-                let kind: ParkReason.Kind = error.recovery == .split ? .tooLarge : .refused
-                let entries = park(item.name, ParkReason(kind: kind, message: error.description))
+                let reason =
+                    error.recovery == .split
+                    ? tooLarge(item.name, error) : ParkReason(kind: .refused, message: error.description)
+                let entries = park(item.name, reason)
                 planner.grow()
                 return store(entries)
             }
@@ -225,7 +227,7 @@ extension SyncStateMachine {
             outcome.collateral.append(name)
             return []
         case .split:
-            return park(name, ParkReason(kind: .tooLarge, message: error.description))
+            return park(name, tooLarge(name, error))
         case .park:
             return park(name, ParkReason(kind: .refused, message: error.description))
         case .retryThenPark:
@@ -289,6 +291,15 @@ extension SyncStateMachine {
         unknownErrors[name] = nil
         deferred.remove(name)
         return park(name, ParkReason(kind: .unknownError, message: error.description))
+    }
+
+    /// What the server finds too large, with the size and what is usually allowed.
+    private func tooLarge(_ name: String, _ error: CloudError) -> ParkReason {
+        var message = error.description
+        if case .save(_, let size)? = state[name]?.pending?.kind {
+            message += " The record has about \(size) bytes; \(RecordLimits.maximumRecordBytes) are allowed."
+        }
+        return ParkReason(kind: .tooLarge, message: message)
     }
 
     mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
