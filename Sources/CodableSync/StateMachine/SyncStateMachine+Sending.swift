@@ -73,10 +73,7 @@ extension SyncStateMachine {
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
-                let reason =
-                    error.recovery == .split
-                    ? tooLarge(item.name, error) : ParkReason(kind: .refused, message: error.description)
-                let entries = park(item.name, reason)
+                let entries = park(item.name, reasonToPark(item.name, after: error))
                 planner.grow()
                 return store(entries)
             }
@@ -226,10 +223,8 @@ extension SyncStateMachine {
             state.moveToEndOfSendQueue(name)
             outcome.collateral.append(name)
             return []
-        case .split:
-            return park(name, tooLarge(name, error))
-        case .park:
-            return park(name, ParkReason(kind: .refused, message: error.description))
+        case .split, .park:
+            return park(name, reasonToPark(name, after: error))
         case .retryThenPark:
             deferItem(name, after: error)
             return countUnknownError(name, error)
@@ -293,11 +288,15 @@ extension SyncStateMachine {
         return park(name, ParkReason(kind: .unknownError, message: error.description))
     }
 
-    /// What the server finds too large, with the size and what is usually allowed.
-    private func tooLarge(_ name: String, _ error: CloudError) -> ParkReason {
+    /// Why a single item is set aside; one that is too large says by how much, which servers do not.
+    private func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
+        guard error.recovery == .split else {
+            return ParkReason(kind: .refused, message: error.description)
+        }
         var message = error.description
         if case .save(_, let size)? = state[name]?.pending?.kind {
-            message += " The record has about \(size) bytes; \(RecordLimits.maximumRecordBytes) are allowed."
+            let limit = RecordLimits.maximumRecordBytes
+            message += " The record has \(size) bytes; the limit known here is \(limit)."
         }
         return ParkReason(kind: .tooLarge, message: message)
     }

@@ -80,7 +80,7 @@ final class MachineSendingTests: MachineTestCase {
         XCTAssertEqual(parked, 1)
         let reason = machine.state["N07"]?.pending?.parked
         XCTAssertEqual(reason?.kind, .tooLarge)
-        XCTAssertEqual(reason?.message.contains("100 bytes; 1000000 are allowed"), true)
+        XCTAssertEqual(reason?.message.contains("100 bytes; the limit known here is 1000000"), true)
         XCTAssertEqual(machine.state.knownCount, 19)
         XCTAssertEqual(machine.upload("N07", 77).requests, ["send N07=77@-"])
     }
