@@ -38,8 +38,7 @@ extension SyncStateMachine {
         for result in results {
             let item = result.item
             // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
-            guard let record = state[item.name], record.pending?.parked == nil,
-                record.known?.handle == item.server
+            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
             entries.append(
                 .resolved(
