@@ -14,9 +14,10 @@ extension Conflict {
 
     /// Both edits in one model, merged field by field.
     ///
-    /// With an ancestor, a field that one side changed takes that side's value; one that both changed goes to the
-    /// preferred side. Without an ancestor, a field that is null, absent or an empty list on one side takes the
-    /// other's value, and every other difference goes to the preferred side. A nested value is one field.
+    /// With an ancestor, a field that one side changed takes that side's value; one that both changed goes to
+    /// the preferred side. Without an ancestor, a field that is null, absent or an empty list on one side
+    /// takes the other's value, and every other difference goes to the preferred side. A nested value is one
+    /// field.
     ///
     /// - Parameter preference: The side that wins where both changed a field.
     /// - Returns: The merged model.

@@ -35,15 +35,16 @@ public protocol RecordCodable: Codable, Sendable {
     /// Decides what is kept when this device and another one changed the same record.
     ///
     /// It has no default: a function of almost the right shape would be ignored in silence. It must depend on
-    /// nothing but the conflict, so that every device comes to the same result. Throwing parks the edit with the
-    /// error; the server's value is then delivered, and neither side is lost.
+    /// nothing but the conflict, so that every device comes to the same result. Throwing parks the edit with
+    /// the error; the server's value is then delivered, and neither side is lost.
     ///
     /// - Parameter conflict: Both sides, their common ancestor where known, and when each was edited.
     /// - Returns: The model to keep, or `nil` to give up this device's change and keep the server's.
     /// - Throws: Whatever keeps the function from deciding.
     static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self?
 
-    /// Decides what is kept when a record edited here was deleted in the cloud; by default `nil`: deletes win.
+    /// Decides what is kept when a record edited here was deleted in the cloud; by default `nil`: deletes
+    /// win.
     ///
     /// - Parameter client: The newest model of this device.
     /// - Returns: The model to create anew, or `nil` to accept the deletion.

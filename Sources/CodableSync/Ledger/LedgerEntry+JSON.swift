@@ -1,4 +1,5 @@
 import RecordCoding
+
 import struct Foundation.Date
 
 // One object for each entry. The member that follows the user names what happened:
@@ -84,7 +85,10 @@ extension LedgerEntry {
         try reader.beginObject()
         while let key = try reader.nextKey() { try members.read(key, from: &reader) }
         guard let user = members.user, let change = members.change() else {
-            throw JSONError(offset: start, reason: "an entry needs a user and what happened, with all its members")
+            throw JSONError(
+                offset: start,
+                reason: "an entry needs a user and what happened, with all its members"
+            )
         }
         return LedgerEntry(user: user, change: change)
     }

@@ -1,4 +1,5 @@
 import RecordCoding
+
 import struct Foundation.Date
 
 /// Saves the records of one request in one zone, each by the rules of the save policy.
@@ -139,7 +140,11 @@ struct LedgerSaver {
             existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
         for (name, value) in record.fields {
             let isDropped = draft.options.dropsEmptyLists && value.isNothing
-            merged.fields[name] = value == .null || isDropped ? nil : value.stored
+            if value == .null || isDropped {
+                merged.fields.removeValue(forKey: name)
+            } else {
+                merged.fields[name] = value.stored
+            }
         }
         if let parent = record.parent { merged.parent = parent }
         let old = existing?.systemFields

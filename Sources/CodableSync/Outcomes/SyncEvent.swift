@@ -66,8 +66,6 @@ public enum SyncEvent: Hashable, Sendable {
     case stateRecovered(String)
     /// The state could not be written.
     case stateUnwritable(String)
-    /// A stream keeps its elements without asking for more, so that nothing can be accepted.
-    case streamStalled
     /// This many older events were dropped, because nobody took them.
     case dropped(count: Int)
 }

@@ -7,6 +7,7 @@ package struct Backoff: Equatable, Sendable {
     /// The next wait.
     ///
     /// - Parameter random: The source of the jitter.
+    /// - Returns: How long to wait.
     mutating func next(using random: inout SplitMix64) -> Duration {
         let ceiling = min(300, 1 << min(attempts, 9)) * 1000
         attempts = min(attempts + 1, 64)

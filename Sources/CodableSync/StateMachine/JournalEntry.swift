@@ -2,7 +2,9 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// One durable fact. The engine's durable state is the fold of these, and of nothing else.
+/// One durable fact.
+///
+/// The engine's durable state is the fold of these, and of nothing else.
 ///
 /// A fact is applied to the state only once the journal says that it is stored, so nothing that the engine
 /// promises, delivers or sends can be ahead of the disk.
@@ -21,6 +23,8 @@ package enum JournalEntry: Equatable, Sendable {
     case fetched(name: String, KnownVersion)
     /// The cloud no longer has a record.
     case fetchedDeletion(name: String)
+    /// Records of which the feed has passed a change that could not be read: to be looked up.
+    case unread([String])
     /// Records that a full listing met unchanged.
     case listed([String])
     /// The position after a page, stored with the page's changes in one commit.
@@ -123,4 +127,31 @@ package enum ZoneStage: String, Equatable, Sendable {
     case ready
     /// The user removed it; the app must decide.
     case purged
+}
+
+extension JournalEntry {
+    /// The contents that the entry introduces, if they are new.
+    package var introduced: [ContentHandle] {
+        switch self {
+        case .queued(_, let change): change.handle.map { [$0] } ?? []
+        case .saved(_, _, let version): [version.handle]
+        case .fetched(_, let version): [version.handle]
+        case .resolved(_, _, _, .merged(let handle, _, _)): [handle]
+        default: []
+        }
+    }
+
+    /// Whether an edit that is made before the entry is stored, and stored after it, is based on what it brings.
+    var movesBases: Bool {
+        switch self {
+        case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
+            .purgeResolved, .discarded:
+            true
+        case .queued, .sending, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
+            .databaseToken,
+            .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
+            .initialModelsQueued:
+            false
+        }
+    }
 }

@@ -58,11 +58,21 @@ struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
     var entries: [JournalEntry]
     var then: Outcome
+    let movesBases: Bool
+
+    init(batch: BatchID, entries: [JournalEntry], then: Outcome) {
+        self.batch = batch
+        self.entries = entries
+        self.then = then
+        movesBases = entries.contains { $0.movesBases }
+    }
 
     enum Outcome: Equatable, Sendable {
         case nothing
         /// A call of the app ends.
         case answer(CallID)
+        /// A call for a full listing ends, and the listing may begin.
+        case resync(CallID)
         /// The request that the entries announce may leave.
         case send(RequestID)
         /// The page is stored.
@@ -72,6 +82,15 @@ struct UncommittedBatch: Equatable, Sendable {
         case lookedUp
         case reconciled([String])
         case setup
+        case zoneLost
         case fetchAnew
+
+        /// The call of the app that waits for it.
+        var call: CallID? {
+            switch self {
+            case .answer(let call), .resync(let call): call
+            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .zoneLost, .fetchAnew: nil
+            }
+        }
     }
 }

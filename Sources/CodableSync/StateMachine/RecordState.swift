@@ -112,6 +112,8 @@ package struct RecordState: Equatable, Sendable {
     package var undelivered: Undelivered?
     /// The number of the full listing in which the record was last met.
     package var listing: UInt64 = 0
+    /// The feed has passed a change of it that could not be read, so that it must be looked up.
+    package var isUnread = false
 
     package init() {}
 
@@ -141,5 +143,5 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// Nothing is left to remember.
-    package var isEmpty: Bool { known == nil && pending == nil && undelivered == nil }
+    package var isEmpty: Bool { known == nil && pending == nil && undelivered == nil && !isUnread }
 }

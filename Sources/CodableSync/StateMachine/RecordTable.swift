@@ -16,7 +16,9 @@ package struct RecordTable<Value: Sendable>: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// The value of a name; setting `nil` removes it. Complexity: O(1).
+    /// The value of a name; setting `nil` removes it.
+    ///
+    /// Complexity: O(1).
     package subscript(name: String) -> Value? {
         get { shards[Self.shard(of: name)][name] }
         set {
@@ -27,7 +29,9 @@ package struct RecordTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// All names in order. Complexity: O(n log n); for listings, not for changes.
+    /// All names in order.
+    ///
+    /// Complexity: O(n log n); for listings, not for changes.
     package var sortedNames: [String] {
         var names: [String] = []
         names.reserveCapacity(count)

@@ -11,6 +11,7 @@ extension SyncState {
         case .deletionConfirmed(let name): applyDeletionConfirmed(name)
         case .fetched(let name, let version): applyFetched(name, version)
         case .fetchedDeletion(let name): applyFetchedDeletion(name)
+        case .unread(let names): for name in names { change(name) { $0.isUnread = true } }
         case .listed(let names): applyListed(names)
         case .page(let token, let isComplete): applyPage(token, isComplete: isComplete)
         case .listingBegan: applyListingBegan()
@@ -95,6 +96,7 @@ extension SyncState {
         let listing = summary.listing
         change(name) { record in
             record.listing = listing
+            record.isUnread = false
             if let known = record.known {
                 guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
             }
@@ -119,6 +121,7 @@ extension SyncState {
     }
 
     private mutating func applyFetchedDeletion(_ name: String) {
+        change(name) { $0.isUnread = false }
         guard let record = records[name] else { return }
         // An old deletion of a record that is about to be created is nobody's news.
         if record.known == nil, record.pending?.base == nil { return }
@@ -193,8 +196,13 @@ extension SyncState {
     private mutating func applyAccepted(_ changes: [AcceptedChange]) {
         for accepted in changes {
             change(accepted.name) { record in
-                record.seen = accepted.seen
-                if record.undelivered?.order == accepted.order { record.undelivered = nil }
+                if let undelivered = record.undelivered, undelivered.order == accepted.order {
+                    // It may have been touched since it was handed out.
+                    record.seen = undelivered.seen
+                    record.undelivered = nil
+                } else {
+                    record.seen = accepted.seen
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ extension SyncState {
 
     mutating func applyListingBegan() {
         changeSummary { summary in
-            summary.listing += 1
+            summary.listing &+= 1
             summary.isListing = true
             summary.zoneToken = nil
         }
@@ -48,7 +48,7 @@ extension SyncState {
         // The user must be asked first; nothing is changed until then.
         case .purged: break
         // Somebody deleted the zone with its records; edits of this device go into a new one.
-        case .deleted: for name in records.sortedNames { forget(name, andDeliver: true) }
+        case .deleted: for name in records.sortedNames { forget(name) }
         // The server's copies are unreadable or were lost by nobody's wish: everything goes up again.
         case .encryptedDataReset, nil: for name in records.sortedNames { queueAgain(name) }
         }
@@ -60,24 +60,19 @@ extension SyncState {
             if uploadAgain {
                 queueAgain(name)
             } else {
-                forget(name, andDeliver: true)
+                forget(name)
             }
         }
     }
 
-    private mutating func forget(_ name: String, andDeliver: Bool) {
+    /// Nothing is known of the record any more; the app is told where it still shows what was known.
+    private mutating func forget(_ name: String) {
         let order = nextDeliveryOrder()
         change(name) { record in
-            let wasKnown = record.known != nil
-            record.known = nil
-            record.seen = nil
-            record.sent = []
-            record.isDeletionSent = false
+            let isNews = record.known != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            record.loseVersions()
             if record.pending?.isDeletion == true { record.pending = nil }
-            if record.pending == nil, wasKnown {
-                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
-            }
-            record.pending?.base = nil
+            record.undelivered = isNews ? Undelivered(kind: .deleted, seen: nil, order: order) : nil
         }
     }
 
@@ -86,14 +81,24 @@ extension SyncState {
         change(name) { record in
             if record.pending?.isDeletion == true {
                 record.pending = nil
+                record.undelivered = nil
             } else if record.pending == nil, let known = record.known {
                 record.pending = LocalChange(kind: .save(known.handle, size: 0), edited: nil, base: nil)
             }
-            record.pending?.base = nil
-            record.known = nil
-            record.seen = nil
-            record.sent = []
-            record.isDeletionSent = false
+            record.loseVersions()
         }
+    }
+}
+
+extension RecordState {
+    /// Versions of a zone that is gone are nobody's ancestors, and nothing of this device is on its way to it.
+    fileprivate mutating func loseVersions() {
+        known = nil
+        seen = nil
+        sent = []
+        isDeletionSent = false
+        isUnread = false
+        pending?.base = nil
+        undelivered?.seen = nil
     }
 }

@@ -7,7 +7,9 @@ extension SyncState {
         return record.known?.handle
     }
 
-    /// Every name of which a read may show something, in order. Complexity: O(n log n).
+    /// Every name of which a read may show something, in order.
+    ///
+    /// Complexity: O(n log n).
     package var sortedNames: [String] { records.sortedNames }
 
     /// The names with an unconfirmed change: first what can be sent, in order, then what cannot.

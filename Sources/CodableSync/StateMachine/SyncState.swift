@@ -21,6 +21,8 @@ package struct SyncState: Sendable {
     package private(set) var deliveryQueue = RecordQueue()
     /// Records with a change that was set aside.
     package private(set) var parkedQueue = RecordQueue()
+    /// Records that must be looked up by name.
+    package private(set) var unreadQueue = RecordQueue()
     /// The number of records that the cloud has, as far as this device knows.
     package private(set) var knownCount = 0
 
@@ -47,6 +49,7 @@ package struct SyncState: Sendable {
         place(name, in: \.sendQueue, if: after?.isSendable == true)
         place(name, in: \.conflictQueue, if: after?.isInConflict == true)
         place(name, in: \.parkedQueue, if: after?.pending?.parked != nil)
+        place(name, in: \.unreadQueue, if: after?.isUnread == true)
         place(name, in: \.deliveryQueue, if: after?.undelivered != nil)
         if let undelivered = after?.undelivered, undelivered.order != before?.undelivered?.order {
             deliveryQueue.moveToEnd(name)
@@ -82,7 +85,7 @@ package struct SyncState: Sendable {
 
     /// The number that marks the next delivery.
     mutating func nextDeliveryOrder() -> UInt64 {
-        summary.deliveryOrder += 1
+        summary.deliveryOrder &+= 1
         return summary.deliveryOrder
     }
 }

@@ -6,8 +6,8 @@ extension SyncStateMachine {
         isStopped = false
         guard !isStarted else { return }
         isStarted = true
-        fault = nil
-        setup.retryAt = nil
+        endOwnWaits()
+        if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         if configuration.automaticallySyncs { wantsFetch = true }
     }
 
@@ -17,7 +17,7 @@ extension SyncStateMachine {
         wantsFetch = false
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
-        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .poll] {
+        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .resolveRetry, .poll] {
             actions.append(.cancelTimer(timer))
         }
     }
@@ -32,10 +32,11 @@ extension SyncStateMachine {
             }
             entries.append(.initialModelsQueued)
         }
+        let state = stateToCome(for: changes)
         for change in changes {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
-            let base = change.isInitial ? nil : baseForNewEdit(of: change.name)
+            let base = change.isInitial ? nil : baseForNewEdit(of: change.name, state[change.name])
             let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
@@ -54,16 +55,7 @@ extension SyncStateMachine {
             actions.append(.answer(call, .failed(error)))
             return
         }
-        // A caller who asks ends the engine's own waits, never the server's.
-        setup.retryAt = nil
-        fetching.retryAt = nil
-        sending.retryAt = nil
-        lookingUp.retryAt = nil
-        resolving.retryAt = nil
-        if case .unavailable = account { account = .unknown }
-        fault = nil
-        isOverQuota = false
-        deferred = RecordQueue()
+        endOwnWaits()
         var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
         if parts.contains(.fetch) {
             waiter.fetchRun = fetchRuns + 1
@@ -71,6 +63,17 @@ extension SyncStateMachine {
         }
         waiters.append(waiter)
         passEnd = max(passEnd, state.sendQueue.endPosition)
+    }
+
+    /// A caller who asks ends the engine's own waits, never the server's.
+    private mutating func endOwnWaits() {
+        for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp, \.resolving] {
+            self[keyPath: lane].retryAt = nil
+        }
+        if case .unavailable = account { account = .unknown }
+        fault = nil
+        isOverQuota = false
+        deferred = RecordQueue()
     }
 
     /// Errors that a caller gets at once.
@@ -108,7 +111,9 @@ extension SyncStateMachine {
 
     mutating func takeResync(_ call: CallID) {
         wantsFetch = true
-        answer(call, afterStoring: [.listingBegan])
+        // A page from the former position would pass for the whole listing.
+        abandonRequest(in: \.fetching)
+        append([.listingBegan], then: .resync(call))
     }
 
     mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {
@@ -117,17 +122,45 @@ extension SyncStateMachine {
             return
         }
         wantsFetch = true
+        forgetVersionsHandedOut()
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
     /// The version that an edit of the app is made on: what it has seen, by reading or from a stream.
-    private func baseForNewEdit(of name: String) -> ContentHandle? {
-        guard let record = state[name] else { return nil }
+    private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
+        guard let record else { return nil }
         let shown = record.isPendingOnTop ? record.pending?.handle : record.known?.handle
         guard let shown, reads[name] == shown || readThrough.map({ shown <= $0 }) == true else {
             return record.seen
         }
         return record.isPendingOnTop ? record.pending?.base : shown
+    }
+
+    /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
+    ///
+    /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
+    private func stateToCome(for changes: [NewChange]) -> SyncState {
+        guard uncommitted.contains(where: { $0.movesBases }) else { return state }
+        var coming = SyncState()
+        for change in changes {
+            guard let record = state[change.name] else { continue }
+            coming.change(change.name) { $0 = record }
+        }
+        for batch in uncommitted {
+            for entry in batch.entries { coming.apply(entry) }
+        }
+        return coming
+    }
+
+    /// What is on its way to the disk has not been read.
+    mutating func takeReadAll(through handle: ContentHandle) {
+        var through = handle
+        for batch in uncommitted {
+            for introduced in batch.entries.lazy.flatMap({ $0.introduced }) where introduced <= through {
+                through = ContentHandle(introduced.number == 0 ? 0 : introduced.number - 1)
+            }
+        }
+        readThrough = max(readThrough ?? through, through)
     }
 
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
@@ -149,11 +182,11 @@ extension SyncStateMachine {
         if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
     }
 
-    /// Callers whose fetch has ended go on to wait for what is sent.
+    /// Callers whose fetch has ended go on to wait for what is sent, also while the next fetch is running.
     mutating func endFetchPhases() {
-        guard !isFetchRunning else { return }
+        let ended = isFetchRunning ? fetchRuns - 1 : fetchRuns
         for index in waiters.indices {
-            if let run = waiters[index].fetchRun, fetchRuns >= run { waiters[index].fetchRun = nil }
+            if let run = waiters[index].fetchRun, ended >= run { waiters[index].fetchRun = nil }
         }
     }
 

@@ -23,7 +23,7 @@ extension SyncStateMachine {
     mutating func takeStreamEnded(_ id: StreamID) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         let ended = streams.remove(at: index)
-        guard !streams.isEmpty else { return }
+        guard !streams.isEmpty || !configuration.keepsUndelivered else { return }
         var released = ended.handed
         for name in ended.queue.names {
             guard let undelivered = state[name]?.undelivered else { continue }
@@ -49,6 +49,13 @@ extension SyncStateMachine {
             }
         }
         if !free.isEmpty { append([.accepted(free)], flush: false) }
+    }
+
+    /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
+    mutating func forgetVersionsHandedOut() {
+        for stream in streams.indices {
+            for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }
+        }
     }
 
     /// Tells the streams of what there is to deliver since the last commit.

@@ -3,13 +3,19 @@ import RecordCoding
 /// Reading the zone's change feed, page by page, each page stored before the next one is asked for.
 extension SyncStateMachine {
     mutating func advanceFetching() {
-        guard wantsFetch || isFetchRunning || waiters.contains(where: { ($0.fetchRun ?? 0) > fetchRuns }) else {
+        guard wantsFetch || isFetchRunning || waiters.contains(where: { ($0.fetchRun ?? 0) > fetchRuns })
+        else {
             return
         }
-        guard isReady, !fetching.isBusy, !isWaiting(fetching) else { return }
+        guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
+        savedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
+    }
+
+    private var isResyncBeingStored: Bool {
+        uncommitted.contains { if case .resync = $0.then { true } else { false } }
     }
 
     private mutating func beginFetchRun() {
@@ -31,6 +37,8 @@ extension SyncStateMachine {
     }
 
     private mutating func take(_ page: FetchedPage) {
+        // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
+        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
         if page.moreComing, page.token == state.summary.zoneToken {
             // Empty pages happen; the same position for ever would never end.
             stalledPages += 1
@@ -54,11 +62,17 @@ extension SyncStateMachine {
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions { entries += takeDeletion(name) }
+        for name in page.deletions {
+            let isNew = state[name] == nil && page.records.contains { $0.name == name }
+            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
+        }
         for name in page.failed { lookUps.append(name) }
+        if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            if !unchanged.isEmpty { entries.append(.listed(unchanged)) }
+            // What could not be read is there nevertheless.
+            let met = unchanged + page.failed
+            if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
         if !page.moreComing || entries.isEmpty == false || page.token != state.summary.zoneToken {
@@ -92,7 +106,7 @@ extension SyncStateMachine {
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.
     private mutating func deletionsOfAbsent(lastPage page: FetchedPage) -> [JournalEntry] {
-        let absent = state.absentFromListing(except: page.records.lazy.map(\.name))
+        let absent = state.absentFromListing(except: page.records.map(\.name) + page.failed)
         return absent.flatMap { takeDeletion($0) }
     }
 
@@ -118,6 +132,7 @@ extension SyncStateMachine {
     }
 
     private mutating func failFetchRequest(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
@@ -140,6 +155,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             // Once the zone's fate is known, the run begins once more, for the same callers.
             fetchRuns -= 1
+            fetching.failure = nil
             wantsFetch = true
             examineZone(after: error)
         default:
@@ -147,51 +163,6 @@ extension SyncStateMachine {
             if meetsWholeEngine(error) { return }
             wantsFetch = wantsFetch || isAutomatic
             backOff(\.fetching, .fetchRetry, after: error)
-        }
-    }
-
-    // MARK: Look-ups by name
-
-    mutating func advanceLookingUp() {
-        guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
-        var names: [String] = []
-        for name in lookUps.names where names.count < min(configuration.maximumItems, 200) {
-            names.append(name)
-        }
-        for name in names { lookUps.remove(name) }
-        beingLookedUp = names
-        request(\.lookingUp) { .lookUp($0, names) }
-    }
-
-    mutating func takeLookedUp(_ request: RequestID, _ result: Result<[LookedUp], CloudError>) {
-        guard isAnswer(request, in: \.lookingUp) else { return }
-        switch result {
-        case .success(let found):
-            lookingUp.backoff.reset()
-            lookingUp.isStoring = true
-            append(found.flatMap { entries(for: $0) }, then: .lookedUp)
-        case .failure(let error):
-            for name in beingLookedUp { lookUps.append(name) }
-            beingLookedUp = []
-            emit(.failed(error))
-            failWaiters(error)
-            if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
-        }
-    }
-
-    private mutating func entries(for found: LookedUp) -> [JournalEntry] {
-        switch found.result {
-        case .success(let version?):
-            return [.fetched(name: found.name, version)]
-        case .success(nil):
-            return [.fetchedDeletion(name: found.name)]
-        case .failure(let error):
-            if error.recovery == .park {
-                return park(found.name, ParkReason(kind: .refused, message: error.description))
-            }
-            // Not known yet; the feed or the next save tells.
-            deferItem(found.name, after: error)
-            return []
         }
     }
 }

@@ -20,21 +20,21 @@ extension SyncStateMachine {
         passOnRenewed()
         switch committed.then {
         case .nothing: break
-        case .answer(let call): actions.append(.answer(call, .done))
+        case .answer(let call), .resync(let call): actions.append(.answer(call, .done))
         case .send(let request): leave(request)
         case .page(let moreComing): endPage(moreComing: moreComing)
         case .sent(let extendsPass):
             sending.isStoring = false
             clearInFlight()
             if extendsPass { extendPass() }
-        case .lookedUp:
-            lookingUp.isStoring = false
-            beingLookedUp = []
-            extendPass()
+        case .lookedUp: endLookUp()
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
             extendPass()
         case .setup: setup.isStoring = false
+        case .zoneLost:
+            setup.isStoring = false
+            zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
         }
     }
@@ -43,7 +43,7 @@ extension SyncStateMachine {
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
         let failed = uncommitted.remove(at: index)
-        if case .answer(let call) = failed.then {
+        if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
                 case .storageFull(let detail): .storageFull(detail)
@@ -56,8 +56,9 @@ extension SyncStateMachine {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
         }
         let error = CloudError(.internalError, message: "The state could not be written.")
+        if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
-        case .nothing, .answer: break
+        case .nothing, .answer, .resync: break
         case .send:
             sending.isStoring = false
             clearInFlight()
@@ -71,14 +72,13 @@ extension SyncStateMachine {
             failFetch(error)
         case .lookedUp:
             lookingUp.isStoring = false
-            for name in beingLookedUp { lookUps.append(name) }
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup:
+        case .setup, .zoneLost:
             setup.isStoring = false
             backOff(\.setup, .setupRetry, after: error)
         }

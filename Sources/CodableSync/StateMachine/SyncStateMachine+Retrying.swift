@@ -22,6 +22,13 @@ extension SyncStateMachine {
         return true
     }
 
+    /// Whatever the answer will be, it comes too late.
+    mutating func abandonRequest(in lane: WritableKeyPath<SyncStateMachine, Lane>) {
+        guard let request = self[keyPath: lane].request else { return }
+        self[keyPath: lane].request = nil
+        actions.append(.cancelTimer(.deadline(request)))
+    }
+
     func isWaiting(_ lane: Lane) -> Bool {
         if let retryAt = lane.retryAt { retryAt > now.monotonic } else { false }
     }
@@ -35,12 +42,15 @@ extension SyncStateMachine {
         var backoff = self[keyPath: lane].backoff
         let wait = backoff.next(using: &random)
         self[keyPath: lane].backoff = backoff
-        if let ordered = error?.retryAfter {
-            waitAsOrdered(Backoff.clamped(ordered))
-        }
+        if let error { heed(error) }
         let until = max(now.monotonic + wait, serverWait ?? .zero)
         self[keyPath: lane].retryAt = until
         actions.append(.setTimer(timer, at: until))
+    }
+
+    /// Whatever went wrong: if the server says when to come back, nobody comes earlier.
+    mutating func heed(_ error: CloudError) {
+        if let ordered = error.retryAfter { waitAsOrdered(Backoff.clamped(ordered)) }
     }
 
     /// No request before the server's wait is over, also after a restart.
@@ -109,16 +119,7 @@ extension SyncStateMachine {
     mutating func meetsWholeEngine(_ error: CloudError) -> Bool {
         switch error.recovery {
         case .waitForAccount:
-            account = .unavailable(
-                error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
-            )
-            actions.append(
-                .reportAccount(
-                    error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
-                )
-            )
-            // The account may come back without a signal.
-            backOff(\.setup, .setupRetry, after: error)
+            loseAccount(error)
             return true
         case .stop:
             fault = error
@@ -129,6 +130,21 @@ extension SyncStateMachine {
         default:
             return false
         }
+    }
+
+    /// There is no user to act for, until a signal or a look says otherwise.
+    mutating func loseAccount(_ error: CloudError) {
+        let isTemporary = error.code == .accountTemporarilyUnavailable
+        let status: AccountStatus = isTemporary ? .temporarilyUnavailable : .noAccount
+        account = .unavailable(status)
+        report(status)
+        backOff(\.setup, .setupRetry, after: error)
+    }
+
+    mutating func report(_ status: AccountStatus) {
+        guard status != reportedAccount else { return }
+        reportedAccount = status
+        actions.append(.reportAccount(status))
     }
 
     mutating func failWaiters(_ error: CloudError) {

@@ -5,6 +5,7 @@ extension SyncStateMachine {
     mutating func advanceSending() {
         guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
         guard isReady, !sending.isBusy, !isWaiting(sending), !isOverQuota else { return }
+        guard state.sendQueue.count > deferred.count else { return }
         // The first fetch comes first, if it can: edits made before it are merged with what is there.
         if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
         let items = planner.plan(candidates)
@@ -39,7 +40,7 @@ extension SyncStateMachine {
     /// The announcement is stored: the request leaves.
     mutating func leave(_ request: RequestID) {
         sending.isStoring = false
-        guard mayWork, !isInServerWait else { return clearInFlight() }
+        guard isReady else { return clearInFlight() }
         sending.request = request
         actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
         emit(.sendBegan(count: inFlight.count))
@@ -64,9 +65,12 @@ extension SyncStateMachine {
     private mutating func failSend(_ error: CloudError) {
         let items = inFlight
         clearInFlight()
+        heed(error)
         emit(.failed(error))
         switch error.recovery {
-        case .split, .park:
+        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+            takeAsItemErrors(items, error)
+        case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
                 let kind: ParkReason.Kind = error.recovery == .split ? .tooLarge : .refused
@@ -75,10 +79,7 @@ extension SyncStateMachine {
                 return store(entries)
             }
             planner.halve(after: items.count)
-        case .unwrap:
-            inFlight = items
-            for item in items { inFlightNames[item.name] = true }
-            return take(items.map { unwrapped($0, error) })
+        case .unwrap: takeAsItemErrors(items, error)
         case .waitForQuota:
             meetQuota(error)
         case .recreateZone, .askUser, .uploadEverything:
@@ -93,8 +94,15 @@ extension SyncStateMachine {
         }
     }
 
+    private mutating func takeAsItemErrors(_ items: [SendItem], _ error: CloudError) {
+        inFlight = items
+        for item in items { inFlightNames[item.name] = true }
+        take(items.map { unwrapped($0, error) })
+    }
+
     private func unwrapped(_ item: SendItem, _ error: CloudError) -> SendResult {
-        let found = error.itemErrors.first { $0.key.recordName == item.name }?.value
+        let isOwn = error.recovery != .unwrap
+        let found = isOwn ? error : error.itemErrors.first { $0.key.recordName == item.name }?.value
         let outcome: SendResult.Outcome = found.map { .failed($0) } ?? .unmentioned
         return SendResult(name: item.name, handle: item.handle, outcome: outcome)
     }
@@ -120,8 +128,15 @@ extension SyncStateMachine {
             deferItem(item.name, after: nil)
             outcome.failed += 1
         }
+        if outcome.collateral.count == inFlight.count {
+            // Nobody is to blame, so nothing would be different the next time.
+            for name in outcome.collateral { deferItem(name, after: nil) }
+        } else if !outcome.collateral.isEmpty {
+            extendPass()
+        }
         emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
         if outcome.saved + outcome.deleted > 0 {
+            hasToldOfQuota = false
             sending.backoff.reset()
             sending.failure = nil
             planner.grow()
@@ -156,7 +171,7 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: name)]
         case .conflict(let server?):
             outcome.failed += 1
-            return [.fetched(name: name, server)]
+            return takeConflict(of: name, with: server)
         case .conflict(nil):
             outcome.failed += 1
             lookUps.append(name)
@@ -178,12 +193,13 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if deletedInFlight.contains(result.name) {
-            // The feed said that it was deleted while it was being saved: before, or after?
-            deletedInFlight.remove(result.name)
-            lookUps.append(result.name)
-        }
-        return [.saved(name: result.name, sent: handle, version)]
+        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        let saved = JournalEntry.saved(name: result.name, sent: handle, version)
+        guard deletedInFlight.contains(result.name) else { return [saved] }
+        // The feed said that it was deleted while it was being saved: before, or after?
+        deletedInFlight.remove(result.name)
+        lookUps.append(result.name)
+        return [saved, .unread([result.name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -193,6 +209,7 @@ extension SyncStateMachine {
         _ outcome: inout SendOutcome
     ) -> [JournalEntry] {
         let name = result.name
+        heed(error)
         switch error.recovery {
         case .retry, .continueFetching, .unwrap, .refetch:
             deferItem(name, after: error)
@@ -205,7 +222,7 @@ extension SyncStateMachine {
         case .resend:
             // Innocent: sent again in the next round, after the others.
             state.moveToEndOfSendQueue(name)
-            extendPass()
+            outcome.collateral.append(name)
             return []
         case .split:
             return park(name, ParkReason(kind: .tooLarge, message: error.description))
@@ -240,7 +257,8 @@ extension SyncStateMachine {
     }
 
     private mutating func meetQuota(_ error: CloudError) {
-        if !isOverQuota { emit(.quotaExceeded) }
+        if !hasToldOfQuota { emit(.quotaExceeded) }
+        hasToldOfQuota = true
         isOverQuota = true
         failWaiters(error)
         // Slow: only the user can make space.
@@ -286,4 +304,6 @@ private struct SendOutcome {
     var deleted = 0
     var failed = 0
     var zoneError: CloudError?
+    /// Items that failed with others, for no fault of their own.
+    var collateral: [String] = []
 }

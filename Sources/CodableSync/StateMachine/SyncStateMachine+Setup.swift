@@ -49,13 +49,13 @@ extension SyncStateMachine {
             // A look-up that fails says nothing about the account: everything waits.
             failSetup(error)
         case .success(let found):
-            setup.backoff.reset()
-            actions.append(.reportAccount(found.status))
+            report(found.status)
             if found.status == .available, let user = found.userRecordName {
                 accept(user: user)
             } else {
                 account = .unavailable(found.status)
-                if found.status == .couldNotDetermine { backOff(\.setup, .setupRetry, after: nil) }
+                // The signal of its return may be lost.
+                backOff(\.setup, .setupRetry, after: nil)
             }
         }
     }
@@ -66,6 +66,7 @@ extension SyncStateMachine {
             emit(.accountChanged(from: owner, to: user))
             return
         }
+        setup.backoff.reset()
         account = .confirmed(user)
         if configuration.automaticallySyncs, isStarted { wantsFetch = true }
     }
@@ -88,6 +89,7 @@ extension SyncStateMachine {
         if let error {
             // Sync works without: the engine polls, and tries again when it is opened the next time.
             subscriptionFailed = true
+            heed(error)
             emit(.subscriptionFailed(error))
         } else {
             setup.isStoring = true
@@ -96,11 +98,10 @@ extension SyncStateMachine {
     }
 
     private mutating func failSetup(_ error: CloudError) {
+        heed(error)
         switch error.recovery {
         case .waitForAccount:
-            account = .unavailable(
-                error.code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .noAccount
-            )
+            loseAccount(error)
         case .stop:
             fault = error
         case .askUser:
@@ -114,7 +115,7 @@ extension SyncStateMachine {
 
     // MARK: A zone that is gone
 
-    /// Some request did not find the zone: why is it gone?
+    /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
         zoneDoubt = error
@@ -151,14 +152,26 @@ extension SyncStateMachine {
 
     private mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
-        zoneDoubt = nil
+        // Until it is stored nothing is requested; what is under way is of a zone that is no more.
+        zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
+        abandonRequests()
         wantsFetch = true
         emit(.zoneLost(reason))
         append(
             [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
                 + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],
-            then: .setup
+            then: .zoneLost
         )
+    }
+
+    /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
+    private mutating func abandonRequests() {
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
+        if !sending.isStoring { clearInFlight() }
+        if !lookingUp.isStoring { beingLookedUp = [] }
+        lookUps = RecordQueue()
+        deletedInFlight = RecordQueue()
+        forgetVersionsHandedOut()
     }
 
     static func error(for status: AccountStatus) -> CloudError {

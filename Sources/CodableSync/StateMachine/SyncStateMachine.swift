@@ -34,6 +34,8 @@ package struct SyncStateMachine: Sendable {
     var planner: BatchPlanner
     var random: SplitMix64
     var isOverQuota = false
+    /// The app has been told, and nothing was saved since.
+    var hasToldOfQuota = false
     var subscriptionFailed = false
 
     /// Items of the request that is being stored, or is under way.
@@ -48,6 +50,8 @@ package struct SyncStateMachine: Sendable {
     var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// Records saved since the page that is under way was asked for.
+    var savedDuringFetch = RecordTable<Bool>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
@@ -67,6 +71,7 @@ package struct SyncStateMachine: Sendable {
     var uncommitted: [UncommittedBatch] = []
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
+    var reportedAccount: AccountStatus?
 
     var now = Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: 0))
     var actions: [SyncAction] = []
@@ -81,6 +86,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         self.state.renewed = []
+        for name in state.unreadQueue.names { lookUps.append(name) }
         self.now = now
         if let until = state.summary.serverWait {
             // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
@@ -115,7 +121,7 @@ package struct SyncStateMachine: Sendable {
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
         case .read(let name, let handle): reads[name] = handle
-        case .readAll(let handle): readThrough = handle
+        case .readAll(let handle): takeReadAll(through: handle)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
@@ -136,13 +142,15 @@ package struct SyncStateMachine: Sendable {
         }
     }
 
-    /// Starts whatever can go on now. Each part looks at the state alone, so nothing is ever forgotten.
+    /// Starts whatever can go on now.
+    ///
+    /// Each part looks at the state alone, so nothing is ever forgotten.
     private mutating func advance() {
         advanceSetup()
         advanceReconciling()
         advanceLookingUp()
-        advanceFetching()
         endFetchPhases()
+        advanceFetching()
         advanceSending()
         advanceDelivering()
         finishWaiters()

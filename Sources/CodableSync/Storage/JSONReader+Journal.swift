@@ -21,6 +21,13 @@ extension JSONReader {
         return rows
     }
 
+    mutating func strings() throws -> [String] {
+        var strings: [String] = []
+        try beginArray()
+        while try nextElement() { strings.append(try string()) }
+        return strings
+    }
+
     mutating func element<Value>(_ value: (inout JSONReader) throws -> Value) throws -> Value {
         guard try nextElement() else { throw JournalLineError.malformed("a row is too short") }
         return try value(&self)
@@ -155,6 +162,7 @@ extension JSONReader {
             case "deletionSent": record.isDeletionSent = try json.bool()
             case "undelivered": record.undelivered = try json.undelivered()
             case "listing": record.listing = try json.uint()
+            case "unread": record.isUnread = try json.bool()
             default: try json.skipValue()
             }
         }

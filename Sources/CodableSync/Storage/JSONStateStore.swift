@@ -23,6 +23,8 @@ package final class JSONStateStore: StateStore {
     private let log: JSONLog
     private let index: Locked<ContentIndex>
     private let compaction: Locked<CompactionState>
+    /// Held while contents are read, so that no file is closed under a reader.
+    private let isClosed = Locked(false)
 
     private struct CompactionState {
         var isRunning = false
@@ -104,13 +106,18 @@ package final class JSONStateStore: StateStore {
         var records: [ContentHandle: Record] = [:]
         for handle in handles {
             guard let position = index.withLock({ $0[handle] }) else { continue }
-            records[handle] = try RecordJSON.decode(try log.read(position))
+            let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
+            guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
+            records[handle] = try RecordJSON.decode(bytes)
         }
         return records
     }
 
     package func close() {
-        log.close()
+        isClosed.withLock { isClosed in
+            if !isClosed { log.close() }
+            isClosed = true
+        }
     }
 
     // MARK: Compaction

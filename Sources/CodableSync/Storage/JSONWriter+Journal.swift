@@ -175,6 +175,10 @@ extension JSONWriter {
         }
         key("listing")
         uint(record.listing)
+        if record.isUnread {
+            key("unread")
+            bool(true)
+        }
         endObject()
     }
 

@@ -79,11 +79,8 @@ extension JournalLine {
                     return SentContents(name: name, handle: try json.element { try $0.optionalHandle() })
                 }
             )
-        case "listed":
-            var names: [String] = []
-            try json.beginArray()
-            while try json.nextElement() { names.append(try json.string()) }
-            return .listed(names)
+        case "unread": return .unread(try json.strings())
+        case "listed": return .listed(try json.strings())
         case "page": return try json.page()
         case "accepted":
             return .accepted(

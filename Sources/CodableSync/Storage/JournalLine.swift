@@ -1,6 +1,5 @@
 import RecordCoding
 
-
 import struct Foundation.Date
 
 /// The lines of the journal: one entry each, the record's name first, its contents last.
@@ -87,6 +86,9 @@ enum JournalLine {
     /// The facts that are not about one record.
     private static func writeFactOfAll(_ entry: JournalEntry, to json: inout JSONWriter) {
         switch entry {
+        case .unread(let names):
+            json.key("unread")
+            json.array(names) { $0.string($1) }
         case .listed(let names):
             json.key("listed")
             json.array(names) { $0.string($1) }

@@ -31,16 +31,3 @@ package protocol StateStore: Sendable {
     /// Lets go of the files.
     func close()
 }
-
-extension JournalEntry {
-    /// The contents that the entry introduces, if they are new.
-    package var introduced: [ContentHandle] {
-        switch self {
-        case .queued(_, let change): change.handle.map { [$0] } ?? []
-        case .saved(_, _, let version): [version.handle]
-        case .fetched(_, let version): [version.handle]
-        case .resolved(_, _, _, .merged(let handle, _, _)): [handle]
-        default: []
-        }
-    }
-}

@@ -76,15 +76,23 @@ final class JournalLane: Sendable {
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                if !isClosed {
-                    run()
-                    store.close()
-                    outcomes.finish()
-                    didClose()
-                }
+                closeOnQueue()
                 continuation.resume()
             }
         }
+    }
+
+    /// The same for an engine that is released: once it is gone, its directory is free.
+    func closeAndWait() {
+        queue.sync { closeOnQueue() }
+    }
+
+    private func closeOnQueue() {
+        if isClosed { return }
+        run()
+        store.close()
+        outcomes.finish()
+        didClose()
     }
 
     /// Whether this is not the first to close.

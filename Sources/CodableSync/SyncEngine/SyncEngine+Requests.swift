@@ -217,20 +217,3 @@ extension CloudError {
 extension FetchedPage {
     fileprivate static let empty = FetchedPage(token: ChangeToken(.init()), moreComing: false)
 }
-
-extension ZoneID {
-    /// Servers name the owner where a client says "the current user".
-    func isSameZone(as other: ZoneID) -> Bool {
-        guard zoneName == other.zoneName else { return false }
-        let current = ZoneID.currentUserOwnerName
-        return ownerName == other.ownerName || ownerName == current || other.ownerName == current
-    }
-}
-
-extension RecordID: Comparable {
-    /// By name, then by zone; for an order that is always the same.
-    public static func < (lhs: RecordID, rhs: RecordID) -> Bool {
-        (lhs.recordName, lhs.zoneID.zoneName, lhs.zoneID.ownerName)
-            < (rhs.recordName, rhs.zoneID.zoneName, rhs.zoneID.ownerName)
-    }
-}

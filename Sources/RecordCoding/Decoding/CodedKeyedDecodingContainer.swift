@@ -80,7 +80,8 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
         return list.isList
     }
 
-    /// What stands for a value that is not there: no optional, and no list, since a server may drop empty ones.
+    /// What stands for a value that is not there: no optional, and no list, since a server may drop empty
+    /// ones.
     private func absentValue<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value {
         if let optional = type as? any OptionalDecodable.Type,
             let value = try optional.decode(.json(.null), place, depth) as? Value

@@ -2,8 +2,8 @@ import struct Foundation.Data
 
 /// Turns records into values: the mirror of ``RecordEncoder``.
 ///
-/// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional and
-/// `[]` for a list; CloudKit cannot tell a cleared field from one that was never set.
+/// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
+/// and `[]` for a list; CloudKit cannot tell a cleared field from one that was never set.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}

@@ -1,6 +1,7 @@
 /// What all containers of one encoding share.
 final class EncodingSession {
-    /// The first misuse that the container could not throw, since `Encoder` hands containers out without throwing.
+    /// The first misuse that the container could not throw, since `Encoder` hands containers out without
+    /// throwing.
     private(set) var problem: EncodingError?
 
     /// Notes a misuse; the encoding fails with the first one, whatever the model does afterwards.

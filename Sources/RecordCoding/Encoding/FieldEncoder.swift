@@ -39,7 +39,7 @@ struct FieldEncoder: Encoder {
 final class FieldTarget {
     let session = EncodingSession()
     private let skipsSystemFields: Bool
-    private var fields: [String: RecordValue] = [:]
+    private var fields = [String: RecordValue](minimumCapacity: 16)
     /// Fields whose JSON is still open: nested containers that may be filled until the end.
     private var boxes: [String: JSONBox] = [:]
 

@@ -1,16 +1,19 @@
 extension JSONReader {
     /// Reads a number without fraction and exponent.
     package mutating func int() throws(JSONError) -> Int64 {
-        let start = position
-        let number = try number()
+        try int(try number())
+    }
+
+    /// The integer that a number is.
+    func int(_ number: Number) throws(JSONError) -> Int64 {
         guard number.isInteger, !number.overflows, !(number.isNegative && number.digits == 0) else {
-            throw JSONError(offset: start, reason: "an integer of 64 bits was expected")
+            throw JSONError(offset: number.range.lowerBound, reason: "an integer of 64 bits was expected")
         }
         if !number.isNegative, let value = Int64(exactly: number.digits) { return value }
         if number.isNegative, number.digits <= Int64.min.magnitude {
             return Int64(truncatingIfNeeded: 0 &- number.digits)
         }
-        throw JSONError(offset: start, reason: "an integer of 64 bits was expected")
+        throw JSONError(offset: number.range.lowerBound, reason: "an integer of 64 bits was expected")
     }
 
     /// Reads a number without sign, fraction and exponent.
@@ -25,7 +28,11 @@ extension JSONReader {
 
     /// Reads a number as the double that is nearest; one beyond the range of doubles is an error.
     package mutating func double() throws(JSONError) -> Double {
-        let number = try number()
+        try double(try number())
+    }
+
+    /// The double that is nearest to a number.
+    func double(_ number: Number) throws(JSONError) -> Double {
         // Both operands are exact in this range, so the one operation rounds correctly.
         if !number.overflows, number.digits < 1 << 53, -22...22 ~= number.exponent {
             let power = JSONReader.powersOfTen[Int(number.exponent.magnitude)]

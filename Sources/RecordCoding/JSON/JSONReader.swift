@@ -138,6 +138,7 @@ package struct JSONReader {
     // MARK: - Shared by the readers of values
 
     /// The next byte that is not white space; still to be read.
+    @inline(__always)
     mutating func peek() throws(JSONError) -> UInt8 {
         skipSpace()
         guard position < limit else { throw error("the text ends too early") }
@@ -151,8 +152,10 @@ package struct JSONReader {
 
     func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
+    @inline(__always)
     private mutating func skipSpace() {
-        while position < limit {
+        // Most JSON has none: one comparison then.
+        while position < limit, bytes[position] <= 0x20 {
             switch bytes[position] {
             case 0x20, 0x0A, 0x0D, 0x09: position += 1
             default: return

@@ -123,12 +123,16 @@ package struct JSONWriter {
         var value = value
         value.withUTF8 { text in
             var written = 0
-            for index in text.indices where needsEscape(text[index]) {
-                bytes.append(contentsOf: text[written..<index])
-                appendEscaped(text[index])
-                written = index + 1
+            var index = 0
+            while index < text.count {
+                if needsEscape(text[index]) {
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<index]))
+                    appendEscaped(text[index])
+                    written = index + 1
+                }
+                index += 1
             }
-            bytes.append(contentsOf: text[written...])
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written...]))
         }
         bytes.append(UInt8(ascii: "\""))
     }

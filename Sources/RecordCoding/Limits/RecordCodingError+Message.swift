@@ -19,13 +19,13 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
         case .integerOutOfRange(let field, let value):
             "\(subject(field)) is \(value.abbreviated), outside of Int64. Store it as a string."
         case .dateOutOfRange(let field, let value):
-            "\(subject(field)) is the date \(value.abbreviated), outside of the years 1 to 9999. Use an optional."
+            "\(subject(field)) is the date \(value.abbreviated), not in the years 1 to 9999. Use an optional."
         case .precisionLoss(let field, let value):
             "\(subject(field)) is \(value.abbreviated), which would lose digits. Store it as a string."
         case .invalidURL(let field, let value):
             "\(subject(field)) is the URL \(value.quoted), which does not read back. Store it as a string."
         case .mixedList(let field):
-            "\(subject(field)) is a list of values of different kinds. Use elements of one kind, without nulls."
+            "\(subject(field)) is a list of different kinds. Use elements of one kind, without nulls."
         case .tooLarge(let recordName, let size, let limit, let largestFields):
             tooLargeMessage(recordName, size, limit, largestFields)
         default: decodingMessage
@@ -41,9 +41,9 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
     private var decodingMessage: String {
         switch self {
         case .missingField(let field):
-            "\(subject(field)) is not in the record. Make the property optional, or give it a value in init(from:)."
+            "\(subject(field)) is not in the record. Make it optional, or give it a value in init(from:)."
         case .unexpectedKind(let field, let expected, let found):
-            "\(subject(field)) should be \(expected), but the record has \(found). The record is left as it is."
+            "\(subject(field)) should be \(expected), but the record has \(found). It is left as it is."
         case .valueOutOfRange(let field, let expected, let value):
             "\(subject(field)) is \(value.abbreviated), which is no \(expected). The record is left as it is."
         case .malformedJSON(let field, let reason):

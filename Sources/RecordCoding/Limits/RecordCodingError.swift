@@ -1,7 +1,7 @@
 /// Why a value cannot become a record, or a record a value.
 ///
-/// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws, beside the
-/// coding path. Values are shown abbreviated to 80 characters, with control characters escaped.
+/// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws, beside
+/// the coding path. Values are shown abbreviated to 80 characters, with control characters escaped.
 public enum RecordCodingError: Error, Hashable, Sendable {
     /// A name breaks the rule for names of its kind.
     case invalidName(kind: NameKind, name: String, fault: NameFault)

@@ -17,7 +17,8 @@ extension RecordLimits {
     /// Checks that the field data of a record is not too large, the engine's own fields included.
     ///
     /// - Parameter record: The record.
-    /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest fields.
+    /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest
+    ///   fields.
     public static func checkSize(of record: Record) throws(RecordCodingError) {
         let size = record.size
         guard size > maximumRecordBytes else { return }

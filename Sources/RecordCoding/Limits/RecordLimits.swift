@@ -15,7 +15,8 @@ public enum RecordLimits {
         "lastModifiedUserRecordID", "parent", "share",
     ]
 
-    /// Record types that CloudKit fills itself; `cloudkit.share`, the other one, breaks the rule for types anyway.
+    /// Record types that CloudKit fills itself; `cloudkit.share`, the other one, breaks the rule for types
+    /// anyway.
     private static let systemRecordTypes: Set<String> = ["Users"]
 
     /// Checks the name of a record: ASCII, 1 to 255 characters, the first no underscore.
@@ -26,7 +27,8 @@ public enum RecordLimits {
         try check(name, as: .recordName, fault: faultOfFreeName(name))
     }
 
-    /// Checks the name of a zone by the rule for record names; the default zone has the one other name allowed.
+    /// Checks the name of a zone by the rule for record names; the default zone has the one other name
+    /// allowed.
     ///
     /// - Parameter name: The name.
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.

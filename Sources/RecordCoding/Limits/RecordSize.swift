@@ -1,9 +1,9 @@
 extension Record {
     /// The bytes of field data that count against ``RecordLimits/maximumRecordBytes``.
     ///
-    /// CloudKit does not publish its count. Here a string counts its UTF-8, a number or date 8, data its bytes, a
-    /// reference its names, a location 8 for each number, a list the sum of its elements, a file and a null
-    /// nothing. The engine's own fields count.
+    /// CloudKit does not publish its count. Here a string counts its UTF-8, a number or date 8, data its
+    /// bytes, a reference its names, a location 8 for each number, a list the sum of its elements, a file and
+    /// a null nothing. The engine's own fields count.
     ///
     /// - Complexity: O(*n*), where *n* is the number of values.
     public var size: Int { fields.values.reduce(0) { $0 + $1.size } }

@@ -33,8 +33,8 @@ extension Record {
 extension [String: RecordValue] {
     /// The fields to send so that a server which has `known` ends with these.
     ///
-    /// Values are compared to the last bit; a null and an absent field are the same. Fields that only the server
-    /// has are left alone. Reserved fields alone are no difference, but all of them go along with one.
+    /// Values are compared to the last bit; a null and an absent field are the same. Fields that only the
+    /// server has are left alone. Reserved fields alone are no difference, but all of them go along with one.
     ///
     /// - Parameter known: The fields of the last known version on the server.
     /// - Returns: The fields to send, a null clearing one; empty if there is nothing to send.

@@ -19,3 +19,16 @@ public struct RecordID: Hashable, Sendable, Codable {
         self.zoneID = zoneID
     }
 }
+
+extension RecordID: Comparable {
+    /// By name, then by zone: an order for listings, without any other meaning.
+    ///
+    /// - Parameters:
+    ///   - lhs: An ID.
+    ///   - rhs: Another ID.
+    /// - Returns: Whether the first comes before the second.
+    public static func < (lhs: RecordID, rhs: RecordID) -> Bool {
+        (lhs.recordName, lhs.zoneID.zoneName, lhs.zoneID.ownerName)
+            < (rhs.recordName, rhs.zoneID.zoneName, rhs.zoneID.ownerName)
+    }
+}

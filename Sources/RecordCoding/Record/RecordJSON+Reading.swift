@@ -3,7 +3,8 @@ extension RecordJSON {
     ///
     /// - Parameter reader: Where it stands.
     /// - Returns: The record.
-    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there twice.
+    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there
+    ///   twice.
     package static func read(from reader: inout JSONReader) throws -> Record {
         var name: String?
         var zone: String?
@@ -45,11 +46,13 @@ extension RecordJSON {
     /// - Returns: The fields.
     /// - Throws: ``JSONError`` with the position, also for a name that is there twice.
     package static func readFields(from reader: inout JSONReader) throws -> [String: RecordValue] {
-        var fields: [String: RecordValue] = [:]
+        var fields = [String: RecordValue](minimumCapacity: 16)
+        var count = 0
         try reader.beginObject()
         while let name = try reader.nextKey() {
-            let value = try readValue(from: &reader)
-            guard fields.updateValue(value, forKey: name) == nil else { throw twice(name, reader) }
+            fields[name] = try readValue(from: &reader)
+            count += 1
+            guard fields.count == count else { throw twice(name, reader) }
         }
         return fields
     }

@@ -60,9 +60,8 @@ extension RecordJSON {
 
     /// An integer is an int64; a point or an exponent makes a double.
     private static func readNumber(from reader: inout JSONReader) throws -> RecordValue {
-        var ahead = reader
-        guard try ahead.number().isInteger else { return .double(try reader.double()) }
-        return .int64(try reader.int())
+        let number = try reader.number()
+        return number.isInteger ? .int64(try reader.int(number)) : .double(try reader.double(number))
     }
 
     private static func readList(from reader: inout JSONReader) throws -> [RecordValue] {

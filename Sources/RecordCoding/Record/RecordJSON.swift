@@ -8,8 +8,8 @@ import struct Foundation.Date
 /// ```
 ///
 /// A string, an integer, a number with a point or exponent, `null` and an array stand for the kinds string,
-/// int64, double, null and list. Every other kind is an object of one member that names it: `date` (milliseconds
-/// since 1970), `bytes` (base64), `reference`, `location`, `asset`.
+/// int64, double, null and list. Every other kind is an object of one member that names it: `date`
+/// (milliseconds since 1970), `bytes` (base64), `reference`, `location`, `asset`.
 ///
 /// A value that no record may have, such as NaN, is written in a form that reads back as an error.
 public enum RecordJSON {
@@ -73,9 +73,11 @@ public enum RecordJSON {
     ///   - writer: Where they are written.
     package static func append(_ fields: [String: RecordValue], to writer: inout JSONWriter) {
         writer.beginObject()
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            writer.key(name)
-            append(value, to: &writer)
+        // Positions are sorted, not entries: those are large to move.
+        let keys = fields.keys
+        for index in keys.indices.sorted(by: { keys[$0] < keys[$1] }) {
+            writer.key(keys[index])
+            append(fields.values[index], to: &writer)
         }
         writer.endObject()
     }

@@ -41,7 +41,8 @@ extension RecordValue {
         }
     }
 
-    /// Whether there is nothing in it: null or an empty list, which some servers do not tell from an absent field.
+    /// Whether there is nothing in it: null or an empty list, which some servers do not tell from an absent
+    /// field.
     package var isNothing: Bool {
         switch self {
         case .null: true
@@ -52,8 +53,8 @@ extension RecordValue {
 
     /// Whether two values are the same to the last bit, dates to the millisecond.
     ///
-    /// `==` takes strings of different Unicode forms as equal, and -0.0 as 0.0; two dates of one millisecond may
-    /// differ for it, since databases convert them in different ways.
+    /// `==` takes strings of different Unicode forms as equal, and -0.0 as 0.0; two dates of one millisecond
+    /// may differ for it, since databases convert them in different ways.
     ///
     /// - Parameter other: The value to compare with.
     /// - Returns: Whether storing one in place of the other changes nothing.

@@ -28,3 +28,15 @@ public struct ZoneID: Hashable, Sendable, Codable {
         self.ownerName = ownerName
     }
 }
+
+extension ZoneID {
+    /// Whether this is the same zone, where one side may say "the current user" and the other the user's name.
+    ///
+    /// - Parameter other: The other side's ID.
+    /// - Returns: Whether both may mean the same zone.
+    package func isSameZone(as other: ZoneID) -> Bool {
+        guard zoneName == other.zoneName else { return false }
+        let current = ZoneID.currentUserOwnerName
+        return ownerName == other.ownerName || ownerName == current || other.ownerName == current
+    }
+}

@@ -29,8 +29,8 @@ enum DeepCall {
 
 /// One call that another thread runs.
 ///
-/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait until
-/// the other one has run the body and let go of it.
+/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait
+/// until the other one has run the body and let go of it.
 private final class Call<Value>: @unchecked Sendable {
     private var body: (() throws -> Value)?
     private var outcome: Result<Value, any Error>?
@@ -39,9 +39,15 @@ private final class Call<Value>: @unchecked Sendable {
     init(_ body: @escaping () throws -> Value) { self.body = body }
 
     func run() {
+        runBody()
+        done.signal()
+    }
+
+    /// A function of its own, never inlined, so that no copy of the body outlives it.
+    @inline(never)
+    private func runBody() {
         if let body { outcome = Result(catching: body) }
         body = nil
-        done.signal()
     }
 
     func wait() -> Result<Value, any Error>? {

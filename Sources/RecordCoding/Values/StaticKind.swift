@@ -7,8 +7,8 @@ enum StaticKind {
 
     /// Whether a type is coded as its raw value, a string or a number.
     ///
-    /// A type may have a raw value and yet be coded otherwise, as types kept in user defaults often are. So its
-    /// `init(from:)` is asked which container it wants first; it has not seen any value then.
+    /// A type may have a raw value and yet be coded otherwise, as types kept in user defaults often are. So
+    /// its `init(from:)` is asked which container it wants first; it has not seen any value then.
     static func isRawValue(_ type: Any.Type) -> Bool {
         guard let raw = type as? any RawRepresentable.Type, hasFieldRawValue(raw) else { return false }
         guard let decodable = type as? any Decodable.Type else { return true }

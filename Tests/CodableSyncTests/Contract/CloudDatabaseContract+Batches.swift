@@ -21,7 +21,9 @@ extension CloudDatabaseContract {
     func testALookUpBringsOnlyTheDesiredFields() async throws {
         let database = try await makeDatabaseWithZones()
         let saved = try await save(record("a", ["one": 1, "two": 2]), to: database)
-        for (keys, fields) in [([], [:]), (["two", "three"], ["two": 2])] as [([String], [String: RecordValue])] {
+        for (keys, fields) in [([], [:]), (["two", "three"], ["two": 2])]
+            as [([String], [String: RecordValue])]
+        {
             let results = try await database.records(for: [id("a")], desiredKeys: keys)
             let fetched = try XCTUnwrap(results[id("a")]).get()
             XCTAssertEqual(fetched.fields, fields, "\(keys)")

@@ -141,7 +141,11 @@ extension CloudDatabaseContract {
             let first = try await save(record(name, ["mine": 1, "theirs": 1]), to: database)
             try await save(record(name, ["theirs": 2], knowing: first.systemFields), to: laptop)
 
-            try await save(record(name, ["mine": 3], knowing: first.systemFields), to: database, policy: policy)
+            try await save(
+                record(name, ["mine": 3], knowing: first.systemFields),
+                to: database,
+                policy: policy
+            )
 
             let stored = try await fetch(id(name), from: laptop)
             XCTAssertEqual(stored.fields, ["mine": 3, "theirs": 2], name)

@@ -116,7 +116,12 @@ class CloudDatabaseContract: XCTestCase {
         since token: ChangeToken? = nil,
         pageSize: Int? = nil
     ) async throws -> ZoneChanges {
-        var all = ZoneChanges(modifications: [:], deletions: [], changeToken: ChangeToken(Data()), moreComing: false)
+        var all = ZoneChanges(
+            modifications: [:],
+            deletions: [],
+            changeToken: ChangeToken(Data()),
+            moreComing: false
+        )
         var token = token
         repeat {
             let page = try await database.recordZoneChanges(

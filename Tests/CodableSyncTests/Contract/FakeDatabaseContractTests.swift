@@ -12,4 +12,13 @@ final class FakeDatabaseContractTests: CloudDatabaseContract {
     override func makeSecondConnection() async throws -> any CloudDatabase {
         cloud.database(user: "alice")
     }
+
+    // A class without a test of its own is not found on Linux.
+    func testTheCloudIsTheSameOnAllItsDevices() async throws {
+        let phone = try await makeDatabase()
+        let laptop = try await makeSecondConnection()
+        XCTAssertEqual(phone.identifier, laptop.identifier)
+        XCTAssertNotEqual(phone.identifier, FakeCloud().identifier)
+        XCTAssertTrue(phone.isInMemory)
+    }
 }

@@ -46,6 +46,22 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
+    /// D3: the power was lost while a group was written, and a later block reached the disk before an earlier one.
+    func testHoleInTheLastGroupIsATornWriteAndOneBeforeItIsDamage() throws {
+        for group in 0..<3 {
+            let fileSystem = SimulatedFileSystem()
+            let written = try LogFixture.write(groups: 3, to: fileSystem)
+            var bytes = try XCTUnwrap(fileSystem.bytes(at: journal))
+            let start = group == 0 ? 48 : bytes.endsOfCommits[group - 1]
+            bytes.replaceSubrange((start + 2)..<(start + 5), with: [0, 0, 0])
+            fileSystem.place(bytes, at: journal)
+            let (_, lines, recovery) = try LogFixture.open(fileSystem)
+            XCTAssertEqual(lines, written.enumerated().filter { $0.offset != group }.flatMap(\.element))
+            XCTAssertEqual(recovery.damages.map(\.reason), group == 2 ? [] : [.unwritten])
+            XCTAssertEqual(recovery.droppedTailBytes > 0, group == 2)
+        }
+    }
+
     /// D8, C6, C15: every bit of the file, one at a time.
     func testBitFlipCostsAtMostItsOwnGroupAndIsReported() throws {
         let whole = SimulatedFileSystem()

@@ -7,41 +7,41 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     /// D5.
     func testFullDiskRefusesAndChangesNothing() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("a", in: directory)
         fileSystem.leaveRoom(for: 10)
         for _ in 0..<2 {
             do {
-                try await LedgerFixture.save("b", in: directory)
+                try await LedgerDirectoryFixture.save("b", in: directory)
                 XCTFail("there is no room")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .outOfSpace)
             }
-            let names = try await LedgerFixture.names(in: directory)
+            let names = try await LedgerDirectoryFixture.names(in: directory)
             XCTAssertEqual(names, ["a"])
         }
         fileSystem.leaveRoom(for: nil)
-        try await LedgerFixture.save("c", in: directory)
-        let names = try await LedgerFixture.names(in: directory)
+        try await LedgerDirectoryFixture.save("c", in: directory)
+        let names = try await LedgerDirectoryFixture.names(in: directory)
         XCTAssertEqual(names, ["a", "c"])
     }
 
     /// D4.
     func testFailedFlushIsAnUnknownOutcomeAndTheNextWriteGoesIntoANewFile() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("a", in: directory)
         fileSystem.fail(.flush, code: EIO)
         do {
-            try await LedgerFixture.save("b", in: directory)
+            try await LedgerDirectoryFixture.save("b", in: directory)
             XCTFail("the flush failed")
         } catch let error as LedgerDirectoryError {
             XCTAssertEqual(error.code, .outcomeUnknown)
         }
-        try await LedgerFixture.save("c", in: directory)
+        try await LedgerDirectoryFixture.save("c", in: directory)
         XCTAssertNotNil(fileSystem.bytes(at: "/ledger/journal-2.jsonl"))
-        let names = try await LedgerFixture.names(
-            in: LedgerFixture.directory(fileSystem.crashed(keeping: .onlySynced))
+        let names = try await LedgerDirectoryFixture.names(
+            in: LedgerDirectoryFixture.directory(fileSystem.crashed(keeping: .onlySynced))
         )
         XCTAssertEqual(names, ["a", "c"])
     }
@@ -49,8 +49,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     /// BK-14, C26: a damaged file is named, with the place, and is not overwritten.
     func testDamagedFileIsAClearErrorAndIsLeftAlone() async throws {
         let fileSystem = SimulatedFileSystem()
-        try await LedgerFixture.save("a", "b", in: LedgerFixture.directory(fileSystem))
-        try await LedgerFixture.save("c", in: LedgerFixture.directory(fileSystem))
+        try await LedgerDirectoryFixture.save("a", "b", in: LedgerDirectoryFixture.directory(fileSystem))
+        try await LedgerDirectoryFixture.save("c", in: LedgerDirectoryFixture.directory(fileSystem))
         let path = "/ledger/journal-1.jsonl"
         var bytes = try XCTUnwrap(fileSystem.bytes(at: path))
         bytes[bytes.endsOfCommits[1] + 20] ^= 1
@@ -58,7 +58,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         let names = fileSystem.names(in: "/ledger")
         for _ in 0..<2 {
             do {
-                try await LedgerFixture.save("d", in: LedgerFixture.directory(fileSystem))
+                try await LedgerDirectoryFixture.save("d", in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail("the file is damaged")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged)
@@ -86,7 +86,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             try log.commit(LogFixture.group(lines), flush: true)
             let before = fileSystem.bytes(at: "/ledger/journal-1.jsonl")
             do {
-                _ = try await LedgerFixture.names(in: LedgerFixture.directory(fileSystem))
+                _ = try await LedgerDirectoryFixture.names(in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail("\(lines)")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged, "\(lines)")
@@ -105,7 +105,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             let fileSystem = SimulatedFileSystem()
             fileSystem.place(Array(header.utf8), at: "/ledger/journal-1.jsonl")
             do {
-                try await LedgerFixture.save("a", in: LedgerFixture.directory(fileSystem))
+                try await LedgerDirectoryFixture.save("a", in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail(header)
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, code)
@@ -117,13 +117,17 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     /// A writer that was killed in the middle of a line: the next one cuts it off.
     func testTornTailOfAnotherWriterIsCutOff() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerFixture.directory(fileSystem), LedgerFixture.directory(fileSystem))
-        try await LedgerFixture.save("a", in: first)
-        try await LedgerFixture.save("b", in: second)
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
+        try await LedgerDirectoryFixture.save("a", in: first)
+        try await LedgerDirectoryFixture.save("b", in: second)
         try fileSystem.openFile(at: "/ledger/journal-1.jsonl", for: .appending)
             .append(Array("{\"user\":\"alice\",\"sav".utf8))
-        try await LedgerFixture.save("c", in: first)
-        let (one, other) = try await (LedgerFixture.names(in: first), LedgerFixture.names(in: second))
+        try await LedgerDirectoryFixture.save("c", in: first)
+        let (one, other) = try await (
+            LedgerDirectoryFixture.names(in: first), LedgerDirectoryFixture.names(in: second)
+        )
         XCTAssertEqual(one, ["a", "b", "c"])
         XCTAssertEqual(other, one)
     }

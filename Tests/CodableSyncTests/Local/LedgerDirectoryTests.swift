@@ -5,11 +5,11 @@ import XCTest
 final class LedgerDirectoryTests: XCTestCase {
     func testReopenedDirectoryIsTheSame() async throws {
         let fileSystem = SimulatedFileSystem()
-        let first = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("a", "b", in: first)
-        let before = try await LedgerFixture.changes(in: first)
-        let after = try await LedgerFixture.changes(
-            in: LedgerFixture.directory(fileSystem.crashed(keeping: .onlySynced))
+        let first = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("a", "b", in: first)
+        let before = try await LedgerDirectoryFixture.changes(in: first)
+        let after = try await LedgerDirectoryFixture.changes(
+            in: LedgerDirectoryFixture.directory(fileSystem.crashed(keeping: .onlySynced))
         )
         XCTAssertEqual(after, before)
         XCTAssertEqual(after.count, 2)
@@ -17,7 +17,7 @@ final class LedgerDirectoryTests: XCTestCase {
 
     func testMakingADirectoryObjectTouchesNothing() {
         let fileSystem = SimulatedFileSystem()
-        _ = LedgerFixture.directory(fileSystem)
+        _ = LedgerDirectoryFixture.directory(fileSystem)
         XCTAssertEqual(fileSystem.calls, [])
     }
 
@@ -33,12 +33,12 @@ final class LedgerDirectoryTests: XCTestCase {
                     SimulatedDisk.Survivors.allWrites, .onlySynced, .random(seed: UInt64(call)),
                 ] {
                     let row = "\(call) \(moment) \(survivors)"
-                    let restart = LedgerFixture.directory(fileSystem.crashed(keeping: survivors))
-                    let found = try await LedgerFixture.names(in: restart)
+                    let restart = LedgerDirectoryFixture.directory(fileSystem.crashed(keeping: survivors))
+                    let found = try await LedgerDirectoryFixture.names(in: restart)
                     let kept = answered.flatMap { ["\($0)-1", "\($0)-2"] }
                     let next = ["\(answered.count)-1", "\(answered.count)-2"]
                     XCTAssertTrue(found == kept || found == kept + next, "\(row): \(found), \(answered)")
-                    try await LedgerFixture.save("z", in: restart)
+                    try await LedgerDirectoryFixture.save("z", in: restart)
                 }
                 if answered.count == 4 { break }
                 call += 1
@@ -48,11 +48,11 @@ final class LedgerDirectoryTests: XCTestCase {
     }
 
     private func answeredSaves(on fileSystem: SimulatedFileSystem) async -> [Int] {
-        let directory = LedgerFixture.directory(fileSystem)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
         var answered: [Int] = []
         do {
             for index in 0..<4 {
-                try await LedgerFixture.save("\(index)-1", "\(index)-2", in: directory)
+                try await LedgerDirectoryFixture.save("\(index)-1", "\(index)-2", in: directory)
                 answered.append(index)
                 if index == 1 { try await directory.compact() }
             }
@@ -64,32 +64,36 @@ final class LedgerDirectoryTests: XCTestCase {
 
     func testCallersShareAFlush() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("first", in: directory)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("first", in: directory)
         let flushes = fileSystem.calls.filter { $0.kind == .flush }.count
         // Somebody else has the lock, so that all of them have to wait.
         guard case .acquired(let lock) = try fileSystem.lock("/ledger/lock", waiting: false) else {
             return XCTFail("the lock is free")
         }
         let tasks = (0..<50).map { index in
-            Task { try await LedgerFixture.saveRecords(["\(index)"], text: "text", in: directory) }
+            Task { try await LedgerDirectoryFixture.saveRecords(["\(index)"], text: "text", in: directory) }
         }
         while directory.waitingCount < 40 { await Task.yield() }
         lock.release()
         for task in tasks { try await task.value }
         let used = fileSystem.calls.filter { $0.kind == .flush }.count - flushes
         XCTAssertLessThanOrEqual(used, 12)
-        let names = try await LedgerFixture.names(in: directory)
+        let names = try await LedgerDirectoryFixture.names(in: directory)
         XCTAssertEqual(names.count, 51)
     }
 
     func testConnectionsFollowEachOther() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerFixture.directory(fileSystem), LedgerFixture.directory(fileSystem))
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
         for round in 0..<5 {
-            try await LedgerFixture.save("first \(round)", in: first)
-            try await LedgerFixture.save("second \(round)", in: second)
-            let (one, other) = try await (LedgerFixture.changes(in: first), LedgerFixture.changes(in: second))
+            try await LedgerDirectoryFixture.save("first \(round)", in: first)
+            try await LedgerDirectoryFixture.save("second \(round)", in: second)
+            let (one, other) = try await (
+                LedgerDirectoryFixture.changes(in: first), LedgerDirectoryFixture.changes(in: second)
+            )
             XCTAssertEqual(one, other)
             XCTAssertEqual(one.count, (round + 1) * 2)
         }
@@ -98,18 +102,18 @@ final class LedgerDirectoryTests: XCTestCase {
     }
 
     func testOwnChangesAreNotChangesByOthers() async throws {
-        let directory = LedgerFixture.directory(SimulatedFileSystem())
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(SimulatedFileSystem())
+        try await LedgerDirectoryFixture.save("a", in: directory)
         try await directory.compact()
-        try await LedgerFixture.save("b", in: directory)
+        try await LedgerDirectoryFixture.save("b", in: directory)
         let found = try await directory.changesByOthers()
         XCTAssertEqual(found, 0)
     }
 
     func testLookingForChangesTakesNoLock() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("a", in: directory)
         let before = fileSystem.calls.count
         _ = try await directory.changesByOthers()
         XCTAssertEqual(Set(fileSystem.calls[before...].map(\.kind)), [.look])
@@ -117,50 +121,54 @@ final class LedgerDirectoryTests: XCTestCase {
 
     func testCompactionKeepsRecordsAndTokensAndOthersFollow() async throws {
         let fileSystem = SimulatedFileSystem()
-        let (first, second) = (LedgerFixture.directory(fileSystem), LedgerFixture.directory(fileSystem))
-        for round in 0..<30 { try await LedgerFixture.save("a", "b", text: "\(round)", in: first) }
-        let before = try await LedgerFixture.changes(in: second)
+        let (first, second) = (
+            LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
+        )
+        for round in 0..<30 { try await LedgerDirectoryFixture.save("a", "b", text: "\(round)", in: first) }
+        let before = try await LedgerDirectoryFixture.changes(in: second)
         let size = try XCTUnwrap(fileSystem.bytes(at: "/ledger/journal-1.jsonl")).count
         try await first.compact()
         XCTAssertNil(fileSystem.bytes(at: "/ledger/journal-1.jsonl"))
         XCTAssertLessThan(try XCTUnwrap(fileSystem.bytes(at: "/ledger/snapshot-2.jsonl")).count, size / 5)
-        let after = try await LedgerFixture.changes(in: second)
+        let after = try await LedgerDirectoryFixture.changes(in: second)
         XCTAssertEqual(after, before)
-        try await LedgerFixture.save("c", in: second)
-        let names = try await LedgerFixture.names(in: first)
+        try await LedgerDirectoryFixture.save("c", in: second)
+        let names = try await LedgerDirectoryFixture.names(in: first)
         XCTAssertEqual(names, ["a", "b", "c"])
     }
 
     func testLargeDirectoryIsCompactedByItself() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem, compactionSize: 20_000)
-        for round in 0..<300 { try await LedgerFixture.save("a", text: "\(round)", in: directory) }
+        let directory = LedgerDirectoryFixture.directory(fileSystem, compactionSize: 20_000)
+        for round in 0..<300 { try await LedgerDirectoryFixture.save("a", text: "\(round)", in: directory) }
         // The snapshot is written beside the requests; the journal that it needs is begun at once.
         let numbers = fileSystem.names(in: "/ledger").compactMap { LogFileName($0)?.number }
         XCTAssertGreaterThan(numbers.max() ?? 0, 1)
-        let records = try await LedgerFixture.changes(in: LedgerFixture.directory(fileSystem))
+        let records = try await LedgerDirectoryFixture.changes(
+            in: LedgerDirectoryFixture.directory(fileSystem)
+        )
         XCTAssertEqual(records.map { $0.fields["text"] }, [.string("299")])
     }
 
     /// D9.
     func testRemovedDirectoryBeginsAnew() async throws {
         let fileSystem = SimulatedFileSystem()
-        let directory = LedgerFixture.directory(fileSystem)
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(fileSystem)
+        try await LedgerDirectoryFixture.save("a", in: directory)
         for name in fileSystem.names(in: "/ledger") { try fileSystem.remove("/ledger/" + name) }
-        let before = try await LedgerFixture.names(in: directory)
+        let before = try await LedgerDirectoryFixture.names(in: directory)
         XCTAssertEqual(before, [])
-        try await LedgerFixture.save("b", in: directory)
-        let after = try await LedgerFixture.names(in: directory)
+        try await LedgerDirectoryFixture.save("b", in: directory)
+        let after = try await LedgerDirectoryFixture.names(in: directory)
         XCTAssertEqual(after, ["b"])
     }
 
     func testClosedDirectoryRefuses() async throws {
-        let directory = LedgerFixture.directory(SimulatedFileSystem())
-        try await LedgerFixture.save("a", in: directory)
+        let directory = LedgerDirectoryFixture.directory(SimulatedFileSystem())
+        try await LedgerDirectoryFixture.save("a", in: directory)
         await directory.close()
         do {
-            try await LedgerFixture.save("b", in: directory)
+            try await LedgerDirectoryFixture.save("b", in: directory)
             XCTFail("it is closed")
         } catch let error as LedgerDirectoryError {
             XCTAssertEqual(error.code, .closed)

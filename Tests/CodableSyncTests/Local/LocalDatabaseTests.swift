@@ -61,6 +61,17 @@ final class LocalDatabaseTests: XCTestCase {
         )
     }
 
+    func testSpellings() {
+        let named: any CloudDatabase = .local(directory: temporary.url, user: "alice")
+        let plain: any CloudDatabase = .local
+        XCTAssertNotEqual(named.identifier, plain.identifier)
+        XCTAssertFalse(plain.isInMemory)
+        #if !canImport(CloudKit)
+            let standard: any CloudDatabase = .default
+            XCTAssertEqual(standard.identifier, plain.identifier)
+        #endif
+    }
+
     func testThereIsAlwaysAnAccount() async throws {
         let (alice, local) = (database(), LocalDatabase(directory: temporary.url))
         let status = try await alice.accountStatus()

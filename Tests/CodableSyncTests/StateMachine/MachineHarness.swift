@@ -22,7 +22,9 @@ struct MachineHarness {
     private(set) var setupRequest: RequestID?
     private(set) var conflicts: [ReconcileItem] = []
     private(set) var timers: [SyncTimer: Duration] = [:]
-    private var calls: [CallID: Set<String>] = [:]
+    /// The batch that each call's changes are in.
+    private var batches: [CallID: BatchID] = [:]
+    private var committed: Set<BatchID> = []
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
     /// What the mechanical checks found.
@@ -56,7 +58,9 @@ struct MachineHarness {
 
     /// Zone and subscription are made, where the machine asks for them.
     mutating func finishSetup() {
-        if machine.state.summary.zone == .unknown, let request = setupRequest { run(.zoneSaved(request, nil)) }
+        if machine.state.summary.zone == .unknown, let request = setupRequest {
+            run(.zoneSaved(request, nil))
+        }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
 
@@ -69,7 +73,14 @@ struct MachineHarness {
     mutating func feed(_ input: SyncInput) -> [SyncAction] {
         end(input)
         let actions = machine.handle(input, at: now)
-        for action in actions { note(action) }
+        for action in actions {
+            if case .enqueue(let call, _) = input, case .append(let batch, let entries, _) = action,
+                entries.contains(where: { if case .queued = $0 { true } else { false } })
+            {
+                batches[call] = batch
+            }
+            note(action)
+        }
         return actions
     }
 
@@ -84,6 +95,7 @@ struct MachineHarness {
         guard !waiting.isEmpty else { return [] }
         let (batch, entries) = waiting.removeFirst()
         journal += entries
+        committed.insert(batch)
         return feed(.committed(batch))
     }
 
@@ -198,6 +210,7 @@ struct MachineHarness {
         run(.streamRequested(stream))
         run(.streamRequested(stream))
         run(.streamEnded(stream))
+        for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
     }
 
     // MARK: The mechanical checks
@@ -211,7 +224,6 @@ struct MachineHarness {
         case .sent(let id, _): close(id)
         case .timerFired(.deadline(let id)): close(id)
         case .reconciled: conflicts = []
-        case .enqueue(let call, let changes): calls[call] = Set(changes.map(\.name))
         default: break
         }
     }
@@ -269,23 +281,11 @@ struct MachineHarness {
         if items.isEmpty { faults.append("an empty request") }
         let announced = items.map { SentContents(name: $0.name, handle: $0.handle) }
         if !journal.contains(.sending(announced)) { faults.append("sent before it is stored") }
-        for item in items where item.known != state[item.name]?.known {
-            faults.append("\(item.name) is sent on a version that is not the known one")
-        }
     }
 
     private mutating func checkAnswer(_ call: CallID, _ answer: CallAnswer) {
         if !answered.insert(call).inserted { faults.append("call \(call) is answered twice") }
-        guard answer == .done, let names = calls[call] else { return }
-        let isStored = waiting.allSatisfy { batch in
-            !batch.entries.contains { entry in
-                if case .queued(let name, _) = entry { names.contains(name) } else { false }
-            }
-        }
-        let isInJournal = names.allSatisfy { name in
-            journal.contains { if case .queued(name, _) = $0 { true } else { false } }
-                || state[name] != nil
-        }
-        if !isInJournal || !isStored { faults.append("call \(call) is answered before it is stored") }
+        guard answer == .done, let batch = batches[call] else { return }
+        if !committed.contains(batch) { faults.append("call \(call) is answered before it is stored") }
     }
 }

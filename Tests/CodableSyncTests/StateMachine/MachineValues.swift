@@ -55,7 +55,8 @@ extension [SyncAction] {
             case .saveZone: "saveZone"
             case .subscribe: "subscribe"
             case .readDatabaseChanges: "readDatabaseChanges"
-            case .fetch(_, let since): "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"
+            case .fetch(_, let since):
+                "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"
             case .lookUp(_, let names): "lookUp \(names.joined(separator: " "))"
             case .send(_, let items):
                 "send "

@@ -29,7 +29,9 @@ final class Device<Model: RecordCodable & Equatable> {
         configuration.automaticallySyncs = false
         configuration.pollInterval = nil
         let events = events
-        configuration.logHandler = { if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0) }
+        configuration.logHandler = {
+            if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0)
+        }
         configure(&configuration)
         self.configuration = configuration
         engine = SyncEngine(database: database, configuration: configuration)
@@ -41,8 +43,18 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
+    /// Loses power: what had not reached the disk for good is gone, and the next engine begins with the rest.
+    func crash(keeping survivors: SimulatedDisk.Survivors = .onlySynced) async throws {
+        let files = try XCTUnwrap(configuration.fileSystem as? SimulatedFileSystem)
+        files.powerOffNow()
+        configuration.fileSystem = files.crashed(keeping: survivors)
+        try await engine.close()
+        engine = SyncEngine(database: database, configuration: configuration)
+    }
+
     /// Takes up to so many elements of `changes`, accepting all of them.
-    func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>] {
+    func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
+    {
         var iterator = engine.changes.makeAsyncIterator()
         var taken: [ModelChange<Model>] = []
         while taken.count < count, let change = await iterator.next() { taken.append(change) }
@@ -88,4 +100,13 @@ final class EventLog: Sendable {
     var all: [SyncEvent] { events.withLock { $0 } }
 
     func clear() { events.withLock { $0 = [] } }
+}
+
+extension EventLog {
+    /// The names of the records that were set aside, as often as the engine told.
+    var parkedNames: [String] {
+        all.compactMap { if case .parked(let name, _) = $0 { name } else { nil } }
+    }
+
+    func count(where isCounted: (SyncEvent) -> Bool) -> Int { all.filter(isCounted).count }
 }

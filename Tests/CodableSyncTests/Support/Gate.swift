@@ -13,10 +13,18 @@ final class Gate: Sendable {
 
     private let state = Locked(State())
 
+    /// A gate that holds nobody.
+    static var opened: Gate {
+        let gate = Gate()
+        gate.open()
+        return gate
+    }
+
     /// Called by the request: waits here.
     func pass() async throws {
         try await withCheckedThrowingContinuation { continuation in
-            let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
+            let (outcome, watchers) = state.withLock {
+                state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
                 state.isReached = true
                 defer { state.watchers = [] }
                 if state.isOpen {

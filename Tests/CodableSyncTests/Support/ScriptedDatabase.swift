@@ -36,6 +36,9 @@ final class ScriptedDatabase: CloudDatabase {
         var standing: [Operation: CloudError] = [:]
         var itemErrors: [String: [CloudError]] = [:]
         var standingItemErrors: [String: CloudError] = [:]
+        var requestErrors: [String: CloudError] = [:]
+        var running: [Operation: Int] = [:]
+        var peaks: [Operation: Int] = [:]
         var modifies: [Modify] = []
         var counts: [Operation: Int] = [:]
         var modifyTransform: (@Sendable (ModifyRecordsResult) -> ModifyRecordsResult)?
@@ -59,7 +62,12 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.faults[operation, default: []] += faults }
     }
 
-    func failNext(_ operation: Operation, _ code: CloudError.Code, times: Int = 1, retryAfter: Duration? = nil) {
+    func failNext(
+        _ operation: Operation,
+        _ code: CloudError.Code,
+        times: Int = 1,
+        retryAfter: Duration? = nil
+    ) {
         script.withLock { script in
             let error = CloudError(code, retryAfter: retryAfter)
             script.faults[operation, default: []] += Array(repeating: .fail(error), count: times)
@@ -89,6 +97,11 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.standingItemErrors[name] = error }
     }
 
+    /// Every request that carries the item fails as a whole, and the error does not say whose fault it is.
+    func failRequests(with name: String, _ error: CloudError?) {
+        script.withLock { $0.requestErrors[name] = error }
+    }
+
     func changeModifyAnswers(_ transform: (@Sendable (ModifyRecordsResult) -> ModifyRecordsResult)?) {
         script.withLock { $0.modifyTransform = transform }
     }
@@ -114,6 +127,9 @@ final class ScriptedDatabase: CloudDatabase {
 
     func count(_ operation: Operation) -> Int { script.withLock { $0.counts[operation] ?? 0 } }
 
+    /// The most requests of the kind that were under way at once.
+    func peak(_ operation: Operation) -> Int { script.withLock { $0.peaks[operation] ?? 0 } }
+
     // MARK: CloudDatabase
 
     var identifier: String { base.identifier }
@@ -128,10 +144,13 @@ final class ScriptedDatabase: CloudDatabase {
     ) async throws -> Answer {
         let (fault, standing) = script.withLock { script -> (Fault?, CloudError?) in
             script.counts[operation, default: 0] += 1
+            script.running[operation, default: 0] += 1
+            script.peaks[operation] = max(script.peaks[operation] ?? 0, script.running[operation] ?? 0)
             if let standing = script.standing[operation] { return (nil, standing) }
             guard script.faults[operation]?.isEmpty == false else { return (nil, nil) }
             return (script.faults[operation]?.removeFirst(), nil)
         }
+        defer { script.withLock { $0.running[operation, default: 0] -= 1 } }
         if let standing { throw standing }
         switch fault {
         case nil:
@@ -173,6 +192,9 @@ final class ScriptedDatabase: CloudDatabase {
         }
         return try await perform(.modify) {
             if let maximum, request.names.count > maximum { throw CloudError(.limitExceeded) }
+            for name in request.names {
+                if let error = script.withLock({ $0.requestErrors[name] }) { throw error }
+            }
             let (errors, result) = try await modify(
                 recordsToSave,
                 recordIDsToDelete,
@@ -277,7 +299,11 @@ final class ScriptedDatabase: CloudDatabase {
         }
     }
 
+    /// A push of a test is `["zone": name]`, for databases that know of no pushes.
     func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
-        base.notification(from: userInfo)
+        if let zone = userInfo["zone"] as? String {
+            return CloudNotification(zoneID: ZoneID(zoneName: zone))
+        }
+        return base.notification(from: userInfo)
     }
 }

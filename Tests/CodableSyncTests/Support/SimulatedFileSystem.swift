@@ -45,6 +45,11 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         withDisk { $0.powerOff = (call, moment) }
     }
 
+    /// Stops everything at the next call.
+    func powerOffNow() {
+        withDisk { $0.powerOff = ($0.calls.count, .before) }
+    }
+
     /// What the next start finds after the crash of this process or the loss of power.
     func crashed(keeping survivors: SimulatedDisk.Survivors) -> SimulatedFileSystem {
         SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })

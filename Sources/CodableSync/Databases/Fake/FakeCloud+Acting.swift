@@ -1,6 +1,5 @@
 public import RecordCoding
 
-
 // What others do: the user's other devices, the user in the system's settings, time.
 extension FakeCloud {
     /// Everything in a zone, by record name.

@@ -122,7 +122,7 @@ private struct LogContents {
 
     /// The end of the last journal may be an interrupted write, which is no damage.
     private mutating func takeTail(of scan: LogScan, in part: inout LogPart) -> [LogDamage] {
-        guard scan.damages.allSatisfy({ $0.offset >= scan.end && $0.reason == .cutOff }) else {
+        guard scan.damages.allSatisfy({ $0.offset >= scan.end && $0.reason.isOfTornWrite }) else {
             return scan.damages
         }
         part.size = scan.end

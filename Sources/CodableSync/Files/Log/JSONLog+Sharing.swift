@@ -49,7 +49,7 @@ extension LogWriter {
         _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> LogTail {
         let scan = try LogScan.scan(active.file, active.name, behind: active.size)
-        if let damage = scan.damages.first(where: { $0.offset < scan.end || $0.reason != .cutOff }) {
+        if let damage = scan.damages.first(where: { $0.offset < scan.end || !$0.reason.isOfTornWrite }) {
             throw LogError.damaged(path: active.file.path, damage)
         }
         var lines = 0

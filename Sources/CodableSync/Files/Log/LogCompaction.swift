@@ -107,6 +107,7 @@ private struct SnapshotWriter: Sendable {
 
     func cancel() throws {
         file.close()
-        try place.fileSystem.remove(temporary)
+        // It is gone where the last step failed after the file had got its name.
+        if try place.fileSystem.status(of: temporary) != nil { try place.fileSystem.remove(temporary) }
     }
 }

@@ -38,6 +38,10 @@ package struct LogDamage: Hashable, Sendable {
         case endOfLine = "a line does not end where it should"
         case lineTooLong = "a line is too long"
         case cutOff = "the end is missing"
+        case unwritten = "a part was never written"
+
+        /// Whether an interrupted write leaves this behind, where nothing intact comes after it.
+        var isOfTornWrite: Bool { self == .cutOff || self == .unwritten }
     }
 
     package init(file: String, line: Int, offset: UInt64, reason: Reason, copy: String? = nil) {

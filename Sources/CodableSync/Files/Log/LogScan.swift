@@ -172,7 +172,8 @@ struct LogScan {
 
     /// If the mark between two groups is damaged, the second one can still be told by its own count.
     private mutating func closeDamaged(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
-        report(group.damage ?? .checksum, line: group.line, offset: group.start)
+        let reason = try group.damage ?? (hasHole(before: offset) ? .unwritten : .checksum)
+        report(reason, line: group.line, offset: group.start)
         guard !mark.isEnd, mark.count > 0, mark.count < group.count else { return }
         var skipped = 0
         var start = offset
@@ -189,6 +190,19 @@ struct LogScan {
         if isWhole, checksum.value(count: mark.count) == mark.checksum {
             accept(start..<end, count: mark.count)
         }
+    }
+
+    /// Whether the group has zeros in it, which JSON never has.
+    ///
+    /// A disk puts them in the place of blocks that the power was lost before, though the mark behind them was
+    /// written. A single one may as well be a turned bit.
+    private func hasHole(before offset: UInt64) throws -> Bool {
+        var zeros = 0
+        try LogLines(file: file, range: group.start..<offset).forEach { line in
+            zeros += line.bytes.count { $0 == 0 }
+            return zeros < 2
+        }
+        return zeros >= 2
     }
 
     private mutating func accept(_ range: Range<UInt64>, count: Int) {

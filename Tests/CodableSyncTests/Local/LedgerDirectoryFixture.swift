@@ -3,7 +3,7 @@ import XCTest
 @testable import CodableSync
 
 /// A ledger on a simulated disk, with one zone of one user.
-enum LedgerFixture {
+enum LedgerDirectoryFixture {
     static let zone = ZoneID(zoneName: "Note")
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 

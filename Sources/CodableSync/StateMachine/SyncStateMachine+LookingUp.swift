@@ -1,0 +1,111 @@
+import RecordCoding
+
+/// Looking records up by name: conflicts that came without the server's record, and what a page could not read.
+extension SyncStateMachine {
+    mutating func advanceLookingUp() {
+        guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
+        // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
+        let names = Array(lookUps.names.prefix(min(configuration.maximumItems, 200)))
+        beingLookedUp = names
+        request(\.lookingUp) { .lookUp($0, names) }
+    }
+
+    mutating func takeLookedUp(_ request: RequestID, _ result: Result<[LookedUp], CloudError>) {
+        guard isAnswer(request, in: \.lookingUp) else { return }
+        switch result {
+        case .success(let found):
+            lookingUp.backoff.reset()
+            take(found)
+        case .failure(let error):
+            beingLookedUp = []
+            heed(error)
+            emit(.failed(error))
+            failWaiters(error)
+            if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
+        }
+    }
+
+    private mutating func take(_ found: [LookedUp]) {
+        var unmentioned = RecordTable<Bool>()
+        for name in beingLookedUp { unmentioned[name] = true }
+        var entries: [JournalEntry] = []
+        for one in found where unmentioned[one.name] == true {
+            unmentioned[one.name] = nil
+            entries += self.entries(for: one)
+        }
+        for name in unmentioned.sortedNames {
+            emit(.unmentioned(recordName: name))
+            lookUpAgain(name, after: nil)
+        }
+        if entries.isEmpty {
+            endLookUp()
+        } else {
+            lookingUp.isStoring = true
+            append(entries, then: .lookedUp)
+        }
+    }
+
+    /// What was looked up is known, or waits elsewhere.
+    mutating func endLookUp() {
+        lookingUp.isStoring = false
+        for name in beingLookedUp { lookUps.remove(name) }
+        beingLookedUp = []
+        extendPass()
+    }
+
+    private mutating func entries(for found: LookedUp) -> [JournalEntry] {
+        let name = found.name
+        if case .failure(let error) = found.result { heed(error) }
+        switch found.result {
+        case .success(let version?):
+            // Refused as a conflict, and yet the version that the change was made on: not at once again.
+            if state[name]?.known?.changeTag == version.changeTag, state.sendQueue.contains(name) {
+                return refusedWithoutReason(name)
+            }
+            return [.fetched(name: name, version)]
+        case .success(nil):
+            // Refused because it exists, and yet it does not: the same.
+            if let record = state[name], record.known == nil, record.isSendable {
+                return refusedWithoutReason(name)
+            }
+            return [.fetchedDeletion(name: name)]
+        case .failure(let error) where error.recovery == .park:
+            guard state[name]?.pending != nil else {
+                emit(.failed(error))
+                return []
+            }
+            return park(name, ParkReason(kind: .refused, message: error.description))
+        case .failure(let error):
+            lookUpAgain(name, after: error)
+            return []
+        }
+    }
+
+    private mutating func refusedWithoutReason(_ name: String) -> [JournalEntry] {
+        let error = CloudError(
+            .serverRecordChanged,
+            message: "The server reports a conflict with the version that this device knows already."
+        )
+        deferItem(name, after: nil)
+        return countUnknownError(name, error)
+    }
+
+    /// A change waits and is sent once more; what was only to be read is looked up once more.
+    private mutating func lookUpAgain(_ name: String, after error: CloudError?) {
+        if state.sendQueue.contains(name) {
+            deferItem(name, after: error)
+        } else {
+            beingLookedUp.removeAll { $0 == name }
+            backOff(\.lookingUp, .lookUpRetry, after: error)
+        }
+    }
+
+    /// The answer to a change that names, as the version that differs, one that is no news.
+    mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
+        let sent = inFlight.first { $0.name == name }?.known
+        if let sent, sent.changeTag == server.changeTag || sent.isNewer(than: server) {
+            return refusedWithoutReason(name)
+        }
+        return [.fetched(name: name, server)]
+    }
+}

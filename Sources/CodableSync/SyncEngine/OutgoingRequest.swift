@@ -1,0 +1,86 @@
+import RecordCoding
+
+/// One request for records: what is stored, what goes out, and what came back.
+struct OutgoingRequest: Sendable {
+    let items: [SendItem]
+    private let zoneID: ZoneID
+    private let recordType: String
+
+    private(set) var saves: [Record] = []
+    private(set) var deletions: [RecordID] = []
+    /// Edits that say what the server has already.
+    private(set) var unchanged: Set<String> = []
+    private(set) var unreadable: [String: String] = [:]
+    /// What the server has of the records that are saved, as far as it was known.
+    private var known: [String: Record] = [:]
+    private var sent: [String: [String: RecordValue]] = [:]
+    var answer = ModifyRecordsResult()
+
+    init(items: [SendItem], zoneID: ZoneID, recordType: String) {
+        self.items = items
+        self.zoneID = zoneID
+        self.recordType = recordType
+    }
+
+    var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
+
+    /// Loads the contents, and makes of each edit the fields that differ from the last known version.
+    mutating func load(from journal: JournalLane?) throws {
+        guard let journal else { throw CloudError(.operationCancelled) }
+        let contents = try journal.load(
+            items.flatMap { [$0.handle, $0.known?.handle].compactMap { $0 } }
+        )
+        for item in items {
+            let recordID = RecordID(recordName: item.name, zoneID: zoneID)
+            guard let handle = item.handle else {
+                deletions.append(recordID)
+                continue
+            }
+            guard let edit = contents[handle] else {
+                unreadable[item.name] = "The stored model is missing."
+                continue
+            }
+            guard let version = item.known else {
+                saves.append(
+                    Record(recordID: recordID, recordType: recordType, fields: edit.fields.withoutNulls)
+                )
+                continue
+            }
+            guard let server = contents[version.handle] else {
+                unreadable[item.name] = "The stored version of the server is missing."
+                continue
+            }
+            let fields = edit.fields.differences(from: server.fields)
+            if fields.isEmpty {
+                unchanged.insert(item.name)
+                continue
+            }
+            known[item.name] = server
+            sent[item.name] = fields
+            saves.append(
+                Record(
+                    recordID: recordID,
+                    recordType: recordType,
+                    fields: fields,
+                    systemFields: server.systemFields
+                )
+            )
+        }
+    }
+
+    /// The server's new version, whole: what it had, what was sent, and what it answered, which may be less.
+    func stored(_ server: Record, of item: SendItem) -> Record {
+        var record = server
+        var fields = known[item.name]?.fields ?? [:]
+        fields.merge(sent[item.name] ?? [:]) { $1 }
+        fields.merge(server.fields) { $1 }
+        record.fields = fields.withoutNulls
+        record.recordID = RecordID(recordName: item.name, zoneID: zoneID)
+        return record
+    }
+}
+
+extension [String: RecordValue] {
+    /// What a server stores: it has no nulls.
+    var withoutNulls: [String: RecordValue] { filter { $0.value != .null } }
+}

@@ -1,0 +1,137 @@
+import XCTest
+
+@testable import CodableSync
+
+/// The engine by itself: it starts, syncs, stops, closes and ends without being asked for more.
+final class LifetimeTests: XCTestCase {
+    private let cloud = FakeCloud()
+
+    private func makeDevice(automaticallySyncs: Bool = true) -> Device<Note> {
+        Device(cloud.database(user: "alice")) { $0.automaticallySyncs = automaticallySyncs }
+    }
+
+    func testAnUploadReachesALoopOnAnotherDeviceWithoutAnyCall() async throws {
+        let phone = makeDevice()
+        let tablet = makeDevice()
+        let changes = tablet.engine.changes
+        let loop = Task {
+            for await case .updated(let notes) in changes { return notes }
+            return []
+        }
+        try await phone.engine.upload(Note("a", "Tea"))
+        let received = await loop.value
+        XCTAssertEqual(received, [Note("a", "Tea")])
+    }
+
+    func testALoopEndsWhenTheEngineIsReleased() async throws {
+        var device: Device<Note>? = makeDevice()
+        try await device?.engine.upload(Note("a", "Tea"))
+        let changes = try XCTUnwrap(device).engine.changes
+        let loop = Task {
+            var count = 0
+            for await _ in changes { count += 1 }
+            return count
+        }
+        weak let engine = device?.engine
+        while try await (device?.engine.diagnostics().undeliveredCount ?? 0) > 0 { await Task.yield() }
+        device = nil
+        let count = await loop.value
+        XCTAssertLessThanOrEqual(count, 1)
+        XCTAssertNil(engine)
+    }
+
+    func testOnceAnEngineIsReleasedItsDirectoryIsFree() async throws {
+        let files = MemoryFileSystem()
+        for round in 0..<20 {
+            let device = Device<Note>(cloud.database(user: "alice"), files: files)
+            try await device.engine.upload(Note("n\(round)", "Tea"))
+            let pending = try await device.engine.pendingChanges()
+            XCTAssertEqual(pending.count, round + 1)
+        }
+    }
+
+    func testCloseEndsStreamsAndLaterCallsSayClosed() async throws {
+        let device = makeDevice()
+        try await device.engine.upload(Note("a", "Tea"))
+        let changes = device.engine.changes
+        let events = device.engine.events
+        let status = device.engine.status
+        let loops = Task {
+            for await _ in changes {}
+            for await _ in events {}
+            for await _ in status {}
+        }
+        try await device.engine.close()
+        await loops.value
+        do {
+            try await device.engine.upload(Note("b", "Milk"))
+            XCTFail("a closed engine took an upload")
+        } catch {
+            XCTAssertEqual(error as? SyncError, .closed)
+        }
+        try await device.engine.close()
+    }
+
+    func testAStoppedEngineTakesUploadsAndSendsNothing() async throws {
+        let device = makeDevice()
+        await device.engine.stop()
+        try await device.engine.start()
+        await device.engine.stop()
+        let before = device.database.count(.modify)
+        try await device.engine.upload(Note("a", "Tea"))
+        XCTAssertEqual(device.database.count(.modify), before)
+        do {
+            try await device.engine.sync()
+            XCTFail("a stopped engine synced")
+        } catch {
+            XCTAssertEqual(error as? SyncError, .stopped)
+        }
+        try await device.engine.start()
+        try await device.engine.sync()
+        XCTAssertEqual(cloud.records(user: "alice", in: ZoneID(zoneName: "Item")).count, 1)
+    }
+
+    func testASecondEngineOnTheSameDirectoryIsRefused() async throws {
+        let device = makeDevice()
+        try await device.engine.upload(Note("a", "Tea"))
+        let second = SyncEngine<Note>(database: device.database, configuration: device.configuration)
+        do {
+            try await second.upload(Note("b", "Milk"))
+            XCTFail("two engines have one state")
+        } catch SyncError.stateInUse {}
+        try await device.engine.close()
+        try await second.upload(Note("b", "Milk"))
+        try await second.close()
+    }
+
+    func testInitialModelsAreQueuedOnce() async throws {
+        let device = makeDevice(automaticallySyncs: false)
+        let notes = [Note("a", "Tea"), Note("b", "Milk")]
+        try await device.engine.start(uploading: notes)
+        let first = try await device.engine.sync()
+        XCTAssertEqual(first.sent, 2)
+        try await device.engine.start(uploading: notes + [Note("c", "Late")])
+        let second = try await device.engine.sync()
+        XCTAssertEqual(second.sent, 0)
+    }
+
+    func testStatusBeginsWithTheCurrentStateAndEndsIdle() async throws {
+        let device = makeDevice()
+        try await device.engine.sync()
+        var last: SyncStatus?
+        for await status in device.engine.status {
+            last = status
+            if status == .idle { break }
+        }
+        XCTAssertEqual(last, .idle)
+    }
+
+    func testNothingIsSentWithoutACallWhereSyncIsNotAutomatic() async throws {
+        let device = makeDevice(automaticallySyncs: false)
+        try await device.engine.upload(Note("a", "Tea"))
+        _ = try await device.engine.diagnostics()
+        for operation in ScriptedDatabase.Operation.allCases {
+            XCTAssertEqual(device.database.count(operation), 0, operation.rawValue)
+        }
+    }
+}

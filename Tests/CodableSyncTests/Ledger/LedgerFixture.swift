@@ -1,0 +1,103 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// A ledger with the entries that made it, driven by value.
+struct LedgerFixture {
+    static let zoneID = ZoneID(zoneName: "Notes")
+    var ledger: CloudLedger
+    var entries: [LedgerEntry] = []
+    var date = Date(timeIntervalSince1970: 1_700_000_000)
+
+    init(limits: LedgerLimits = .cloudKit, options: LedgerOptions = LedgerOptions()) {
+        ledger = CloudLedger(identifier: "test", limits: limits, options: options)
+        perform(.modifyRecordZones(saving: [RecordZone(zoneID: Self.zoneID)], deleting: []))
+    }
+
+    static func id(_ name: String) -> RecordID { RecordID(recordName: name, zoneID: zoneID) }
+
+    static func record(
+        _ name: String,
+        _ fields: [String: RecordValue] = [:],
+        tag: String? = nil,
+        parent: String? = nil
+    ) -> Record {
+        Record(
+            recordID: id(name),
+            recordType: "Note",
+            fields: fields,
+            systemFields: tag.map { SystemFields(recordChangeTag: $0) },
+            parent: parent.map { RecordReference(recordName: $0) }
+        )
+    }
+
+    static func holder(_ name: String, of targets: String...) -> Record {
+        let references = targets.map {
+            RecordValue.reference(RecordReference(recordName: $0, action: .deleteSelf))
+        }
+        return record(name, ["owners": .list(references)])
+    }
+
+    @discardableResult
+    mutating func perform(_ operation: LedgerRequest.Operation, user: String = "alice") -> LedgerResponse {
+        let (response, entries) = ledger.handle(LedgerRequest(user: user, operation: operation), at: date)
+        for entry in entries { ledger.apply(entry) }
+        self.entries += entries
+        return response
+    }
+
+    @discardableResult
+    mutating func modify(
+        saving: [Record] = [],
+        deleting: [String] = [],
+        policy: SavePolicy = .ifServerRecordUnchanged,
+        atomically: Bool = false,
+        refusing: [RecordID: CloudError] = [:]
+    ) -> ModifyRecordsResult {
+        let response = perform(
+            .modifyRecords(
+                saving: saving,
+                deleting: deleting.map(Self.id),
+                savePolicy: policy,
+                atomically: atomically,
+                refusing: refusing
+            )
+        )
+        guard case .modifyRecords(let result) = response else { return ModifyRecordsResult() }
+        return result
+    }
+
+    /// Saves one record; `nil` if it was refused.
+    @discardableResult
+    mutating func save(_ record: Record, policy: SavePolicy = .ifServerRecordUnchanged) -> Record? {
+        guard
+            case .success(let saved)? = modify(saving: [record], policy: policy).saveResults[record.recordID]
+        else { return nil }
+        return saved
+    }
+
+    mutating func error(saving record: Record, policy: SavePolicy = .ifServerRecordUnchanged) -> CloudError? {
+        modify(saving: [record], policy: policy).saveResults[record.recordID]?.error
+    }
+
+    var names: Set<String> { Set(ledger.records(in: Self.zoneID, of: "alice").keys) }
+
+    mutating func changes(since token: ChangeToken?, limit: Int? = nil) throws -> ZoneChanges {
+        let response = perform(
+            .recordZoneChanges(Self.zoneID, since: token, desiredKeys: nil, resultsLimit: limit)
+        )
+        switch response {
+        case .recordZoneChanges(let changes): return changes
+        case .failure(let error): throw error
+        default: throw CloudError(.internalError)
+        }
+    }
+
+    mutating func databaseChanges(since token: ChangeToken?) throws -> DatabaseChanges {
+        switch perform(.databaseChanges(since: token, resultsLimit: nil)) {
+        case .databaseChanges(let changes): return changes
+        case .failure(let error): throw error
+        default: throw CloudError(.internalError)
+        }
+    }
+}

@@ -1,0 +1,304 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Two devices changed one record: scenarios of group D at the level of the machine.
+final class MachineConflictTests: MachineTestCase {
+    override func setUp() {
+        super.setUp()
+        machine.know("A", 1)
+    }
+
+    /// I-17: found by a fetch or by a send, the resolver is asked the same.
+    func testFetchAndSendFindTheSameConflict() {
+        var fetching = machine
+        fetching.run(.stop)
+        fetching.upload("A", 2)
+        fetching.run(.start)
+        var sending = machine
+        sending.upload("A", 2)
+        let sent = sending.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let fetched = fetching.answerFetch([.init("A", 5)], token: "9")
+        XCTAssertEqual(sent.conflicts.count, 1)
+        XCTAssertEqual(sent.conflicts, fetched.conflicts)
+    }
+
+    func testConflictIsNotDeliveredBeforeItsOutcome() {
+        machine.run(.streamRequested(1))
+        machine.upload("A", 2)
+        XCTAssertEqual(machine.answerSend { _ in .conflict(server: KnownVersion(5)) }.deliveries, [])
+        XCTAssertEqual(
+            machine.resolve { _ in .merged(6, size: 1, edited: nil) }.delivered,
+            [item("A", updated: 6)]
+        )
+    }
+
+    /// CF-01.
+    func testClientsValueIsSentOnTheServersTag() {
+        conflict()
+        let actions = machine.resolve { _ in .client }
+        XCTAssertEqual(actions.requests, ["send A=2@t5"])
+        XCTAssertEqual(actions.loading, [.conflictResolved(name: "A", client: 2, server: 5, .client)])
+        saveAll(from: 10)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// CF-02, CF-04, I-20.
+    func testServersValueEndsTheEditAndTellsOfIt() {
+        conflict()
+        machine.run(.streamRequested(1))
+        let actions = machine.resolve { _ in .server }
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(actions.delivered, [item("A", updated: 5)])
+        XCTAssertEqual(actions.loading, [.conflictResolved(name: "A", client: 2, server: 5, .server)])
+        XCTAssertEqual(machine.state.notes.map(\.kind), [.discarded])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// CF-03.
+    func testMergedValueIsSentAndDelivered() {
+        conflict()
+        machine.run(.streamRequested(1))
+        let actions = machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        XCTAssertEqual(actions.requests, ["send A=6@t5"])
+        XCTAssertEqual(actions.delivered, [item("A", updated: 6)])
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(saveAll(from: 10).delivered, [item("A", saved: 10)])
+    }
+
+    func testMergedValueThatIsConfirmedBeforeItIsTakenIsStillNews() {
+        conflict()
+        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        saveAll(from: 10)
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
+    }
+
+    /// CF-08: the app edits again without having taken the merged value.
+    func testEditAfterAMergedValueThatWasNotTakenHasTheOldAncestor() {
+        conflict()
+        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        let actions = machine.upload("A", 7)
+        XCTAssertEqual(actions.conflicts.map(\.ancestor), [])
+        let saved = saveAll(from: 10)
+        XCTAssertEqual(saved.conflicts.map(\.client), [7])
+        XCTAssertEqual(saved.conflicts.map(\.server), [10])
+        XCTAssertEqual(saved.conflicts.map(\.ancestor), [1])
+    }
+
+    func testEditAfterAMergedValueThatWasTakenIsBasedOnTheServersValue() {
+        conflict()
+        machine.run(.streamRequested(1))
+        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        machine.run(.streamRequested(1))
+        machine.upload("A", 7)
+        let saved = saveAll(from: 10)
+        XCTAssertEqual(saved.conflicts, [])
+        XCTAssertEqual(saved.requests, ["send A=7@t10"])
+    }
+
+    /// CF-10.
+    func testResolvedValueThatConflictsAgainIsTheClientOfTheNextRound() {
+        conflict()
+        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        let actions = machine.answerSend { _ in .conflict(server: KnownVersion(8)) }
+        XCTAssertEqual(actions.conflicts.map(\.client), [6])
+        XCTAssertEqual(actions.conflicts.map(\.server), [8])
+        XCTAssertEqual(actions.conflicts.map(\.ancestor), [5])
+    }
+
+    /// CF-12.
+    func testFailedResolverParksTheEditAndDeliversTheServersValue() {
+        conflict()
+        machine.run(.streamRequested(1))
+        let reason = ParkReason(kind: .resolverFailed, message: "no")
+        let actions = machine.resolve { _ in .failed(reason) }
+        XCTAssertEqual(actions.delivered, [item("A", updated: 5)])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(machine.state["A"]?.pending?.parked, reason)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 5)
+        let retried = machine.run(.retry(machine.newCall(), names: ["A"]))
+        XCTAssertEqual(retried.conflicts.map(\.client), [2])
+    }
+
+    func testStaleOutcomeIsIgnoredAfterANewerEdit() {
+        conflict()
+        let stale = machine.conflicts
+        machine.upload("A", 3)
+        let actions = machine.run(
+            .reconciled(stale.map { Reconciled(item: $0, resolution: .server, wasAsked: true) })
+        )
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
+        XCTAssertEqual(actions.conflicts.map(\.client), [3])
+    }
+
+    func testStaleOutcomeIsIgnoredAfterANewerServerVersion() {
+        conflict()
+        let stale = machine.conflicts
+        machine.fetch([.init("A", 8)], token: "9")
+        let actions = machine.run(
+            .reconciled(stale.map { Reconciled(item: $0, resolution: .server, wasAsked: true) })
+        )
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(actions.conflicts.map(\.server), [8])
+    }
+
+    /// A newer edit is on its way to the disk when the outcome comes.
+    func testOutcomeThatIsStoredBehindANewerEditIsIgnored() {
+        conflict()
+        let items = machine.conflicts
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        machine.feed(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
+        let actions = machine.commitAll()
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
+        XCTAssertEqual(actions.conflicts.map(\.client), [3])
+    }
+
+    /// I-13, SN-17.
+    func testOwnContentAfterALostResponseIsConfirmed() {
+        machine.upload("A", 2)
+        machine.failSend(CloudError(.serverResponseLost))
+        machine.fireNext()
+        let actions = machine.answerSend { _ in .conflict(server: KnownVersion(5, hash: 2)) }
+        XCTAssertEqual(actions.conflicts.map(\.sent), [[2]])
+        machine.resolve { _ in .confirmed(2) }
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t5")
+    }
+
+    /// SN-26.
+    func testConflictWithoutTheServersRecordIsLookedUp() {
+        machine.upload("A", 2)
+        XCTAssertEqual(machine.answerSend { _ in .conflict(server: nil) }.requests, ["lookUp A"])
+        let found = lookedUp("A", .success(KnownVersion(5)))
+        XCTAssertEqual(found.conflicts.map(\.server), [5])
+    }
+
+    /// SN-26: the server contradicts itself; the machine does not answer it as fast as it can.
+    func testConflictThatALookUpDoesNotConfirmIsNotRepeatedAtOnce() {
+        let answers: [Result<KnownVersion?, CloudError>] = [
+            .success(KnownVersion(1)), .success(nil), .failure(CloudError(.internalError)),
+        ]
+        for (row, answer) in answers.enumerated() {
+            for name in ["A", "New"] where row != 1 || name == "New" {
+                var machine = machine
+                machine.upload(name, 2)
+                let tag = machine.state[name]?.known?.changeTag
+                machine.answerSend { _ in .conflict(server: nil) }
+                guard row != 0 || tag != nil, let request = machine.lookUpRequest else { continue }
+                let result = LookedUp(name: name, result: answer)
+                let actions = machine.run(.lookedUp(request.id, .success([result])))
+                XCTAssertEqual(actions.requests, [], "row \(row), \(name)")
+                XCTAssertEqual(machine.fireNext().requests.count, 1, "row \(row), \(name)")
+            }
+        }
+    }
+
+    func testLookUpThatForgetsANameIsNotRepeatedAtOnce() {
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: nil) }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        XCTAssertEqual(machine.run(.lookedUp(request.id, .success([]))).requests, [])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
+    }
+
+    /// The server names a version that the device knows already as the one that differs.
+    func testConflictWithTheKnownVersionIsNotRepeatedAtOnce() {
+        machine.upload("A", 2)
+        for _ in 0..<7 {
+            let actions = machine.answerSend { _ in .conflict(server: KnownVersion(1)) }
+            XCTAssertEqual(actions.requests, [])
+            XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
+        }
+        machine.answerSend { _ in .conflict(server: KnownVersion(1)) }
+        XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .unknownError)
+    }
+
+    /// I-21: more than eight conflicts in a row wait.
+    func testEndlessConflictsEndInAWait() {
+        machine.upload("A", 2)
+        var number: UInt64 = 10
+        var loops = 0
+        for _ in 0..<9 {
+            machine.answerSend { _ in .conflict(server: KnownVersion(number)) }
+            number += 1
+            let actions = machine.resolve { _ in .client }
+            if actions.events.contains(.conflictLoop(recordName: "A")) { loops += 1 }
+        }
+        XCTAssertEqual(loops, 1)
+        XCTAssertNil(machine.sendRequest)
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t18"])
+    }
+
+    // MARK: Deletions
+
+    /// SN-25, I-18: the record was deleted elsewhere; both orders ask the same.
+    func testDeletionElsewhereAsksTheSameFoundByFetchOrBySend() {
+        var fetching = machine
+        machine.upload("A", 2)
+        let sent = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        fetching.upload("A", 2)
+        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let fetched = fetching.fetch(deletions: ["A"], token: "9")
+        XCTAssertEqual(sent.conflicts.map(\.server), [nil])
+        XCTAssertEqual(sent.conflicts.map(\.client), fetched.conflicts.map(\.client))
+        XCTAssertEqual(sent.conflicts.map(\.server), fetched.conflicts.map(\.server))
+        XCTAssertEqual(sent.conflicts.map(\.ancestor), fetched.conflicts.map(\.ancestor))
+    }
+
+    func testEditOfADeletedRecordIsGivenUpWithAnEvent() {
+        machine.run(.streamRequested(1))
+        machine.upload("A", 2)
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        let actions = machine.resolve { _ in .server }
+        XCTAssertEqual(actions.delivered, [item(deleted: "A")])
+        XCTAssertEqual(actions.loading, [.editOfDeleted(name: "A", 2, kept: false)])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        machine.run(.streamRequested(1))
+        XCTAssertNil(machine.state["A"])
+    }
+
+    func testEditOfADeletedRecordThatIsKeptIsCreatedAnew() {
+        machine.upload("A", 2)
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        let actions = machine.resolve { _ in .client }
+        XCTAssertEqual(actions.requests, ["send A=2@-"])
+        XCTAssertEqual(actions.loading, [.editOfDeleted(name: "A", 2, kept: true)])
+    }
+
+    /// A pending deletion wins over an edit elsewhere, in both orders.
+    func testPendingDeletionWinsOverAnEditElsewhere() {
+        var fetched = machine
+        fetched.delete("A")
+        fetched.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let actions = fetched.fetch([.init("A", 5)], token: "9")
+        XCTAssertEqual(actions.loading, [.discarded(name: "A", 5, .deletion)])
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(fetched.fireNext().requests, ["send A=delete@t5"])
+        machine.fetch([.init("A", 5)], token: "9")
+        XCTAssertEqual(machine.delete("A").requests, ["send A=delete@t5"])
+    }
+
+    /// A pending deletion that is refused as a conflict is sent again on the new version.
+    func testDeletionRefusedAsAConflictIsSentAgain() {
+        machine.delete("A")
+        let actions = machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        XCTAssertEqual(actions.requests, ["send A=delete@t5"])
+    }
+
+    // MARK: -
+
+    private func conflict() {
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        XCTAssertEqual(machine.conflicts.map(\.name), ["A"])
+    }
+
+    private func lookedUp(_ name: String, _ result: Result<KnownVersion?, CloudError>) -> [SyncAction] {
+        guard let request = machine.lookUpRequest else { return [] }
+        return machine.run(.lookedUp(request.id, .success([LookedUp(name: name, result: result)])))
+    }
+}

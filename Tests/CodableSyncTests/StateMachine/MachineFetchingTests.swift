@@ -1,0 +1,280 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Pages, tokens and listings: group C at the level of the machine.
+final class MachineFetchingTests: MachineTestCase {
+    override func setUp() {
+        super.setUp()
+        machine.run(.streamRequested(1))
+    }
+
+    /// FD-01, FD-02, FD-03.
+    func testChangesElsewhereAreDeliveredOnce() {
+        XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.fetch(deletions: ["A"], token: "3").delivered, [item(deleted: "A")])
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [])
+        XCTAssertNil(machine.state["A"])
+    }
+
+    /// I-26.
+    func testPageAndItsTokenAreOneBatch() {
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("1"), moreComing: true)
+        page.records = [.init("A", 1), .init("B", 2)]
+        let actions = machine.feed(.fetched(request.id, .success(page)))
+        XCTAssertEqual(machine.waiting.count, 1)
+        XCTAssertEqual(
+            machine.waiting.first?.entries,
+            [
+                .fetched(name: "A", KnownVersion(1)), .fetched(name: "B", KnownVersion(2)),
+                .page(token: .init("1"), isComplete: false),
+            ]
+        )
+        XCTAssertEqual(actions.requests + actions.deliveries.map { "\($0)" }, [])
+        XCTAssertEqual(machine.commitNext().requests, ["fetch 1"])
+    }
+
+    /// FD-08.
+    func testFailedPageGoesOnFromTheLastOne() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch([.init("A", 1)], token: "1", moreComing: true)
+        machine.answerFetch([.init("B", 2)], token: "2", moreComing: true)
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(machine.state.knownCount, 2)
+        XCTAssertEqual(machine.fireNext().requests, ["fetch 2"])
+    }
+
+    /// FD-16, I-29.
+    func testEchoOfAnOwnSaveIsIgnored() {
+        machine.upload("A", 1)
+        saveAll(from: 10)
+        machine.run(.streamRequested(1))
+        let actions = machine.fetch([FetchedRecord(name: "A", version: KnownVersion(10))], token: "1")
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(actions.requests, ["fetch 0"])
+    }
+
+    /// FD-16: the echo comes before the answer.
+    func testEchoDuringTheSendIsIgnored() {
+        machine.upload("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        var echo = KnownVersion(10)
+        echo.handle = 9
+        XCTAssertEqual(
+            machine.answerFetch([FetchedRecord(name: "A", version: echo)], token: "1").conflicts,
+            []
+        )
+        let actions = saveAll(from: 10)
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(actions.delivered, [item("A", saved: 10)])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// FD-06, N11.
+    func testOlderVersionIsIgnored() {
+        machine.fetch([.init("A", 5)], token: "1")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.fetch([.init("A", 4)], token: "2").delivered, [])
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t5")
+    }
+
+    /// FD-05.
+    func testTouchedRecordKeepsTheEditWithoutTheResolver() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let actions = machine.fetch([.init("A", 5, hash: 1)], token: "1")
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t5"])
+    }
+
+    /// FD-20, FD-21, P5.
+    func testNameTwiceInAPageEndsWithTheLastAndDeletionWins() {
+        machine.fetch([.init("A", 1), .init("A", 2)], token: "1")
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t2")
+        machine.fetch([.init("B", 3)], deletions: ["B"], token: "2")
+        XCTAssertNil(machine.state["B"]?.known)
+        XCTAssertEqual(machine.state.shownHandle(of: "B"), nil)
+    }
+
+    /// FD-25, P6.
+    func testEndlessPagingEndsWithAnError() {
+        machine.run(.signal(.changes(in: nil)))
+        var pages = 0
+        while machine.fetchRequest != nil, pages < 20 {
+            pages += 1
+            machine.answerFetch(token: "0", moreComing: true)
+        }
+        XCTAssertLessThanOrEqual(pages, 3)
+        XCTAssertEqual(machine.fireNext().requests, ["fetch 0"])
+    }
+
+    /// FD-28, FD-29.
+    func testSignalsDuringAFetchCauseOneMore() {
+        machine.run(.signal(.changes(in: nil)))
+        for _ in 0..<50 { XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, []) }
+        XCTAssertEqual(machine.answerFetch(token: "1").requests, ["fetch 1"])
+        XCTAssertEqual(machine.answerFetch(token: "1").requests, [])
+    }
+
+    /// FD-34.
+    func testPageThatCannotBeStoredIsFetchedAgain() {
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("1"), moreComing: false)
+        page.records = [.init("A", 1)]
+        machine.feed(.fetched(request.id, .success(page)))
+        XCTAssertEqual(machine.failNextCommit().delivered, [])
+        XCTAssertNil(machine.state["A"])
+        XCTAssertEqual(machine.fireNext().requests, ["fetch 0"])
+    }
+
+    /// A record that the page could not give is looked up.
+    func testRecordThatFailedInAPageIsLookedUp() {
+        machine.run(.signal(.changes(in: nil)))
+        XCTAssertEqual(machine.answerFetch(failed: ["A"], token: "1").requests, ["lookUp A"])
+        for answer in [LookedUp(name: "A", result: .failure(CloudError(.internalError)))] {
+            guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+            XCTAssertEqual(machine.run(.lookedUp(request.id, .success([answer]))).requests, [])
+        }
+        XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
+        XCTAssertEqual(
+            machine.run(.lookedUp(request.id, .success([found]))).delivered,
+            [item("A", updated: 3)]
+        )
+    }
+
+    /// I-26: also if the process ends before the look-up.
+    func testRecordThatFailedInAPageIsLookedUpAfterARestart() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        var restarted = MachineHarness(state: machine.state)
+        restarted.run(.start)
+        XCTAssertEqual(Set(restarted.runAccount()), ["fetch 1", "lookUp A"])
+    }
+
+    /// A page that was asked for before a save was confirmed cannot tell that the record is gone.
+    func testDeletionThatIsOlderThanASaveIsAskedForAgain() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 2)
+        saveAll(from: 10)
+        XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [2])
+        saveAll(from: 11)
+        let token = machine.fetchRequest?.since
+        machine.upload("A", 3)
+        let actions = machine.answerFetch(deletions: ["A"], token: "9")
+        XCTAssertEqual(actions.conflicts, [], "the edit must not meet a deletion of long ago")
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(machine.fetchRequest?.since, token)
+        machine.answerFetch([.init("A", 11)], token: "9")
+        saveAll(from: 12)
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t12")
+    }
+
+    func testDeletionThatIsNewerThanASaveIsTaken() {
+        machine.upload("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        saveAll(from: 10)
+        machine.answerFetch(deletions: ["A"], token: "9")
+        machine.answerFetch(deletions: ["A"], token: "9")
+        XCTAssertNil(machine.state["A"]?.known)
+        XCTAssertNil(machine.fetchRequest)
+        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("9"))
+    }
+
+    // MARK: Full listings
+
+    /// FD-23, I-43.
+    func testExpiredTokenListsEverythingAndSweepsOnlyAtTheEnd() {
+        machine.fetch([.init("A", 1), .init("B", 2), .init("C", 3)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.upload("C", 9)
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        expire()
+        XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true).delivered, [])
+        XCTAssertEqual(machine.state.knownCount, 3)
+        let last = machine.answerFetch([.init("D", 4)], token: "n2")
+        XCTAssertEqual(last.entries.filter { if case .fetchedDeletion = $0 { true } else { false } }.count, 2)
+        XCTAssertEqual(last.delivered, [item("D", updated: 4)])
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item(deleted: "B")])
+        XCTAssertEqual(last.conflicts.map(\.name), ["C"])
+        XCTAssertEqual(machine.state["C"]?.pending?.handle, 9)
+    }
+
+    /// FD-24.
+    func testTokenThatExpiresWhileListingBeginsAnew() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        expire()
+        machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        let again = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        XCTAssertEqual(again.requests, ["fetch -"])
+        let last = machine.answerFetch([.init("B", 2)], token: "n2")
+        XCTAssertEqual(
+            last.entries.first { if case .fetchedDeletion = $0 { true } else { false } },
+            .fetchedDeletion(name: "A")
+        )
+        XCTAssertNotNil(machine.state["B"]?.known)
+    }
+
+    /// Z2: the process ends in the middle of a listing.
+    func testListingGoesOnAfterARestart() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        expire()
+        machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
+        var restarted = MachineHarness(state: machine.state)
+        restarted.run(.start)
+        XCTAssertEqual(restarted.runAccount(), ["fetch n1"])
+        restarted.answerFetch(token: "n2")
+        XCTAssertNotNil(restarted.state["A"]?.known)
+        XCTAssertNil(restarted.state["B"]?.known)
+    }
+
+    func testRecordSavedDuringAListingIsNotSwept() {
+        machine.fetch([.init("A", 1)], token: "1")
+        expire()
+        machine.upload("N", 5)
+        machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
+        saveAll(from: 10)
+        machine.answerFetch(token: "n2")
+        XCTAssertNotNil(machine.state["N"]?.known)
+    }
+
+    func testResyncListsEverythingAndKeepsEverything() {
+        machine.fetch([.init("A", 1)], token: "1")
+        let actions = machine.run(.resync(machine.newCall()))
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(actions.requests, ["fetch -"])
+        XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "2").delivered, [])
+    }
+
+    private func expire() {
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        let actions = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        XCTAssertEqual(actions.requests, ["fetch -"])
+    }
+}
+
+extension MachineHarness {
+    /// Confirms the account; returns what is requested then.
+    mutating func runAccount(_ user: String = "alice") -> [String] {
+        guard let request = setupRequest else { return [] }
+        let account = CloudAccount(status: .available, userRecordName: user)
+        return run(.accountChecked(request, .success(account))).requests
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The disk refuses: nothing of a batch has happened, and what depended on it is tried again.
+final class MachineJournalFailureTests: MachineTestCase {
+    func testUploadFailsWithTheReason() {
+        let rows: [(JournalFailure, SyncError)] = [
+            (.storageFull("full"), .storageFull("full")), (.unreadable("broken"), .stateUnreadable("broken")),
+        ]
+        for (failure, error) in rows {
+            machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+            XCTAssertEqual(machine.failNextCommit(failure).answers, [.failed(error)])
+            XCTAssertNil(machine.state["A"])
+        }
+    }
+
+    func testOtherCallsFailWithTheReason() {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        for input in [
+            SyncInput.retry(machine.newCall(), names: ["A"]), .discard(machine.newCall(), names: ["A"]),
+            .resync(machine.newCall()),
+        ] {
+            let requests = machine.feed(input).requests
+            XCTAssertEqual(requests + machine.failNextCommit().requests.filter { $0 != "fetch 0" }, [])
+            XCTAssertNotNil(machine.state["A"]?.pending?.parked)
+        }
+    }
+
+    func testAnnouncementThatIsNotStoredSendsNothing() {
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.commitNext()
+        let failed = machine.failNextCommit()
+        XCTAssertEqual(failed.requests, [])
+        XCTAssertTrue(failed.events.contains(.stateUnwritable("full")))
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+    }
+
+    func testResultsThatAreNotStoredAreMetAgain() {
+        machine.upload("A", 1)
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
+        machine.feed(.sent(request.id, .success([saved])))
+        XCTAssertEqual(machine.failNextCommit().requests, [])
+        XCTAssertEqual(machine.state.pendingNames, ["A"])
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+        let conflict = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
+        XCTAssertEqual(conflict.conflicts.map(\.sent), [[1]])
+    }
+
+    func testResolutionThatIsNotStoredIsAskedForAgain() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        let items = machine.conflicts
+        machine.feed(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
+        XCTAssertEqual(machine.failNextCommit().conflicts, [])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(machine.fireNext().conflicts, items)
+    }
+
+    func testLookUpThatIsNotStoredIsMadeAgain() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: nil) }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        machine.feed(
+            .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
+        )
+        XCTAssertEqual(machine.failNextCommit().requests, [])
+        XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
+    }
+
+    func testZoneThatIsNotStoredIsMadeAgain() {
+        var harness = MachineHarness()
+        harness.run(.start)
+        harness.confirmAccount()
+        harness.feed(.zoneSaved(harness.setupRequest ?? 0, nil))
+        XCTAssertEqual(harness.failNextCommit().requests, [])
+        XCTAssertEqual(harness.fireNext().requests, ["saveZone"])
+    }
+
+    func testAcceptanceThatIsNotStoredIsForgottenOnlyAtARestart() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        XCTAssertEqual(machine.failNextCommit().delivered, [])
+        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
+    }
+
+    /// A caller does not wait for a disk that may stay full for ever.
+    func testCallerOfSyncIsToldThatTheStateCannotBeWritten() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.run(.start)
+        machine.answerFetch(token: "0")
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        machine.feed(.sync(machine.newCall(), .send))
+        let answers = machine.failNextCommit().answers
+        XCTAssertEqual(answers.count, 1)
+        if case .failed(.cloud(let error))? = answers.first { XCTAssertEqual(error.code, .internalError) }
+    }
+}

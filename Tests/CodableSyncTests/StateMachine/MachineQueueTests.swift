@@ -1,0 +1,301 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Orders of edits and answers: scenarios LQ-02 to LQ-12 at the level of the machine.
+final class MachineQueueTests: MachineTestCase {
+    func testFirstUploadGoesAllTheWay() {
+        var harness = MachineHarness()
+        XCTAssertEqual(harness.run(.start).requests, ["checkAccount"])
+        let confirmed = CloudAccount(status: .available, userRecordName: "alice")
+        let account = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(confirmed)))
+        XCTAssertEqual(account.requests, ["saveZone"])
+        let zone = harness.run(.zoneSaved(harness.setupRequest ?? 0, nil))
+        XCTAssertEqual(zone.entries, [.zoneReady])
+        XCTAssertEqual(zone.requests, ["subscribe", "fetch -"])
+        XCTAssertEqual(harness.run(.subscribed(harness.setupRequest ?? 0, nil)).entries, [.subscribed])
+        XCTAssertEqual(harness.answerFetch(token: "0").requests, [])
+        XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
+        harness.run(.streamRequested(1))
+        let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
+        XCTAssertEqual(saved.entries, [.saved(name: "A", sent: 1, KnownVersion(2))])
+        XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
+        let accepted = harness.run(.streamRequested(1))
+        XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1, seen: 2)])])
+        XCTAssertNil(harness.state["A"]?.undelivered)
+        XCTAssertEqual(harness.state.pendingCount, 0)
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    func testUploadIsAnsweredOnlyWhenItIsCommitted() {
+        let call = machine.newCall()
+        XCTAssertEqual(machine.feed(.enqueue(call, [.save("A", 1)])).answers, [])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        XCTAssertEqual(machine.commitNext().answers, [.done])
+        XCTAssertEqual(machine.state.pendingCount, 1)
+    }
+
+    /// LQ-02.
+    func testNewerEditReplacesOneThatIsNotSent() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.upload("A", 2)
+        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=2@-"])
+    }
+
+    /// LQ-03.
+    func testDeletionReplacesAnUploadThatIsNotSent() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.delete("A")
+        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=delete@-"])
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        XCTAssertNil(machine.state["A"])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// LQ-04.
+    func testUploadReplacesADeletionThatIsNotSent() {
+        machine.know("A", 1)
+        machine.run(.stop)
+        machine.delete("A")
+        machine.upload("A", 2)
+        XCTAssertEqual(machine.run(.start).requests.last, "send A=2@t1")
+    }
+
+    /// LQ-05.
+    func testLastOfUploadDeleteUploadWins() {
+        machine.know("A", 1)
+        machine.run(.stop)
+        machine.upload("A", 2)
+        machine.delete("A")
+        machine.upload("A", 3)
+        XCTAssertEqual(machine.run(.start).requests.last, "send A=3@t1")
+    }
+
+    /// LQ-06.
+    func testEditDuringASendIsSentOnTheNewTagWithoutTheResolver() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.upload("A", 3)
+        let actions = saveAll(from: 10)
+        XCTAssertEqual(actions.requests, ["send A=3@t10"])
+        XCTAssertEqual(actions.conflicts, [])
+        saveAll(from: 11)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t11")
+    }
+
+    /// LQ-06, where the confirmation is on its way to the disk while the edit is made.
+    func testEditWhileAConfirmationIsStoredNeedsNoResolver() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
+        machine.feed(.sent(request.id, .success([saved])))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        let actions = machine.commitAll()
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(actions.requests, ["send A=3@t10"])
+    }
+
+    /// LQ-06 for new records.
+    func testEditDuringTheFirstSendIsSentOnTheNewTag() {
+        machine.upload("A", 1)
+        machine.upload("A", 2)
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=2@t10"])
+    }
+
+    func testEditDuringASendSurvivesItsFailure() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.upload("A", 3)
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        XCTAssertEqual(machine.fireNext().requests, ["send A=3@t1"])
+    }
+
+    /// I-10 and I-13: the loss of the response, and then the conflict with one's own content.
+    func testEditDuringASendSurvivesTheLossOfItsResponse() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.serverResponseLost))
+        XCTAssertEqual(machine.fireNext().requests, ["send A=3@t1"])
+        let conflict = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
+        XCTAssertEqual(conflict.conflicts.map(\.sent), [[2, 3]])
+        XCTAssertEqual(conflict.conflicts.map(\.client), [3])
+        let confirmed = machine.resolve { _ in .confirmed(2) }
+        XCTAssertEqual(confirmed.requests, ["send A=3@t10"])
+        XCTAssertEqual(confirmed.conflicts, [])
+    }
+
+    /// LQ-07.
+    func testDeletionDuringASendIsSentNext() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.delete("A")
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=delete@t10"])
+        saveAll(from: 11)
+        XCTAssertNil(machine.state["A"])
+    }
+
+    /// LQ-08.
+    func testUploadDuringADeletionCreatesTheRecordAnew() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.upload("A", 2)
+        let actions = saveAll(from: 10)
+        XCTAssertEqual(actions.requests, ["send A=2@-"])
+        XCTAssertEqual(actions.conflicts, [])
+    }
+
+    /// I-11: as LQ-08, but nobody hears of the deletion's success.
+    func testUploadAfterADeletionWhoseResponseWasLostCreatesTheRecordAnew() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.upload("A", 2)
+        machine.failSend(CloudError(.serverResponseLost))
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
+        let missing = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        XCTAssertEqual(missing.conflicts, [], "the deletion was this device's own")
+        XCTAssertEqual(missing.requests, ["send A=2@-"])
+    }
+
+    /// I-11: the feed tells of the deletion.
+    func testOwnDeletionInTheFeedDoesNotMeetALaterUpload() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.upload("A", 2)
+        machine.failSend(CloudError(.serverResponseLost))
+        let actions = machine.fetch(deletions: ["A"], token: "2")
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(machine.fireNext().requests.last, "send A=2@-")
+    }
+
+    /// LQ-09.
+    func testConflictOfAnOlderEditGivesTheResolverTheNewest() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.upload("A", 3)
+        let actions = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
+        XCTAssertEqual(
+            actions.conflicts,
+            [
+                ReconcileItem(
+                    name: "A",
+                    client: 3,
+                    clientEdited: Date(timeIntervalSince1970: 1_700_000_000),
+                    server: 10,
+                    ancestor: 1,
+                    sent: [2]
+                )
+            ]
+        )
+    }
+
+    /// LQ-11.
+    func testEmptyCallIsAnsweredAtOnce() {
+        let actions = machine.run(.enqueue(machine.newCall(), []))
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(actions.entries, [])
+    }
+
+    /// LQ-12.
+    func testLastOfTwoModelsOfOneNameInOneCallWins() {
+        let changes = [NewChange.save("A", 1), .save("B", 2), .save("A", 3)]
+        XCTAssertEqual(machine.run(.enqueue(machine.newCall(), changes)).requests, ["send A=3@- B=2@-"])
+    }
+
+    /// LQ-24.
+    func testDeletionOfARecordThatNobodyKnowsEndsSilently() {
+        machine.run(.streamRequested(1))
+        machine.delete("A")
+        let actions = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        XCTAssertEqual(actions.deliveries, [])
+        XCTAssertNil(machine.state["A"])
+    }
+
+    /// I-29: the feed tells of one's own deletion before the answer to it, or instead of it.
+    func testOwnDeletionInTheFeedIsNotDelivered() {
+        machine.know("A", 1)
+        machine.run(.streamRequested(1))
+        machine.delete("A")
+        machine.failSend(CloudError(.serverResponseLost))
+        XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").deliveries, [])
+        XCTAssertNil(machine.state["A"])
+    }
+
+    /// LQ-15.
+    func testFullDiskQueuesNothingAndKeepsTheRest() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 2), .save("B", 3)]))
+        XCTAssertEqual(machine.failNextCommit().answers, [.failed(.storageFull("full"))])
+        XCTAssertEqual(machine.state.pendingNames, ["A"])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
+        machine.upload("B", 4)
+        XCTAssertEqual(machine.run(.start).requests.last, "send A=1@- B=4@-")
+    }
+
+    /// LQ-21.
+    func testInitialModelsAreQueuedOnceAndMeetWhatTheCloudHas() {
+        machine.know("A", 1)
+        machine.upload("C", 2)
+        let changes = ["A", "B", "C"].map {
+            NewChange(name: $0, kind: .save(7, size: 1), edited: nil, isInitial: true)
+        }
+        let first = machine.run(.enqueue(machine.newCall(), changes))
+        XCTAssertEqual(first.conflicts.map(\.name), ["A"])
+        XCTAssertEqual(first.conflicts.map(\.ancestor), [nil])
+        XCTAssertEqual(machine.state["C"]?.pending?.handle, 2)
+        XCTAssertEqual(saveAll(from: 10).requests, ["send B=7@-"])
+        let second = machine.run(.enqueue(machine.newCall(), changes))
+        XCTAssertEqual(second.entries, [])
+        XCTAssertEqual(second.answers, [.done])
+    }
+
+    /// I-16: what was read while a newer version was on its way to the disk was the older one.
+    func testReadingAllDoesNotCoverWhatIsNotStoredYet() {
+        machine.know("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("9"), moreComing: false)
+        page.records = [.init("A", 5)]
+        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.readAll(through: 5))
+        machine.commitAll()
+        let actions = machine.upload("A", 6)
+        XCTAssertEqual(actions.conflicts.map(\.ancestor), [1])
+        XCTAssertEqual(actions.requests, [])
+    }
+
+    func testReadVersionIsWhatAnEditIsBasedOn() {
+        for readsAll in [false, true] {
+            var machine = machine
+            machine.know("A", 1)
+            machine.fetch([.init("A", 5)], token: "9")
+            machine.run(readsAll ? .readAll(through: 5) : .read(name: "A", 5))
+            let actions = machine.upload("A", 6)
+            XCTAssertEqual(actions.conflicts, [], "\(readsAll)")
+            XCTAssertEqual(actions.requests, ["send A=6@t5"], "\(readsAll)")
+        }
+    }
+
+    /// LQ-26.
+    func testStageTellsWhereAChangeStands() {
+        machine.know("C", 1)
+        machine.upload("A", 2)
+        machine.upload("B", 3)
+        XCTAssertEqual(machine.machine.stage(of: "A"), .inFlight)
+        XCTAssertEqual(machine.machine.stage(of: "B"), .queued)
+        machine.upload("C", 4)
+        machine.fetch([.init("C", 5)], token: "2")
+        XCTAssertEqual(machine.machine.stage(of: "C"), .inConflict)
+        let refused = machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        let reason = ParkReason(kind: .refused, message: CloudError(.permissionFailure).description)
+        XCTAssertEqual(machine.machine.stage(of: "A"), .parked(reason))
+        XCTAssertTrue(refused.events.contains(.parked(recordName: "A", reason)))
+    }
+}

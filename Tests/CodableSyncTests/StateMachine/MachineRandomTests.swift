@@ -1,0 +1,316 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Random inputs in random orders: whatever happens, some things never do.
+final class MachineRandomTests: XCTestCase {
+    func testRandomRunsKeepTheInvariants() {
+        for seed in 0..<2000 {
+            var run = RandomRun(seed: UInt64(seed))
+            for step in 0..<80 {
+                run.step()
+                let faults = run.faults
+                guard faults.isEmpty else { return XCTFail("seed \(seed), step \(step): \(faults)") }
+            }
+            run.calmDown()
+            let faults = run.faults + run.faultsWhenCalm
+            guard faults.isEmpty else { return XCTFail("seed \(seed), at the end: \(faults)") }
+        }
+    }
+
+    /// I-50.
+    func testSameInputsGiveTheSameActions() {
+        for seed in 0..<10 {
+            var first = RandomRun(seed: UInt64(seed))
+            var second = RandomRun(seed: UInt64(seed))
+            for _ in 0..<100 {
+                first.step()
+                second.step()
+            }
+            XCTAssertEqual(first.harness.journal, second.harness.journal, "seed \(seed)")
+            XCTAssertEqual(first.actions, second.actions, "seed \(seed)")
+        }
+    }
+}
+
+/// A machine, a careless cloud and a careless app, all decided by a seed.
+private struct RandomRun {
+    var harness = MachineHarness { configuration in
+        configuration.maximumItems = 3
+        configuration.pollInterval = .seconds(100)
+    }
+    var actions: [SyncAction] = []
+    private var random: SplitMix64
+    private var number: UInt64 = 1
+    /// The cloud's truth: versions by name.
+    private var cloud: [String: KnownVersion] = [:]
+    /// The last change that each call queued, by name: what must not be lost.
+    private let names = (0..<6).map { "N\($0)" }
+    private var lastCall: CallID = 0
+    private var faulty = true
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        do { harness.run(.start) }
+    }
+
+    private mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+    private mutating func name() -> String { names[pick(names.count)] }
+    private mutating func next() -> UInt64 {
+        number += 1
+        return number
+    }
+    private mutating func call() -> CallID { harness.newCall() }
+
+    mutating func step() {
+        actions = []
+        switch pick(20) {
+        case 0, 1, 2: feed(.enqueue(call(), [.save(name(), next())]))
+        case 3: feed(.enqueue(call(), [.delete(name()), .save(name(), next())]))
+        case 4: changeTheCloud()
+        case 5, 6, 7, 8: commit()
+        case 9, 10, 11, 12: answer()
+        case 13: actions += harness.fireNext()
+        case 14: feed(.streamRequested(StreamID(pick(2))))
+        case 15: feed(pick(2) == 0 ? .streamEnded(StreamID(pick(2))) : .signal(.changes(in: nil)))
+        case 16: feed(.sync(call(), pick(2) == 0 ? .send : [.fetch, .send]))
+        case 17: feed(.retry(call(), names: names))
+        case 18:
+            switch pick(6) {
+            case 0: feed(.stop)
+            case 1: feed(.discard(call(), names: [name()]))
+            case 2: feed(.signal(.reachable))
+            case 3: feed(.resync(call()))
+            case 4: feed(.resolvePurge(call(), uploadAgain: pick(2) == 0))
+            default: feed(.signal(.accountChanged))
+            }
+        default: feed(.start)
+        }
+    }
+
+    private mutating func feed(_ input: SyncInput) { actions += harness.feed(input) }
+
+    private mutating func commit() {
+        if faulty, pick(10) == 0 {
+            actions += harness.failNextCommit()
+        } else {
+            actions += harness.commitNext()
+        }
+    }
+
+    private mutating func changeTheCloud() {
+        let name = name()
+        if pick(3) == 0 { cloud[name] = nil } else { cloud[name] = KnownVersion(next()) }
+    }
+
+    private mutating func error() -> CloudError {
+        let codes = CloudError.Code.known
+        let isShort = pick(2) == 0
+        return CloudError(
+            codes[pick(codes.count)],
+            retryAfter: pick(5) == 0 ? .seconds(Int64(pick(50))) : nil,
+            userDidResetEncryptedData: isShort
+        )
+    }
+
+    // MARK: The cloud
+
+    private mutating func answer() {
+        let isFailing = faulty && pick(4) == 0
+        if !harness.conflicts.isEmpty, pick(2) == 0 { return reconcile() }
+        guard let (id, lane) = harness.open.min(by: { $0.key < $1.key }) else { return reconcile() }
+        if isFailing, pick(3) == 0 { return feed(.timerFired(.deadline(id))) }
+        switch lane {
+        case "fetch": isFailing ? feed(.fetched(id, .failure(error()))) : feed(.fetched(id, .success(page())))
+        case "look-up": lookUp(id, isFailing)
+        case "send": isFailing && pick(2) == 0 ? feed(.sent(id, .failure(error()))) : save(id)
+        default: setUp(id, isFailing)
+        }
+    }
+
+    private mutating func setUp(_ id: RequestID, _ isFailing: Bool) {
+        let failure = isFailing ? error() : nil
+        if case .confirmed = harness.machine.account {
+            if harness.machine.zoneDoubt != nil {
+                let reasons: [DatabaseChanges.Deletion.Reason?] = [
+                    nil, .deleted, .purged, .encryptedDataReset,
+                ]
+                let reason = faulty ? reasons[pick(4)] : nil
+                cloud = [:]
+                feed(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil))))
+            } else if harness.state.summary.zone == .unknown {
+                feed(.zoneSaved(id, failure))
+            } else {
+                feed(.subscribed(id, failure))
+            }
+        } else if let failure {
+            feed(.accountChecked(id, .failure(failure)))
+        } else {
+            feed(.accountChecked(id, .success(CloudAccount(status: .available, userRecordName: "alice"))))
+        }
+    }
+
+    private mutating func page() -> FetchedPage {
+        var page = FetchedPage(token: ChangeToken("\(next())"), moreComing: false)
+        for name in names {
+            if let version = cloud[name] {
+                page.records.append(FetchedRecord(name: name, version: version))
+            } else {
+                page.deletions.append(name)
+            }
+        }
+        return page
+    }
+
+    private mutating func lookUp(_ id: RequestID, _ isFailing: Bool) {
+        var results = (harness.lookUpRequest?.names ?? []).map {
+            LookedUp(name: $0, result: .success(cloud[$0]))
+        }
+        if isFailing, !results.isEmpty { results[0].result = .failure(error()) }
+        feed(.lookedUp(id, .success(results)))
+    }
+
+    private mutating func save(_ id: RequestID) {
+        var results: [SendResult] = []
+        for item in harness.sendRequest?.items ?? [] {
+            let isLost = faulty && pick(8) == 0
+            let outcome: SendResult.Outcome
+            if faulty, pick(8) == 0 {
+                outcome = .failed(error())
+            } else if item.handle == nil {
+                outcome = cloud[item.name] == nil ? .failed(CloudError(.unknownItem)) : .deleted
+                cloud[item.name] = nil
+            } else if item.known != nil, cloud[item.name] == nil {
+                outcome = .failed(CloudError(.unknownItem))
+            } else if cloud[item.name]?.changeTag != item.known?.changeTag {
+                outcome = pick(3) == 0 ? .conflict(server: nil) : .conflict(server: cloud[item.name])
+            } else {
+                let version = KnownVersion(next())
+                cloud[item.name] = version
+                outcome = .saved(version)
+            }
+            if !isLost { results.append(SendResult(name: item.name, handle: item.handle, outcome: outcome)) }
+        }
+        feed(.sent(id, .success(results)))
+    }
+
+    private mutating func reconcile() {
+        guard !harness.conflicts.isEmpty else { return }
+        let results = harness.conflicts.map { item in
+            let resolution: Resolution =
+                switch pick(faulty ? 5 : 3) {
+                case 0: .client
+                case 1: .merged(ContentHandle(next()), size: 10, edited: item.clientEdited)
+                case 2: .server
+                case 3: .failed(ParkReason(kind: .resolverFailed, message: "no"))
+                default: item.sent.first.map { item.server == nil ? .client : .confirmed($0) } ?? .client
+                }
+            return Reconciled(item: item, resolution: resolution, wasAsked: true)
+        }
+        feed(.reconciled(results))
+    }
+
+    // MARK: What must hold
+
+    var faults: [String] {
+        var faults = harness.faults
+        let state = harness.state
+        let queues = [state.sendQueue, state.conflictQueue, state.parkedQueue]
+        for name in names {
+            let count = queues.filter { $0.contains(name) }.count
+            if count > 1 { faults.append("\(name) is in \(count) queues") }
+            if (count == 1) != (state[name]?.pending != nil) { faults.append("\(name) is in no queue") }
+            if state.deliveryQueue.contains(name) != (state[name]?.undelivered != nil) {
+                faults.append("\(name) is not in the queue of deliveries")
+            }
+            if state[name]?.isEmpty == true { faults.append("\(name) is kept although nothing is known") }
+        }
+        if state.pendingCount != state.pendingNames.count { faults.append("pendingCount is wrong") }
+        let known = state.sortedNames.filter { state[$0]?.known != nil }.count
+        if state.knownCount != known { faults.append("knownCount is wrong") }
+        if harness.machine.inFlight.count > 3 { faults.append("a request is too large") }
+        return faults
+    }
+
+    /// After the storm: everything is answered, fetched, sent and accepted, and both sides are equal.
+    mutating func calmDown() {
+        faulty = false
+        // A fault of the set-up is only tried again when somebody asks.
+        harness.feed(.stop)
+        harness.feed(.start)
+        for _ in 0..<400 {
+            harness.commitAll()
+            if harness.state.summary.zone == .purged { feed(.resolvePurge(call(), uploadAgain: true)) }
+            if !harness.conflicts.isEmpty { reconcile() }
+            if harness.open.isEmpty {
+                guard
+                    harness.state.sendQueue.count + harness.state.conflictQueue.count > 0
+                        || harness.machine.wantsFetch || harness.machine.serverWait != nil
+                else { break }
+                if harness.timers.isEmpty { feed(.start) }
+                harness.fireNext()
+            } else {
+                answer()
+            }
+        }
+        harness.commitAll()
+        for _ in 0..<4 {
+            feed(.signal(.changes(in: nil)))
+            for _ in 0..<30 where !harness.open.isEmpty || !harness.conflicts.isEmpty {
+                harness.commitAll()
+                answer()
+                harness.commitAll()
+            }
+        }
+        for stream in 0..<2 { for _ in 0..<20 { harness.run(.streamRequested(StreamID(stream))) } }
+    }
+
+    var faultsWhenCalm: [String] {
+        var faults: [String] = []
+        let state = harness.state
+        if state.sendQueue.count + state.conflictQueue.count > 0 {
+            let machine = harness.machine
+            faults.append("pending: \(state.pendingNames), \(String(describing: machine.reported))")
+        }
+        if case .unavailable = harness.machine.account { faults.append("the account stays away") }
+        for name in names where state[name]?.known?.changeTag != cloud[name]?.changeTag {
+            faults.append(
+                "\(name): \(String(describing: state[name])), cloud \(String(describing: cloud[name]))"
+            )
+        }
+        for name in names where state[name]?.undelivered != nil { faults.append("\(name) is undelivered") }
+        var replayed = SyncState()
+        for entry in harness.journal {
+            let before = replayed
+            replayed.apply(entry)
+            for name in names where !entry.mayEnd(before[name]?.pending, of: name) {
+                if replayed[name]?.pending?.kind != before[name]?.pending?.kind {
+                    faults.append("\(entry) ends the change of \(name)")
+                }
+            }
+        }
+        if replayed.records != state.records { faults.append("the replayed records differ") }
+        if replayed.summary != state.summary { faults.append("the replayed summary differs") }
+        if replayed.notes != state.notes { faults.append("the replayed notes differ") }
+        return faults
+    }
+}
+
+extension JournalEntry {
+    /// I-01: the only ways in which an acknowledged change may come to its end.
+    fileprivate func mayEnd(_ change: LocalChange?, of name: String) -> Bool {
+        guard let change else { return true }
+        switch self {
+        case .queued(name, _), .discarded(name), .record(name, _): return true
+        case .saved(name, let sent, _): return sent == change.handle
+        case .resolved(name, let client, _, let resolution):
+            if case .confirmed(let sent) = resolution { return sent == change.handle }
+            return client == change.handle
+        case .deletionConfirmed(name), .fetchedDeletion(name): return change.isDeletion
+        case .zoneLost, .purgeResolved: return change.isDeletion
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Waits, deadlines, stop and start.
+final class MachineRetryTests: MachineTestCase {
+    /// I-37.
+    func testWaitsGrowToFiveMinutesAndEndWithSuccess() {
+        machine.upload("A", 1)
+        for attempt in 0..<12 {
+            let before = machine.now.monotonic
+            machine.failSend(CloudError(.serviceUnavailable))
+            let wait = (machine.timers[.sendRetry] ?? .zero) - before
+            XCTAssertGreaterThan(wait, .zero, "\(attempt)")
+            XCTAssertLessThanOrEqual(wait, .seconds(min(300, 1 << attempt)), "\(attempt)")
+            machine.fireNext()
+        }
+        XCTAssertEqual(machine.machine.sending.backoff.attempts, 12)
+        saveAll(from: 10)
+        XCTAssertEqual(machine.machine.sending.backoff.attempts, 0)
+    }
+
+    /// I-36, T3.
+    func testServersWaitIsClamped() {
+        for (ordered, kept) in [(-5, 1), (0, 1), (7, 7), (1_000_000_000, 3600)] {
+            var machine = machine
+            machine.upload("A", 1)
+            let before = machine.now.monotonic
+            machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(ordered)))
+            XCTAssertEqual(machine.timers[.serverWait], before + .seconds(kept), "\(ordered)")
+            XCTAssertGreaterThanOrEqual(machine.timers[.sendRetry] ?? .zero, before + .seconds(kept))
+        }
+    }
+
+    func testServersWaitHoldsForFetchesAndForCallers() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
+        XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
+        let until = machine.now.wall.addingTimeInterval(60)
+        let call = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        XCTAssertEqual(call.answers, [.failed(.waiting(until: until))])
+        XCTAssertEqual(machine.fireNext().requests.first, "fetch 0")
+    }
+
+    /// I-36: also after a restart, and with nobody but a timer to end it.
+    func testServersWaitHoldsAfterARestart() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
+        var restarted = MachineHarness(state: machine.state)
+        XCTAssertEqual(restarted.run(.start).requests, [])
+        let begin = restarted.now.monotonic
+        XCTAssertEqual(restarted.fireNext().requests, ["checkAccount"])
+        XCTAssertGreaterThanOrEqual(restarted.now.monotonic - begin, .seconds(59))
+    }
+
+    /// T1.
+    func testWaitThatAChangedClockMakesLongIsCutToAnHour() {
+        var state = SyncState()
+        let harness = MachineHarness()
+        state.apply(.serverWait(until: harness.now.wall.addingTimeInterval(365 * 86400)))
+        var restarted = MachineHarness(state: state)
+        restarted.run(.start)
+        XCTAssertEqual(restarted.timers[.serverWait], restarted.now.monotonic + .seconds(3600))
+    }
+
+    /// I-38, N4, N5.
+    func testRequestThatIsNotAnsweredIsALostResponse() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        guard let late = machine.sendRequest else { return XCTFail("nothing is sent") }
+        machine.fireNext { if case .deadline = $0 { true } else { false } }
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
+        let result = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
+        let actions = machine.run(.sent(late.id, .success([result])))
+        XCTAssertEqual(actions, [])
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
+    }
+
+    func testEveryLaneHasADeadline() {
+        var harness = MachineHarness()
+        harness.run(.start)
+        for lane in ["account", "zone", "fetch", "look-up", "send"] {
+            XCTAssertEqual(harness.open.count, lane == "zone" ? 1 : harness.open.count, lane)
+            guard let (id, _) = harness.open.first else { return XCTFail("\(lane): no request") }
+            XCTAssertNotNil(harness.timers[.deadline(id)], lane)
+            let actions = harness.run(.timerFired(.deadline(id)))
+            XCTAssertEqual(actions.requests, [], lane)
+            harness.fireNext { if case .deadline = $0 { false } else { true } }
+            switch lane {
+            case "account": harness.confirmAccount()
+            case "zone":
+                harness.finishSetup()
+            case "fetch":
+                harness.answerFetch(failed: ["X"], token: "0")
+            case "look-up":
+                guard let request = harness.lookUpRequest else { return XCTFail("no look-up") }
+                harness.run(.lookedUp(request.id, .success([LookedUp(name: "X", result: .success(nil))])))
+                harness.upload("A", 1)
+            default: break
+            }
+        }
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    func testReachableEndsTheWaitAtOnce() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.networkUnavailable))
+        XCTAssertNil(machine.sendRequest)
+        XCTAssertEqual(machine.run(.signal(.reachable)).requests.sorted(), ["fetch 0", "send A=1@-"])
+    }
+
+    // MARK: Stop and start
+
+    func testStopSendsNothingAndAcceptsUploads() {
+        machine.run(.stop)
+        XCTAssertEqual(machine.upload("A", 1).answers, [.done])
+        XCTAssertNil(machine.sendRequest)
+        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).answers, [.failed(.stopped)])
+        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=1@-"])
+    }
+
+    func testAnswerAfterStopStillCounts() {
+        machine.upload("A", 1)
+        machine.run(.stop)
+        saveAll(from: 10)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    func testStopBetweenAnnouncementAndRequestKeepsTheRequestBack() {
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.commitNext()
+        machine.feed(.stop)
+        XCTAssertEqual(machine.commitAll().requests, [])
+        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=1@-"])
+    }
+
+    /// LQ-18: whatever waited when the engine was stopped goes on when it is started.
+    func testStartEndsEveryWait() {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        machine.run(.signal(.changes(in: nil)))
+        guard let fetch = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(fetch.id, .failure(CloudError(.serviceUnavailable))))
+        machine.run(.stop)
+        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=1@-"])
+    }
+
+    func testStartLooksForTheAccountAgain() {
+        var harness = MachineHarness()
+        harness.run(.start)
+        let gone = CloudAccount(status: .noAccount, userRecordName: nil)
+        harness.run(.accountChecked(harness.setupRequest ?? 0, .success(gone)))
+        harness.run(.stop)
+        XCTAssertEqual(harness.run(.start).requests, ["checkAccount"])
+    }
+
+    // MARK: Account
+
+    /// I-41: signals may be lost, so the account is looked for without one.
+    func testUnavailableAccountIsLookedForAgain() {
+        for status in [AccountStatus.noAccount, .restricted, .temporarilyUnavailable, .couldNotDetermine] {
+            var harness = MachineHarness()
+            harness.run(.start)
+            harness.upload("A", 1)
+            let gone = CloudAccount(status: status, userRecordName: nil)
+            let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(gone)))
+            XCTAssertEqual(actions.requests, [], status.rawValue)
+            XCTAssertEqual(harness.machine.reported, .paused(.account(status)), status.rawValue)
+            XCTAssertEqual(harness.fireNext().requests, ["checkAccount"], status.rawValue)
+        }
+    }
+
+    func testAccountThatFailsOnAnyCallIsAPause() {
+        for code in [CloudError.Code.notAuthenticated, .accountTemporarilyUnavailable] {
+            var machine = machine
+            machine.upload("A", 1)
+            let actions = machine.failSend(CloudError(code))
+            XCTAssertEqual(actions.requests, [], code.name)
+            XCTAssertEqual(machine.state.pendingNames, ["A"], code.name)
+            XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, ["checkAccount"], code.name)
+            machine.confirmAccount()
+            XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["A"], code.name)
+        }
+    }
+
+    /// I-39.
+    func testOtherUserGetsNothing() {
+        var harness = MachineHarness { $0.userRecordName = "alice" }
+        harness.run(.start)
+        harness.upload("A", 1)
+        let bob = CloudAccount(status: .available, userRecordName: "bob")
+        let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(bob)))
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertTrue(actions.events.contains(.accountChanged(from: "alice", to: "bob")))
+        harness.run(.signal(.accountChanged))
+        harness.confirmAccount("alice")
+        XCTAssertEqual(
+            harness.run(.zoneSaved(harness.setupRequest ?? 0, nil)).requests,
+            ["subscribe", "fetch -"]
+        )
+        XCTAssertEqual(harness.answerFetch(token: "0").requests, ["send A=1@-"])
+    }
+
+    func testWrongSetUpStopsUntilTheNextCall() {
+        machine.upload("A", 1)
+        let error = CloudError(.badContainer)
+        let actions = machine.failSend(error)
+        XCTAssertEqual(actions.statuses.last, .paused(.configuration(error)))
+        XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
+        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["fetch 0", "send A=1@-"])
+    }
+}

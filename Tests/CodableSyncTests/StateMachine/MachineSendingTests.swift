@@ -1,0 +1,271 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Batches, partial results and refusals: group B at the level of the machine.
+final class MachineSendingTests: MachineTestCase {
+    /// SN-02.
+    func testInsertUpdateDeleteEndsEmpty() {
+        XCTAssertEqual(machine.upload("A", 1).requests, ["send A=1@-"])
+        saveAll(from: 10)
+        XCTAssertEqual(machine.upload("A", 2).requests, ["send A=2@t10"])
+        saveAll(from: 11)
+        XCTAssertEqual(machine.delete("A").requests, ["send A=delete@t11"])
+        saveAll(from: 12)
+        XCTAssertNil(machine.state["A"])
+        XCTAssertEqual(machine.state.knownCount, 0)
+    }
+
+    /// SN-03.
+    func testRequestsObeyTheItemLimit() {
+        let harness = uploadWhileStopped(401)
+        machine = harness
+        machine.run(.start)
+        XCTAssertEqual(machine.sendRequest?.items.count, 400)
+        saveAll(from: 1000)
+        XCTAssertEqual(machine.sendRequest?.items.count, 1)
+        saveAll(from: 2000)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// SN-04.
+    func testRequestsObeyTheByteLimit() {
+        machine = uploadWhileStopped(10, size: 300_000)
+        machine.run(.start)
+        var counts: [Int] = []
+        while let request = machine.sendRequest, counts.count < 9 {
+            counts.append(request.items.count)
+            saveAll(from: 1000 + UInt64(counts.count) * 100)
+        }
+        XCTAssertEqual(counts, [6, 4])
+    }
+
+    /// SN-05, SN-07.
+    func testTooLargeRequestIsHalvedUntilItIsTaken() {
+        machine = uploadWhileStopped(8)
+        machine.run(.start)
+        var requests = 0
+        while let request = machine.sendRequest, requests < 30 {
+            requests += 1
+            if request.items.count > 3 {
+                machine.failSend(CloudError(.limitExceeded))
+            } else {
+                saveAll(from: 1000 + UInt64(requests) * 100)
+            }
+        }
+        XCTAssertLessThanOrEqual(requests, 15)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        XCTAssertEqual(machine.state.knownCount, 8)
+    }
+
+    /// SN-06.
+    func testSingleItemThatIsTooLargeIsParkedOnce() {
+        machine = uploadWhileStopped(20)
+        machine.run(.start)
+        var requests = 0
+        var parked = 0
+        while let request = machine.sendRequest, requests < 60 {
+            requests += 1
+            if request.items.contains(where: { $0.name == "N07" }) {
+                parked +=
+                    machine.failSend(CloudError(.limitExceeded)).events.filter {
+                        if case .parked = $0 { true } else { false }
+                    }.count
+            } else {
+                saveAll(from: 1000 + UInt64(requests) * 100)
+            }
+        }
+        XCTAssertEqual(parked, 1)
+        XCTAssertEqual(machine.state["N07"]?.pending?.parked?.kind, .tooLarge)
+        XCTAssertEqual(machine.state.knownCount, 19)
+        XCTAssertEqual(machine.upload("N07", 77).requests, ["send N07=77@-"])
+    }
+
+    /// SN-11.
+    func testRefusalWithoutBlameIsIsolated() {
+        machine = uploadWhileStopped(50)
+        machine.run(.start)
+        var failures = 0
+        var requests: UInt64 = 0
+        while let request = machine.sendRequest, requests < 100 {
+            requests += 1
+            if request.items.contains(where: { $0.name == "N31" }) {
+                failures += 1
+                machine.failSend(CloudError(.invalidArguments))
+            } else {
+                saveAll(from: 1000 + requests * 100)
+            }
+        }
+        XCTAssertLessThanOrEqual(failures, 7)
+        XCTAssertEqual(machine.state["N31"]?.pending?.parked?.kind, .refused)
+        XCTAssertEqual(machine.state.knownCount, 49)
+    }
+
+    /// SN-08.
+    func testEachResultFollowsItsOwnRule() {
+        machine.know("B", 1)
+        machine.know("C", 2)
+        machine.run(.stop)
+        for (name, handle) in [("A", 11), ("B", 12), ("C", 13), ("D", 14)] {
+            machine.upload(name, UInt64(handle))
+        }
+        machine.run(.start)
+        machine.answerSend { item in
+            switch item.name {
+            case "A": .saved(KnownVersion(20))
+            case "B": .conflict(server: KnownVersion(21))
+            case "C": .failed(CloudError(.unknownItem))
+            default: .failed(CloudError(.quotaExceeded))
+            }
+        }
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t20")
+        XCTAssertEqual(machine.conflicts.map(\.name), ["B", "C"])
+        XCTAssertEqual(machine.state["D"]?.isSendable, true)
+        XCTAssertNil(machine.sendRequest)
+    }
+
+    /// SN-09, SN-10, I-15.
+    func testCollateralOfAnAtomicRequestIsSentInTheNextRound() {
+        machine.know("A", 1)
+        machine.know("B", 2)
+        machine.run(.stop)
+        machine.upload("A", 11)
+        machine.delete("B")
+        machine.run(.start)
+        let actions = machine.answerSend { item in
+            item.name == "A" ? .conflict(server: KnownVersion(20)) : .failed(CloudError(.batchRequestFailed))
+        }
+        XCTAssertEqual(actions.requests, ["send B=delete@t2"])
+        XCTAssertEqual(actions.conflicts.map(\.name), ["A"])
+    }
+
+    /// A server that blames nobody is not asked as fast as it answers.
+    func testCollateralWithoutAnOffenderWaits() {
+        machine.upload("A", 1)
+        let actions = machine.answerSend { _ in .failed(CloudError(.batchRequestFailed)) }
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+    }
+
+    /// SN-13, I-14.
+    func testItemThatIsNotMentionedIsSentAgain() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.upload("B", 2)
+        machine.run(.start)
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let result = SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(10)))
+        let actions = machine.run(.sent(request.id, .success([result])))
+        XCTAssertTrue(actions.events.contains(.unmentioned(recordName: "A")))
+        XCTAssertEqual(machine.state.pendingNames, ["A"])
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+    }
+
+    /// SN-14, SN-15.
+    func testResultsAreMatchedByNameAndStrangersAreIgnored() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.upload("B", 2)
+        machine.run(.start)
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        machine.run(
+            .sent(
+                request.id,
+                .success([
+                    SendResult(name: "X", handle: 9, outcome: .saved(KnownVersion(12))),
+                    SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(11))),
+                    SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10))),
+                    SendResult(name: "A", handle: 1, outcome: .failed(CloudError(.permissionFailure))),
+                ])
+            )
+        )
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
+        XCTAssertEqual(machine.state["B"]?.known?.changeTag, "t11")
+        XCTAssertNil(machine.state["X"])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    func testEqualContentsAreNotSentAndCountAsSaved() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .unchanged }
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
+    }
+
+    func testUnreadableContentsAreParked() {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .unreadable("gone") }
+        XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .contentsUnreadable)
+    }
+
+    /// SN-28.
+    func testFullQuotaIsToldOnceAndTriedRarely() {
+        machine.upload("A", 1)
+        var events = 0
+        let begin = machine.now.monotonic
+        var actions = machine.answerSend { _ in .failed(CloudError(.quotaExceeded)) }
+        for _ in 0..<5 {
+            events += actions.events.filter { $0 == .quotaExceeded }.count
+            XCTAssertNil(machine.sendRequest)
+            XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+            actions = machine.failSend(CloudError(.quotaExceeded))
+        }
+        XCTAssertEqual(events, 1)
+        XCTAssertGreaterThanOrEqual(machine.now.monotonic - begin, .seconds(5 * 300))
+        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
+        saveAll(from: 10)
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
+    /// SN-33: the item at the head that fails lets the others go first.
+    func testFailingItemDoesNotHoldTheOthersUp() {
+        machine.run(.stop)
+        for number in 0..<5 { machine.upload("N\(number)", UInt64(number)) }
+        machine.run(.start)
+        let actions = machine.answerSend { item in
+            item.name == "N0" ? .failed(CloudError(.serviceUnavailable)) : .saved(KnownVersion(100))
+        }
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(machine.state.pendingNames, ["N0"])
+        XCTAssertEqual(machine.upload("Z", 9).requests, ["send Z=9@-"])
+        saveAll(from: 200)
+        XCTAssertEqual(machine.fireNext().requests, ["send N0=0@-"])
+    }
+
+    /// SN-34, I-12.
+    func testTwoVersionsOfOneRecordAreNeverUnderWayTogether() {
+        machine.upload("A", 1)
+        XCTAssertEqual(machine.upload("A", 2).requests, [])
+        XCTAssertEqual(machine.upload("B", 3).requests, [])
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=2@t10 B=3@-"])
+    }
+
+    func testParkedChangeIsSentAfterRetryAndGoneAfterDiscard() {
+        machine.upload("A", 1)
+        machine.upload("B", 2)
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        XCTAssertEqual(machine.state.pendingNames, ["A", "B"])
+        XCTAssertNil(machine.sendRequest)
+        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
+        let discarded = machine.run(.discard(machine.newCall(), names: ["B"]))
+        XCTAssertEqual(discarded.loading, [.discarded(name: "B", 2, .discarded)])
+        XCTAssertNil(machine.state["B"]?.pending)
+    }
+
+    // MARK: -
+
+    private func uploadWhileStopped(_ count: Int, size: Int = 100) -> MachineHarness {
+        var machine = machine
+        machine.run(.stop)
+        let changes = (0..<count).map { number in
+            let name = number < 10 ? "N0\(number)" : "N\(number)"
+            return NewChange.save(name, UInt64(number), size: size)
+        }
+        machine.run(.enqueue(machine.newCall(), changes))
+        return machine
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Handing changes to loops of the app, and what counts as taken.
+final class MachineStreamTests: MachineTestCase {
+    /// FD-12.
+    func testStreamGetsWhatCameBeforeIt() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        XCTAssertEqual(
+            machine.run(.streamRequested(1)).deliveries,
+            [[item("A", updated: 1), item("B", updated: 2)]]
+        )
+    }
+
+    /// FD-10, FD-11.
+    func testOnlyWhatIsAcceptedIsNotDeliveredAgain() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        var crashed = MachineHarness(state: machine.state)
+        XCTAssertEqual(crashed.run(.streamRequested(1)).delivered, [item("A", updated: 1)])
+        crashed.run(.streamRequested(1))
+        var restarted = MachineHarness(state: crashed.state)
+        XCTAssertEqual(restarted.run(.streamRequested(1)).delivered, [])
+        XCTAssertEqual(restarted.state["A"]?.seen, 1)
+    }
+
+    /// FD-13.
+    func testStreamThatEndsHasNotAcceptedItsElement() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.run(.streamEnded(1)).entries, [])
+        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
+    }
+
+    func testElementsAreOfOneKindAndOfTwoHundredAtMost() {
+        machine.fetch((0..<250).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
+        machine.fetch(deletions: ["N0"], token: "2")
+        let first = machine.run(.streamRequested(1)).deliveries
+        XCTAssertEqual(first.map(\.count), [200])
+        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries.map(\.count), [49])
+        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries, [[item(deleted: "N0")]])
+        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries, [])
+    }
+
+    func testChangesOfOneRecordAreCoalescedToTheNewest() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.fetch([.init("A", 2)], token: "2")
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 2)])
+        machine.fetch(deletions: ["A"], token: "3")
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item(deleted: "A")])
+    }
+
+    func testRenewedWhileHandedOutIsDeliveredOnceMore() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 2)], token: "2")
+        let next = machine.run(.streamRequested(1))
+        XCTAssertEqual(next.delivered, [item("A", updated: 2)])
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        machine.run(.streamRequested(1))
+        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.state["A"]?.seen, 2)
+    }
+
+    /// The acceptance of the former is on its way to the disk when the record is renewed.
+    func testRenewedWhileTheAcceptanceIsStoredIsDelivered() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        machine.feed(.streamRequested(1))
+        var page = FetchedPage(token: .init("2"), moreComing: false)
+        page.records = [.init("A", 2)]
+        machine.feed(.fetched(request.id, .success(page)))
+        XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 2)])
+    }
+
+    func testTwoStreamsBothGetEverythingAndBothMustAccept() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").deliveries.count, 2)
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.run(.streamRequested(2)).entries.count, 1)
+        XCTAssertNil(machine.state["A"]?.undelivered)
+    }
+
+    func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasTaken() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.fetch([.init("B", 2)], token: "2")
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(1))
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        machine.run(.streamEnded(2))
+        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state["B"]?.undelivered)
+    }
+
+    func testEndOfTheSlowerStreamDoesNotAcceptWhatTheOtherHolds() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamEnded(2))
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+    }
+
+    /// FD-17, I-30.
+    func testUndecodableChangeIsPassedOverAndKept() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.undecodable(1, names: ["A"], isEmpty: false))
+        machine.run(.streamRequested(1))
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state["B"]?.undelivered)
+        let next = machine.fetch([.init("C", 3)], token: "2")
+        XCTAssertEqual(next.delivered, [item("C", updated: 3)])
+        var restarted = MachineHarness(state: machine.state)
+        XCTAssertEqual(restarted.run(.streamRequested(1)).delivered.map(\.name), ["A", "C"])
+    }
+
+    func testElementWithNothingDecodableIsReplacedByTheNext() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.undecodable(1, names: ["A"], isEmpty: true))
+        XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
+    }
+
+    /// The end of another stream does not accept what nobody could decode.
+    func testUndecodableChangeIsKeptWhenAnotherStreamEnds() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(.undecodable(1, names: ["A"], isEmpty: true))
+        machine.run(.streamRequested(2))
+        machine.run(.undecodable(2, names: ["A"], isEmpty: true))
+        machine.fetch([.init("B", 2)], token: "2")
+        machine.run(.streamEnded(2))
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+    }
+
+    func testUndeliveredChangesAreNotKeptIfTheAppSaysSo() {
+        machine = .synced { $0.keepsUndelivered = false }
+        machine.fetch([.init("A", 1)], token: "1")
+        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.state["A"]?.seen, 1)
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
+        machine.run(.streamEnded(1))
+        XCTAssertNil(machine.state["B"]?.undelivered)
+    }
+
+    /// An edit is based on what was accepted, not on what only was fetched.
+    func testEditIsBasedOnTheAcceptedVersion() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 2)]))
+        XCTAssertEqual(machine.commitAll().requests, ["send A=2@t1"])
+        var other = MachineHarness.synced()
+        other.fetch([.init("A", 1)], token: "1")
+        other.run(.streamRequested(1))
+        XCTAssertEqual(other.upload("A", 2).conflicts.map(\.ancestor), [nil])
+    }
+
+    func testElementOfATouchedRecordIsAcceptedAsItsNewestVersion() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.fetch([.init("A", 5, hash: 1)], token: "2")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.upload("A", 6).conflicts, [])
+        XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [6])
+    }
+}

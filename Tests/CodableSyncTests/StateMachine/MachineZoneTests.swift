@@ -1,0 +1,173 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A zone that is missing: why, and what becomes of the records.
+final class MachineZoneTests: MachineTestCase {
+    override func setUp() {
+        super.setUp()
+        machine.know("A", 1)
+        machine.know("B", 2)
+        machine.run(.streamRequested(1))
+    }
+
+    /// SN-24.
+    func testZoneDeletedByAClientDeletesItsRecordsAndKeepsPendingOnes() {
+        machine.upload("A", 3)
+        XCTAssertEqual(machine.failSend(CloudError(.zoneNotFound)).requests, ["readDatabaseChanges"])
+        let actions = fate(.deleted)
+        XCTAssertEqual(actions.requests, ["saveZone"])
+        XCTAssertEqual(actions.delivered, [item(deleted: "B")])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
+        XCTAssertNil(machine.state["A"]?.known)
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@-"])
+    }
+
+    /// I-42.
+    func testPurgedZoneChangesNothingAndRequestsNothing() {
+        for isKnownAtOnce in [false, true] {
+            var machine = machine
+            machine.upload("A", 3)
+            if isKnownAtOnce {
+                machine.failSend(CloudError(.userDeletedZone))
+            } else {
+                machine.failSend(CloudError(.zoneNotFound))
+                guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+                machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
+            }
+            XCTAssertEqual(machine.machine.reported, .waitingForDecision)
+            XCTAssertEqual(machine.state.knownCount, 2)
+            XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
+            XCTAssertEqual(machine.upload("C", 4).requests, [])
+            XCTAssertEqual(machine.run(.start).requests, [])
+            let sync = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision)])
+            var restarted = MachineHarness(state: machine.state)
+            restarted.run(.start)
+            XCTAssertEqual(restarted.runAccount(), [])
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    func testPurgeAnsweredByUploadingSendsEverythingAnew() {
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.userDeletedZone))
+        let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: true))
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(actions.requests, ["saveZone"])
+        machine.finishSetup()
+        XCTAssertEqual(Set(machine.answerFetch(token: "n").requests), ["send A=3@- B=2@-"])
+    }
+
+    func testPurgeAnsweredByRemovingDeliversDeletions() {
+        machine.failSend(CloudError(.userDeletedZone))
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(request.id, .failure(CloudError(.userDeletedZone))))
+        let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
+        XCTAssertEqual(actions.delivered, [item(deleted: "A"), item(deleted: "B")])
+        machine.finishSetup()
+        machine.answerFetch(token: "n")
+        XCTAssertNil(machine.sendRequest)
+    }
+
+    func testEncryptedDataResetUploadsEverythingAnew() {
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        let actions = machine.run(.fetched(request.id, .failure(error)))
+        XCTAssertEqual(actions.requests, ["saveZone"])
+        XCTAssertEqual(actions.delivered, [])
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
+    }
+
+    func testZoneMissingWithoutAReasonUploadsEverythingAnew() {
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.zoneNotFound))
+        XCTAssertEqual(fate(nil).requests, ["saveZone"])
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
+    }
+
+    /// Between the discovery and its storing nothing leaves, and late answers are of another zone.
+    func testNothingLeavesWhileTheLossIsStored() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 3)
+        guard let fetch = machine.fetchRequest, let send = machine.sendRequest else {
+            return XCTFail("two requests are under way")
+        }
+        machine.feed(.fetched(fetch.id, .failure(CloudError(.userDeletedZone))))
+        XCTAssertEqual(machine.feed(.signal(.changes(in: nil))).requests, [])
+        let late = SendResult(name: "A", handle: 3, outcome: .saved(KnownVersion(10)))
+        XCTAssertEqual(machine.feed(.sent(send.id, .success([late]))), [])
+        XCTAssertEqual(machine.commitAll().requests, [])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
+    }
+
+    func testLossThatCannotBeStoredIsMetAgain() {
+        machine.upload("A", 3)
+        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        machine.feed(.sent(send.id, .failure(CloudError(.userDeletedZone))))
+        XCTAssertEqual(machine.failNextCommit().requests, [])
+        XCTAssertEqual(machine.state.summary.zone, .ready)
+        XCTAssertEqual(machine.fireNext().requests, [])
+        XCTAssertEqual(machine.state.summary.zone, .purged)
+    }
+
+    /// A version of the former zone is not the ancestor of an edit in the new one.
+    func testEditAfterTheLossOfTheZoneNeedsNoResolver() {
+        for isHandedOut in [false, true] {
+            var machine = machine
+            if !isHandedOut { machine.run(.streamEnded(1)) }
+            machine.fetch([.init("B", 5)], token: "9")
+            machine.run(.signal(.changes(in: nil)))
+            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+            guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil))))
+            machine.run(.streamRequested(1))
+            machine.run(.streamRequested(1))
+            machine.upload("B", 7)
+            XCTAssertEqual(machine.state["B"]?.isInConflict, false, "\(isHandedOut)")
+            machine.finishSetup()
+            XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=7@-"], "\(isHandedOut)")
+        }
+    }
+
+    func testZoneDeletedUnderAPendingDeletionLeavesNothing() {
+        for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
+            var machine = machine
+            machine.run(.streamEnded(1))
+            machine.fetch([.init("A", 5)], token: "9")
+            machine.delete("A")
+            machine.failSend(CloudError(.zoneNotFound))
+            guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
+            XCTAssertNil(machine.state["A"], "\(String(describing: reason))")
+        }
+    }
+
+    /// A zone that is lost again and again is not made anew as fast as the server answers.
+    func testZoneThatIsAlwaysMissingIsNotMadeWithoutAPause() {
+        var rounds = 0
+        machine.run(.signal(.changes(in: nil)))
+        while let request = machine.fetchRequest, rounds < 20 {
+            rounds += 1
+            machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+            guard let setup = machine.setupRequest else { break }
+            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil))))
+            machine.finishSetup()
+        }
+        XCTAssertLessThanOrEqual(rounds, 5)
+        XCTAssertFalse(machine.timers.isEmpty)
+    }
+
+    private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
+        guard let request = machine.setupRequest else { return [] }
+        return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+    }
+}

@@ -1,0 +1,125 @@
+import XCTest
+
+@testable import CodableSync
+
+/// The two orders in which a device may come to know of a conflict.
+enum SyncOrder: String, CaseIterable {
+    case fetchFirst, sendFirst
+
+    func sync<Model>(_ device: Device<Model>) async throws {
+        switch self {
+        case .fetchFirst:
+            try await device.engine.fetchChanges()
+            try await device.engine.sendChanges()
+        case .sendFirst:
+            try await device.engine.sendChanges()
+            try await device.engine.fetchChanges()
+        }
+    }
+}
+
+extension EngineScenario {
+    /// Two devices that have the same models, and have shown them.
+    func makePair<Model>(
+        _ models: Model...,
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> (phone: Device<Model>, tablet: Device<Model>) {
+        let phone = try makeDevice(Model.self, configure: configure)
+        let tablet = try makeDevice(Model.self)
+        try await phone.engine.upload(models)
+        try await phone.engine.sync()
+        try await tablet.engine.sync()
+        try await show(phone, tablet)
+        pass()
+        return (phone, tablet)
+    }
+
+    /// Lets the apps of the devices take and show all that there is.
+    func show<Model>(_ devices: Device<Model>...) async throws {
+        for device in devices {
+            _ = try await device.drain()
+            device.events.clear()
+        }
+    }
+
+    /// A device whose disk can lose its power.
+    func makeDevice<Model>(_ model: Model.Type, on disk: SimulatedFileSystem) throws -> Device<Model> {
+        try makeDevice(model) { $0.fileSystem = disk }
+    }
+
+    /// What becomes of a device that dies now: a new one, on what had reached the disk.
+    func crash<Model>(
+        _ device: Device<Model>,
+        on disk: SimulatedFileSystem,
+        keeping survivors: SimulatedDisk.Survivors = .onlySynced
+    ) async throws -> (device: Device<Model>, disk: SimulatedFileSystem) {
+        let left = disk.crashed(keeping: survivors)
+        try await device.engine.close()
+        return (try makeDevice(Model.self, on: left), left)
+    }
+
+    /// Acts as somebody else's device: one request, past any engine.
+    @discardableResult
+    func serverModify(
+        _ device: ScriptedDatabase,
+        saving records: [(name: String, type: String, fields: [String: RecordValue])] = [],
+        deleting names: [String] = [],
+        zone: String = "Item"
+    ) async throws -> ModifyRecordsResult {
+        let zoneID = ZoneID(zoneName: zone)
+        _ = try await device.base.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
+        let result = try await device.base.modifyRecords(
+            saving: records.map { name, type, fields in
+                let id = RecordID(recordName: name, zoneID: zoneID)
+                return Record(recordID: id, recordType: type, fields: fields)
+            },
+            deleting: names.map { RecordID(recordName: $0, zoneID: zoneID) },
+            savePolicy: .allKeys,
+            atomically: false
+        )
+        for (id, outcome) in result.saveResults {
+            if case .failure(let error) = outcome { XCTFail("\(id.recordName): \(error)") }
+        }
+        return result
+    }
+
+    /// Fills the zone with so many records, past any engine.
+    func fill(_ database: ScriptedDatabase, _ count: Int) async throws {
+        for start in stride(from: 0, to: count, by: 400) {
+            let names = (start..<min(start + 400, count)).map { "r-\($0)" }
+            try await serverModify(
+                database,
+                saving: names.map { ($0, "Item", ["id": .string($0), "title": "", "count": 0]) }
+            )
+        }
+    }
+}
+
+extension Device {
+    /// Takes changes, accepting them, until no more than so many records are left to be told of.
+    func drain(leaving count: Int) async throws -> [ModelChange<Model>] {
+        let taken = Locked<[ModelChange<Model>]>([])
+        let changes = engine.changes
+        let loop = Task {
+            for await change in changes { taken.withLock { $0.append(change) } }
+        }
+        while try await engine.diagnostics().undeliveredCount > count { await Task.yield() }
+        loop.cancel()
+        await loop.value
+        return taken.withLock { $0 }
+    }
+
+    /// Takes the next element without accepting it, as an app that dies over it does.
+    func peek() async -> ModelChange<Model>? {
+        let changes = engine.changes
+        for await change in changes { return change }
+        return nil
+    }
+
+    /// What was given up, as the events tell.
+    func discarded() -> [(name: String, reason: DiscardReason)] {
+        events.all.compactMap {
+            if case .discarded(let name, _, let reason) = $0 { (name, reason) } else { nil }
+        }
+    }
+}

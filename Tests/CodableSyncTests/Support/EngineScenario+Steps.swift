@@ -1,0 +1,64 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Steps of a story that take several lines each.
+extension EngineScenario {
+    /// A cloud that is a directory, which is removed when the test ends.
+    func makeLocalCloud() throws -> any TestCloud {
+        let directory = try TemporaryDirectory()
+        addTeardownBlock { try directory.remove() }
+        return LocalTestCloud(directory: directory.url, clock: clock)
+    }
+
+    /// A device whose disk can lose power and be full.
+    func makeFragileDevice<Model>(
+        _ model: Model.Type = Model.self,
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) throws -> (device: Device<Model>, files: SimulatedFileSystem) {
+        let files = SimulatedFileSystem()
+        let device = try makeDevice(model) { configuration in
+            configuration.fileSystem = files
+            configure(&configuration)
+        }
+        return (device, files)
+    }
+
+    /// Acts as somebody else's device, past any engine: writes all fields of a model.
+    func serverSave<Policy>(_ item: Item<Policy>, zone: String = "Item") async throws {
+        try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)
+    }
+
+    /// Waits until something that nobody announces has happened, and fails if it does not.
+    func eventually(
+        _ what: String,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + .seconds(15)
+        while try await !condition() {
+            if ContinuousClock.now > deadline { return XCTFail("never: \(what)", file: file, line: line) }
+            await Task.yield()
+        }
+    }
+
+    /// Moves the clock to the next moment that an engine waits for.
+    func wake(file: StaticString = #filePath, line: UInt = #line) async throws {
+        try await eventually("somebody waits for a moment", file: file, line: line) { clock.nextWake != nil }
+        if let next = clock.nextWake { clock.advance(by: max(.zero, next - clock.now.monotonic)) }
+    }
+}
+
+extension Device {
+    /// Begins to sync, without waiting for the end.
+    func beginSync() -> Task<SyncSummary, any Error> {
+        let engine = engine
+        return Task { try await engine.sync() }
+    }
+
+    /// The names of the unconfirmed changes, in order of names.
+    func pendingNames() async throws -> [String] {
+        try await engine.pendingChanges().map(\.recordName).sorted()
+    }
+}
