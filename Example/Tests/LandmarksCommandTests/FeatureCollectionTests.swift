@@ -157,10 +157,9 @@ final class FeatureCollectionTests: XCTestCase {
         let bad = #"{"type":"Feature","properties":{"name":"B","wikidata":"Q1"},"geometry":null}"#
         let good = feature(#""name":"A","wikidata":"Q1""#)
         let mended = feature(#""name":"B","wikidata":"Q1""#)
-        XCTAssertEqual(
-            try collection(good, bad).entries.map(\.recordName),
-            try collection(good, mended).entries.prefix(1).map(\.recordName)
-        )
+        let name = try collection(good, bad).entries.first?.recordName
+        XCTAssertEqual(name?.hasPrefix("Q1-"), true)
+        XCTAssertEqual(name, try collection(good, mended).entries.first?.recordName)
     }
 
     func testWithoutAnIdentifierTheDigestIsTheRecordName() throws {
