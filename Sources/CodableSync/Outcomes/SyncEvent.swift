@@ -48,7 +48,7 @@ public enum SyncEvent: Hashable, Sendable {
     case quotaExceeded
     /// The server's value of a record cannot be decoded; it is kept, and tried again at the next opening.
     case undecodable(recordName: String, reason: String)
-    /// Records of other types, or without a usable name, were passed over.
+    /// Records of other types, without a usable name, or that nobody asked about, were passed over.
     case ignoredRecords(count: Int)
     /// The answer to a request did not mention a record; it is sent again.
     case unmentioned(recordName: String)

@@ -180,10 +180,13 @@ package struct Reconciled: Equatable, Sendable {
     package var resolution: Resolution
     /// Whether the resolver was asked; not if the contents were equal or our own.
     package var wasAsked: Bool
+    /// Whether what is merged is this device's model, with another date.
+    package var keepsClient: Bool
 
-    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool) {
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, keepsClient: Bool = false) {
         self.item = item
         self.resolution = resolution
         self.wasAsked = wasAsked
+        self.keepsClient = keepsClient
     }
 }

@@ -71,7 +71,7 @@ extension SyncStateMachine {
             return decided(result, .client)
         case .merged:
             countRound(name)
-            return decided(result, .merged)
+            return decided(result, result.keepsClient ? .client : .merged)
         case .server:
             conflictRounds[name] = nil
             return decided(result, .server)

@@ -73,8 +73,7 @@ extension SyncStateMachine {
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
-                let kind: ParkReason.Kind = error.recovery == .split ? .tooLarge : .refused
-                let entries = park(item.name, ParkReason(kind: kind, message: error.description))
+                let entries = park(item.name, reasonToPark(item.name, after: error))
                 planner.grow()
                 return store(entries)
             }
@@ -224,10 +223,8 @@ extension SyncStateMachine {
             state.moveToEndOfSendQueue(name)
             outcome.collateral.append(name)
             return []
-        case .split:
-            return park(name, ParkReason(kind: .tooLarge, message: error.description))
-        case .park:
-            return park(name, ParkReason(kind: .refused, message: error.description))
+        case .split, .park:
+            return park(name, reasonToPark(name, after: error))
         case .retryThenPark:
             deferItem(name, after: error)
             return countUnknownError(name, error)
@@ -289,6 +286,19 @@ extension SyncStateMachine {
         unknownErrors[name] = nil
         deferred.remove(name)
         return park(name, ParkReason(kind: .unknownError, message: error.description))
+    }
+
+    /// Why a single item is set aside; one that is too large says by how much, which servers do not.
+    private func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
+        guard error.recovery == .split else {
+            return ParkReason(kind: .refused, message: error.description)
+        }
+        var message = error.description
+        if case .save(_, let size)? = state[name]?.pending?.kind {
+            let limit = RecordLimits.maximumRecordBytes
+            message += " The record has \(size) bytes; the limit known here is \(limit)."
+        }
+        return ParkReason(kind: .tooLarge, message: message)
     }
 
     mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {

@@ -33,7 +33,12 @@ extension JSONReader {
         return try value(&self)
     }
 
-    mutating func handle() throws -> ContentHandle { ContentHandle(try uint()) }
+    mutating func handle() throws -> ContentHandle {
+        let number = try uint()
+        // The next number must exist, too.
+        guard number < UInt64.max else { throw JournalLineError.malformed("a handle is too large") }
+        return ContentHandle(number)
+    }
 
     mutating func optionalHandle() throws -> ContentHandle? { try isNull() ? nil : try handle() }
 

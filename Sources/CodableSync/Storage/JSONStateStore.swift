@@ -172,17 +172,22 @@ package final class JSONStateStore: StateStore {
         let frozen = try log.beginCompaction()
         let layer = index.withLock { $0.freeze() }
         return { [self] in
+            let positions: [ContentHandle: LogPosition]
+            let compacted: CompactedLog
             do {
                 var fold = JournalFold()
                 try frozen.replay { line, position in try fold.take(Array(line), at: position) }
-                let positions = try writeSnapshot(of: fold, to: frozen)
-                let compacted = try frozen.finish()
-                index.withLock { $0.replace(frozenAt: layer, by: positions) }
-                try log.finishCompaction(compacted)
+                positions = try writeSnapshot(of: fold, to: frozen)
+                compacted = try frozen.finish()
             } catch {
                 try frozen.cancel()
                 throw error
             }
+            // The snapshot counts from here on, even if a file that it replaces cannot be removed: the log knows it
+            // first, so that a position in it can be read as soon as the index names it.
+            let finished = Result { try log.finishCompaction(compacted) }
+            index.withLock { $0.replace(frozenAt: layer, by: positions) }
+            try finished.get()
         }
     }
 

@@ -32,7 +32,7 @@ extension JournalLine {
                 while try json.nextElement() {
                     try json.beginArray()
                     guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
-                    let handle = ContentHandle(try json.uint())
+                    let handle = try json.handle()
                     guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
                     contents.append((handle, try json.rawValue()))
                     while try json.nextElement() { try json.skipValue() }

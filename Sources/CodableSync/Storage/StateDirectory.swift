@@ -140,14 +140,12 @@ package final class StateDirectory: Sendable {
         } catch let error as FileError {
             throw Failure.unreadable(error.message)
         } catch let error as JSONError {
-            throw Failure.unreadable(
-                "\"\(file.shortenedForMessage)\": \(error). Move the file away to start without its users."
-            )
+            throw damaged(file, "\(error)")
         }
     }
 
     private static func read(_ json: inout JSONReader, _ file: String) throws -> [User] {
-        var users: [User] = []
+        var users: [User]?
         try json.beginObject()
         while let key = try json.nextKey() {
             switch key {
@@ -157,22 +155,35 @@ package final class StateDirectory: Sendable {
                     throw Failure.tooNew("\"\(file.shortenedForMessage)\" has format version \(version)")
                 }
             case "users":
+                users = []
                 try json.beginArray()
-                while try json.nextElement() {
-                    var user = User(number: 0, name: nil)
-                    try json.beginObject()
-                    while let key = try json.nextKey() {
-                        switch key {
-                        case "directory": user.number = try json.int()
-                        case "name": user.name = try json.string()
-                        default: try json.skipValue()
-                        }
-                    }
-                    if user.number > 0 { users.append(user) }
-                }
+                while try json.nextElement() { users?.append(try readUser(&json)) }
             default: try json.skipValue()
             }
         }
+        try json.end()
+        // A directory that nobody or two of them own could be opened for the wrong one.
+        guard let users, users.allSatisfy({ $0.number > 0 }), Set(users.map(\.number)).count == users.count
+        else { throw damaged(file, "it does not say whose the directories are") }
         return users
+    }
+
+    private static func readUser(_ json: inout JSONReader) throws -> User {
+        var user = User(number: 0, name: nil)
+        try json.beginObject()
+        while let key = try json.nextKey() {
+            switch key {
+            case "directory": user.number = try json.int()
+            case "name": user.name = try json.string()
+            default: try json.skipValue()
+            }
+        }
+        return user
+    }
+
+    private static func damaged(_ file: String, _ reason: String) -> Failure {
+        .unreadable(
+            "\"\(file.shortenedForMessage)\": \(reason). Move the file away to start without its users."
+        )
     }
 }

@@ -68,6 +68,12 @@ struct OutgoingRequest: Sendable {
         }
     }
 
+    /// How many records the answer tells of that it was not asked about.
+    var strangerCount: Int {
+        let asked = Set(saves.map(\.recordID) + deletions)
+        return Set(answer.saveResults.keys).union(answer.deleteResults.keys).subtracting(asked).count
+    }
+
     /// The server's new version, whole: what it had, what was sent, and what it answered, which may be less.
     func stored(_ server: Record, of item: SendItem) -> Record {
         var record = server

@@ -7,6 +7,8 @@ enum Reconciliation: Sendable {
     /// The server holds this content of ours, or one equal to it.
     case confirmed(ContentHandle)
     case client
+    /// This device's model, dated as late as the cloud's.
+    case redated(Record, edited: Date?)
     case merged(Record, edited: Date?)
     case server
     case failed(ParkReason)
@@ -75,8 +77,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
             record.systemFields = server.systemFields
             if record.agrees(with: server) { return .server }
-            if record.agrees(with: client), client.agrees(with: record), edited == clientEdited {
-                return .client
+            if record.agrees(with: client), client.agrees(with: record) {
+                return edited == clientEdited ? .client : .redated(record, edited: edited)
             }
             return .merged(record, edited: edited)
         } catch {

@@ -75,7 +75,8 @@ extension SyncEngine {
             Reconciled(
                 item: result.item,
                 resolution: resolution(result.outcome, &contents),
-                wasAsked: result.wasAsked
+                wasAsked: result.wasAsked,
+                keepsClient: result.outcome.keepsClient
             )
         }
         process(.reconciled(reconciled), contents: contents)
@@ -90,10 +91,19 @@ extension SyncEngine {
         case .client: return .client
         case .server: return .server
         case .failed(let reason): return .failed(reason)
-        case .merged(let record, let edited):
+        case .merged(let record, let edited), .redated(let record, let edited):
             let handle = newHandle()
             contents[handle] = record
             return .merged(handle, size: record.size, edited: edited)
+        }
+    }
+}
+
+extension Reconciliation {
+    fileprivate var keepsClient: Bool {
+        switch self {
+        case .client, .redated: true
+        case .confirmed, .merged, .server, .failed: false
         }
     }
 }

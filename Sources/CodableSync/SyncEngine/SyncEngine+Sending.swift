@@ -31,6 +31,9 @@ extension SyncEngine {
 
     private func takeSent(_ request: RequestID, _ result: Result<OutgoingRequest, CloudError>) {
         var contents: [ContentHandle: Record] = [:]
+        if case .success(let outgoing) = result, outgoing.strangerCount > 0 {
+            emit(.ignoredRecords(count: outgoing.strangerCount))
+        }
         let results = result.map { outgoing in
             outgoing.items.map { item in
                 SendResult(

@@ -31,18 +31,16 @@ extension SyncEngine {
 
     /// Starts the engine, and uploads models that existed before sync did.
     ///
-    /// After the first fetch, those that neither this device nor the cloud knows are queued, once; those that
-    /// differ from the cloud's go through the resolver, as edits older than any other. A second start queues
-    /// none. A later start without models ends a `stop`.
+    /// They are queued once, durably, also without a network; a second start queues none. The engine fetches
+    /// before it sends them: those that the cloud has with the same contents are not sent, those that differ go
+    /// through the resolver as edits older than any other. A start without models ends a ``stop()``.
     ///
     /// - Parameter initial: The models that the app had before.
-    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does, and `cloud` if the first fetch failed.
+    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public nonisolated func start(uploading initial: [Model] = []) async throws {
         let records = try encode(initial, edited: nil)
-        let hasFetched = try await begin()
-        if records.isEmpty { return }
-        if !hasFetched { try await fetchChanges() }
-        try await enqueue(records, isInitial: true)
+        if !records.isEmpty { try await enqueue(records, isInitial: true) }
+        try await begin()
     }
 
     /// Deletes the records of models.
@@ -95,11 +93,9 @@ extension SyncEngine {
 
     // MARK: Parts
 
-    /// Starts; tells whether this device has ever fetched.
-    private func begin() async throws -> Bool {
+    private func begin() async throws {
         try await ready()
         process(.start)
-        return machine?.state.summary.lastFetch != nil
     }
 
     /// Every model as the record to store, or every reason why one cannot be.

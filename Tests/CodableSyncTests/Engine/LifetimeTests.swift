@@ -115,6 +115,24 @@ final class LifetimeTests: XCTestCase {
         XCTAssertEqual(second.sent, 0)
     }
 
+    func testInitialModelsAreQueuedWithoutANetworkAndMeetTheCloudLater() async throws {
+        let tablet = makeDevice(automaticallySyncs: false)
+        try await tablet.engine.upload(Note("a", "Tea"), Note("b", "Milk", note: "cold"))
+        try await tablet.engine.sync()
+        let phone = makeDevice(automaticallySyncs: false)
+        phone.database.isReachable = false
+        try await phone.engine.start(uploading: [Note("a", "Tea"), Note("b", "Milk"), Note("c", "Late")])
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown.count, 3)
+        phone.database.isReachable = true
+        let summary = try await phone.engine.sync()
+        // The one that only this device has; what differs is decided for the cloud, whose edit is later.
+        XCTAssertEqual(phone.database.modifies.map(\.names), [["c"]])
+        XCTAssertEqual(summary.pending, 0)
+        let merged = try await phone.engine.allModels()
+        XCTAssertEqual(merged, [Note("a", "Tea"), Note("b", "Milk", note: "cold"), Note("c", "Late")])
+    }
+
     func testStatusBeginsWithTheCurrentStateAndEndsIdle() async throws {
         let device = makeDevice()
         try await device.engine.sync()

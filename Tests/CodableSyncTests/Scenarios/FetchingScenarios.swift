@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group C: fetching.
 class FetchingScenarios: EngineScenario {
-    /// FD-01
+    /// FD-01.
     func testARecordOfAnotherDeviceIsDeliveredOnce() async throws {
         let phone = try makeDevice(Note.self)
         let saved = try await serverSave("a", ["id": "a", "title": "theirs", "count": 1])
@@ -21,7 +21,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.first?.saves.first?.recordChangeTag, saved.recordChangeTag)
     }
 
-    /// FD-02
+    /// FD-02.
     func testAChangeOfAnotherDeviceIsDelivered() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "new"))
@@ -31,7 +31,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("a", "new")])])
     }
 
-    /// FD-03
+    /// FD-03.
     func testADeletionOfAnotherDeviceIsDeliveredAndNothingIsRemembered() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.delete(recordNames: ["a"])
@@ -49,7 +49,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "anew")
     }
 
-    /// FD-04
+    /// FD-04.
     func testFourDeletionsOfOnePageAreDelivered() async throws {
         let names = ["a", "b", "c", "d"]
         let (phone, tablet) = try await makePair(Note("a"), Note("b"), Note("c"), Note("d"), Note("e"))
@@ -63,7 +63,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertTrue(changes.allSatisfy { if case .deleted = $0 { true } else { false } })
     }
 
-    /// FD-05
+    /// FD-05.
     func testANewTagWithEqualContentIsNoConflict() async throws {
         let phone = try makeDevice(Item<Touched>.self)
         try await phone.engine.upload(Item("a", "old"))
@@ -83,7 +83,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertTrue(changes.allSatisfy { if case .saved = $0 { true } else { false } }, "\(changes)")
     }
 
-    /// FD-06
+    /// FD-06.
     func testAnOlderVersionThatArrivesLaterIsIgnored() async throws {
         let (phone, _) = try await makePair(Note("a", "first"))
         let old = try await serverSave("a", ["id": "a", "title": "second", "count": 0])
@@ -104,7 +104,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "third")
     }
 
-    /// FD-16
+    /// FD-16.
     func testMyOwnSaveIsNotNews() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "mine"))
@@ -131,7 +131,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.count, 2)
     }
 
-    /// FD-18
+    /// FD-18.
     func testRecordsOfUnknownTypesLeaveNoTrace() async throws {
         let phone = try makeDevice(Note.self)
         try await serverModify(phone.database, saving: [("x", "Stranger", ["id": "x"])])
@@ -147,7 +147,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(known, 0)
     }
 
-    /// FD-19
+    /// FD-19.
     func testForeignRecordNamesAreTakenAsTheyAre() async throws {
         let phone = try makeDevice(Note.self)
         var served: [RecordID: Result<Record, CloudError>] = [:]
@@ -175,7 +175,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertTrue(phone.events.all.contains(.ignoredRecords(count: 2)))
     }
 
-    /// FD-20
+    /// FD-20.
     func testOfTwoVersionsWithinAPageTheLastStays() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": "first", "count": 0])
@@ -185,7 +185,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("a", "last")])])
     }
 
-    /// FD-21
+    /// FD-21.
     func testARecordChangedAndDeletedWithinAPageIsGone() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         let changed = try await serverSave("a", ["id": "a", "title": "new", "count": 0])
@@ -204,7 +204,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertNil(model)
     }
 
-    /// FD-27
+    /// FD-27.
     func testAPendingEditIsNotOverwrittenByAFetch() async throws {
         let (phone, tablet) = try await makePair(Item<Fetched>("a", "old"))
         Calls.shared.reset(Fetched.self)
@@ -219,7 +219,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(pending.map(\.recordName), ["a"])
     }
 
-    /// FD-30
+    /// FD-30.
     func testARecordDeletedAndCreatedAnewEndsWithTheNewValue() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
         for (name, isFetchedBetween) in [("a", false), ("b", true)] {
@@ -234,7 +234,7 @@ class FetchingScenarios: EngineScenario {
         }
     }
 
-    /// FD-35
+    /// FD-35.
     func testFetchingAloneChangesNothingOnTheServer() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": "theirs", "count": 0])

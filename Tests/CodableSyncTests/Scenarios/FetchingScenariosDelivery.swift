@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group C: what was fetched reaches the app.
 class FetchingScenariosDelivery: EngineScenario {
-    /// FD-09
+    /// FD-09.
     func testAStoredPageIsDeliveredAfterACrash() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
@@ -16,7 +16,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(names.sorted(), ["r-0", "r-1", "r-2"])
     }
 
-    /// FD-10
+    /// FD-10.
     func testWhatWasDeliveredAndNotAcceptedIsDeliveredAgainAfterACrash() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
@@ -29,7 +29,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(names.sorted(), ["r-0", "r-1", "r-2"])
     }
 
-    /// FD-11
+    /// FD-11.
     func testWhatWasAcceptedIsNotDeliveredAgain() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
@@ -47,7 +47,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(synced, [])
     }
 
-    /// FD-12
+    /// FD-12.
     func testAConsumerThatComesLateGetsEveryChange() async throws {
         let (phone, tablet) = try await makePair(Note("a"), Note("b"))
         try await tablet.engine.upload(Note("a", "new"), Note("c"))
@@ -61,7 +61,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(Set(changes.flatMap(\.models).map(\.title)), ["new", ""])
     }
 
-    /// FD-13
+    /// FD-13.
     func testAConsumerThatIsCancelledLeavesTheRestToTheNext() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 450)
@@ -83,7 +83,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertTrue(Set(taken[1]).isSubset(of: rest))
     }
 
-    /// FD-17
+    /// FD-17.
     func testOneUndecodableRecordOfFiftyIsReportedKeptAndDeliveredAfterAnUpdate() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 49)
@@ -108,7 +108,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(changes, [.updated([Tolerant(id: "strange", title: "7")])])
     }
 
-    /// FD-33
+    /// FD-33.
     func testAChildIsDeliveredWithoutItsParent() async throws {
         let phone = try makeDevice(Twig.self)
         let branch = RecordValue.reference(RecordReference(recordName: "branch", action: .deleteSelf))

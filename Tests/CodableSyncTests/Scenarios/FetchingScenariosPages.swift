@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group C: many pages, and what interrupts them.
 class FetchingScenariosPages: EngineScenario {
-    /// FD-07
+    /// FD-07.
     func testAfterEachPageTheTokenCoversOnlyWhatIsOnDisk() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self) {
@@ -39,7 +39,7 @@ class FetchingScenariosPages: EngineScenario {
         }
     }
 
-    /// FD-08
+    /// FD-08.
     func testAPageThatFailsIsFetchedAgainFromThePageBefore() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 20 }
         try await fill(phone.database, 100)
@@ -64,7 +64,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(Set(first + second).count, 100)
     }
 
-    /// FD-23
+    /// FD-23.
     func testAnExpiredTokenListsEverythingAndTellsOnlyWhatChanged() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b"), Note("c"))
         try await phone.engine.upload(Note("a", "edited"))
@@ -84,7 +84,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "edited")
     }
 
-    /// FD-24
+    /// FD-24.
     func testATokenThatExpiresBetweenPagesStartsOver() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 2 }
         let expired = ScriptedDatabase.Fault.fail(CloudError(.changeTokenExpired))
@@ -104,7 +104,7 @@ class FetchingScenariosPages: EngineScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// FD-25
+    /// FD-25.
     func testTheSameTokenForEverEndsWithAClearError() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 3)
@@ -127,7 +127,7 @@ class FetchingScenariosPages: EngineScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// FD-28
+    /// FD-28.
     func testFiftyPushesLeadToAtMostTwoFetches() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
@@ -142,7 +142,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(phone.database.count(.fetch), before + 2)
     }
 
-    /// FD-29
+    /// FD-29.
     func testAPushDuringAFetchLeadsToOneMore() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
@@ -163,7 +163,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("a", "late")])])
     }
 
-    /// FD-31
+    /// FD-31.
     func testAFirstSyncOfTenThousandSurvivesBeingKilledAtAnyPage() async throws {
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
@@ -192,7 +192,7 @@ class FetchingScenariosPages: EngineScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// FD-34
+    /// FD-34.
     func testAPageThatCannotBeWrittenIsFetchedAgain() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)

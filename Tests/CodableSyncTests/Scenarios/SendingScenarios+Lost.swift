@@ -173,16 +173,17 @@ extension SendingScenarios {
         phone.database.failAlways(.modify, CloudError(.quotaExceeded))
         try await phone.engine.upload((0..<5).map { Model("n\($0)") })
         func quotaEvents() -> Int { phone.events.count { $0 == .quotaExceeded } }
-        try await eventually("the quota is met") { quotaEvents() == 1 }
-        for minute in 1...60 {
-            clock.advance(by: .seconds(60))
-            if minute % 10 == 0 {
-                try await eventually("try \(minute / 10)") {
-                    phone.database.modifies.count == 1 + minute / 10
-                }
+        for number in 1...4 {
+            try await eventually("the engine waits after try \(number)") {
+                let status = try await phone.engine.diagnostics().status
+                return phone.database.modifies.count == number && status == .paused(.quotaExceeded)
             }
+            clock.advance(by: .seconds(599))
+            for _ in 0..<100 { await Task.yield() }
+            XCTAssertEqual(phone.database.modifies.count, number, "ten minutes are not over")
+            clock.advance(by: .seconds(1))
         }
-        XCTAssertLessThanOrEqual(phone.database.modifies.count, 7)
+        try await eventually("the last try") { phone.database.modifies.count == 5 }
         await tryToSync(phone)
         XCTAssertEqual(quotaEvents(), 1)
         let pending = try await phone.pendingNames()

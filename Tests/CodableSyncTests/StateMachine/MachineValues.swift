@@ -7,6 +7,7 @@ import XCTest
 // Short spellings for what the tests of the machine compare.
 
 extension ContentHandle: ExpressibleByIntegerLiteral {
+    /// The handle of this number.
     public init(integerLiteral value: UInt64) { self.init(value) }
 }
 

@@ -120,10 +120,11 @@ class EngineScenario: XCTestCase {
     /// All devices and the server hold the same records.
     func assertEqualEverywhere<Model>(
         _ devices: Device<Model>...,
+        in zone: String = "Item",
         file: StaticString = #filePath,
         line: UInt = #line
     ) async throws {
-        let names = try await serverRecords().keys.sorted()
+        let names = try await serverRecords(zone).keys.sorted()
         let first = try await devices[0].engine.allModels()
         XCTAssertEqual(first.map(\.recordName), names, "device 0 and the server", file: file, line: line)
         for (index, device) in devices.enumerated().dropFirst() {

@@ -62,6 +62,11 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.faults[operation, default: []] += faults }
     }
 
+    /// Forgets what was planned and has not happened.
+    func clearPlans() {
+        script.withLock { $0.faults = [:] }
+    }
+
     func failNext(
         _ operation: Operation,
         _ code: CloudError.Code,

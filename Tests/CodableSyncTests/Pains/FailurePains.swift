@@ -1,0 +1,202 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Failures are waited out or reported, and cost nobody a change.
+final class FailurePains: EngineScenario {
+    // P-05
+    func testEveryTransientFailureIsRetriedWithoutACall() async throws {
+        let codes = CloudError.Code.known.filter { CloudError($0).recovery == .retry }
+        XCTAssertGreaterThanOrEqual(codes.count, 7)
+        for code in codes {
+            for lane in [ScriptedDatabase.Operation.account, .zones, .fetch, .modify] {
+                let what = "\(code.name) of \(lane.rawValue)"
+                let phone = try makeDevice(Note.self) {
+                    $0.storage = .inMemory
+                    $0.automaticallySyncs = true
+                }
+                phone.database.failNext(lane, code, times: 8)
+                let start = clock.now.monotonic
+                try await phone.engine.upload(Note(what.filter(\.isLetter)))
+                var middle = start
+                for _ in 0..<100 where try await !phone.pendingNames().isEmpty {
+                    if phone.database.count(lane) <= 4 { middle = clock.now.monotonic }
+                    try await eventually(what) {
+                        if try await phone.pendingNames().isEmpty { return true }
+                        let status = try await phone.engine.diagnostics().status
+                        return status.isWaiting && clock.nextWake != nil
+                    }
+                    if try await phone.pendingNames().isEmpty { break }
+                    try await wake()
+                }
+                let pending = try await phone.pendingNames()
+                XCTAssertEqual(pending, [], what)
+                let (early, late) = (middle - start, clock.now.monotonic - middle)
+                XCTAssertGreaterThan(late, early, "the waits grow: \(what)")
+                // Seven doublings, and the deadlines of requests that a wake may have hit.
+                XCTAssertLessThan(late, .seconds(300), what)
+                XCTAssertLessThanOrEqual(phone.database.count(lane), 11, what)
+                let parked = try await phone.engine.parkedChanges()
+                XCTAssertEqual(parked, [], what)
+                try await phone.engine.close()
+            }
+        }
+    }
+
+    // P-06
+    func testNoServerErrorOfAnyKindRemovesAChange() async throws {
+        for code in CloudError.Code.known + [.unknown("tomorrow")] {
+            for isOfTheItem in [true, false] {
+                let name = "\(code.name)-\(isOfTheItem)"
+                let phone = try makeDevice(Item<ClientWins>.self) {
+                    $0.storage = .inMemory
+                    $0.zoneName = name
+                }
+                let error = CloudError(code)
+                if isOfTheItem {
+                    phone.database.failItemAlways(name, error)
+                } else {
+                    phone.database.failAlways(.modify, error)
+                }
+                try await phone.engine.upload(Item(name, "mine"))
+                for _ in 0..<10 { _ = await phone.beginSync().result }
+                let pending = try await phone.pendingNames()
+                XCTAssertEqual(pending, [name], name)
+                let parkings = phone.events.parkedNames.count
+                XCTAssertLessThanOrEqual(parkings, 1, name)
+                let isReported = phone.events.all.contains { event in
+                    switch event {
+                    case .failed, .parked, .quotaExceeded, .unmentioned, .zoneLost, .conflictLoop: true
+                    case .sendEnded(_, _, let failed): failed > 0
+                    default: false
+                    }
+                }
+                XCTAssertTrue(isReported, name)
+
+                phone.database.failItemAlways(name, nil)
+                phone.database.failAlways(.modify, nil)
+                try await phone.engine.resolvePurge(.uploadAgain)
+                try await phone.engine.retry([name])
+                for _ in 0..<2 where try await !phone.pendingNames().isEmpty {
+                    _ = await phone.beginSync().result
+                    clock.advance(by: .seconds(3600))
+                }
+                let server = try await serverRecords(name)
+                XCTAssertEqual(server[name]?.fields["title"], "mine", name)
+                let left = try await phone.pendingNames()
+                XCTAssertEqual(left, [], name)
+            }
+        }
+    }
+
+    // P-20
+    func testARecordThatIsTooLargeCostsOneRequest() async throws {
+        let phone = try makeDevice(Note.self)
+        phone.database.failItemAlways("large", CloudError(.limitExceeded))
+        try await phone.engine.upload((0..<10).map { Note("n\($0)") } + [Note("large")])
+        for _ in 0..<5 { try await phone.engine.sync() }
+        XCTAssertEqual(phone.database.modifies.filter { $0.names.contains("large") }.count, 1)
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.reason.kind), [.tooLarge])
+        let server = try await serverRecords()
+        XCTAssertEqual(server.count, 10)
+    }
+
+    // P-21
+    func testTenFailuresCauseTenRetries() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        try await phone.engine.sync()
+        let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))
+        phone.database.failNext(.fetch, .networkFailure, times: 10)
+        phone.database.failNext(.modify, .networkFailure, times: 10)
+        let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
+        try await phone.engine.upload(Note("a"))
+        fake.emit(.changes(in: nil))
+        for _ in 0..<200 {
+            // Pushes come all the time, and change nothing while the engine waits.
+            for _ in 0..<5 { fake.emit(.changes(in: nil)) }
+            for _ in 0..<20 { await Task.yield() }
+            clock.advance(by: .seconds(10))
+        }
+        try await eventually("all is sent") { try await phone.pendingNames().isEmpty }
+        XCTAssertEqual(phone.database.count(.modify) - sends, 11)
+        XCTAssertEqual(phone.database.peak(.fetch), 1)
+        XCTAssertEqual(phone.database.peak(.modify), 1)
+        XCTAssertGreaterThanOrEqual(phone.database.count(.fetch) - fetches, 11)
+        XCTAssertLessThanOrEqual(phone.database.count(.fetch) - fetches, 211, "one for each time at most")
+    }
+
+    // P-24
+    func testOneBadRecordStopsNobody() async throws {
+        let phone = try makeDevice(Note.self)
+        phone.database.failItemAlways("n250", CloudError(.invalidArguments))
+        try await phone.engine.upload((0..<500).map { Note("n\($0)") })
+        let sent = try await phone.engine.sync()
+        XCTAssertEqual(sent.sent, 499)
+        XCTAssertEqual(phone.events.parkedNames, ["n250"])
+
+        try await serverSave("n250", ["id": "n250", "title": .int64(7)])
+        let tablet = try makeDevice(Note.self)
+        try await tablet.engine.sync()
+        let received = await tablet.take(3).flatMap(\.names)
+        XCTAssertEqual(received.count, 499)
+        let reported = tablet.events.all.compactMap { event -> String? in
+            if case .undecodable(let name, _) = event { name } else { nil }
+        }
+        XCTAssertEqual(reported, ["n250"])
+    }
+
+    // P-27
+    func testNothingWaitsForTheMainActor() async throws {
+        let phone = try makeDevice(Note.self)
+        let engine = phone.engine
+        let outcome = await MainActor.run {
+            // The main thread is held until the engine has done its work elsewhere.
+            let isDone = DispatchSemaphore(value: 0)
+            Task.detached {
+                try await engine.upload(Note("a"))
+                try await engine.sync()
+                for await _ in engine.changes { break }
+                isDone.signal()
+            }
+            return isDone.wait(timeout: .now() + 20)
+        }
+        XCTAssertEqual(outcome, .success)
+    }
+
+    // P-27: and a stream outlives trouble with the disk.
+    func testAStreamOutlivesAFullDisk() async throws {
+        let tablet = try makeDevice(Note.self)
+        let (phone, files) = try makeFragileDevice(Note.self)
+        let titles = Locked<[String]>([])
+        let changes = phone.engine.changes
+        let loop = Task {
+            for await change in changes { titles.withLock { $0 += change.models.map(\.title) } }
+        }
+        for (index, title) in ["before", "during", "after"].enumerated() {
+            try await tablet.engine.upload(Note("a", title))
+            try await tablet.engine.sync()
+            if index == 1 { files.leaveRoom(for: 0) }
+            let result = await phone.beginSync().result
+            if index == 1 {
+                XCTAssertThrowsError(try result.get())
+                files.leaveRoom(for: nil)
+            } else {
+                XCTAssertNoThrow(try result.get())
+                try await eventually(title) { titles.withLock { $0.last == title } }
+            }
+        }
+        XCTAssertEqual(titles.withLock { $0 }, ["before", "after"])
+        loop.cancel()
+    }
+}
+
+extension SyncStatus {
+    fileprivate var isWaiting: Bool {
+        switch self {
+        case .waiting, .offline: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// What other libraries lost in their queues must be kept here.
+final class QueuePains: EngineScenario {
+    private enum Policy: MergingPolicy {}
+    private typealias Model = Item<Policy>
+
+    override func setUpWithError() throws {
+        try super.setUpWithError()
+        Calls.shared.reset(Policy.self)
+    }
+
+    // P-01
+    func testAnEditDuringAnUploadSurvivesARestartAtAnyPoint() async throws {
+        for crash in ["never", "before the answer", "after the answer"] {
+            let (phone, _) = try makeFragileDevice(Model.self)
+            let gate = Gate()
+            phone.database.plan(.modify, .holdAfter(gate))
+            try await phone.engine.upload(Model(crash, "first"))
+            let run = phone.beginSync()
+            await gate.reached()
+            try await phone.engine.upload(Model(crash, "second"))
+            // Nothing is sent after the held request, so the second edit stays queued.
+            phone.database.failNext(.modify, .networkFailure)
+            if crash == "before the answer" { try await phone.crash() }
+            gate.open()
+            _ = await run.result
+            if crash == "after the answer" { try await phone.crash() }
+            let pending = try await phone.engine.pendingChanges()
+            XCTAssertEqual(pending.map(\.model?.title), ["second"], crash)
+            phone.database.clearPlans()
+            try await phone.engine.sync()
+            let server = try await serverRecords()
+            XCTAssertEqual(server[crash]?.fields["title"], "second", crash)
+            let told = try await phone.drain().flatMap(\.models).filter { $0.id == crash }
+            XCTAssertEqual(told.map(\.title), ["second"], crash)
+        }
+        XCTAssertEqual(Calls.shared.count(Policy.self), 0)
+    }
+
+    // P-02
+    func testQuickEditsNeverConflictWithEachOther() async throws {
+        let phone = try makeDevice(Model.self) { $0.automaticallySyncs = true }
+        try await phone.engine.sync()
+        for edit in 1...30 {
+            // Every third request is held until the next edits have been made.
+            let gate = Gate()
+            if edit % 3 == 0 {
+                phone.database.plan(.modify, edit % 2 == 0 ? .holdBefore(gate) : .holdAfter(gate))
+            }
+            try await phone.engine.upload(Model("a", "v\(edit)", count: edit))
+            if edit % 3 == 0 {
+                await gate.reached()
+                try await phone.engine.upload(Model("a", "during \(edit)", count: edit))
+            }
+            gate.open()
+        }
+        try await phone.engine.upload(Model("a", "last", count: 100))
+        try await eventually("all is sent") { try await phone.pendingNames().isEmpty }
+        let server = try await serverRecords()
+        XCTAssertEqual(server["a"]?.fields["title"], "last")
+        XCTAssertEqual(Calls.shared.count(Policy.self), 0)
+    }
+
+    // P-09
+    func testEveryRowOfUploadsAndDeletionsEndsAsLastAsked() async throws {
+        let phone = try makeDevice(Model.self)
+        // Four calls, upload or delete, each followed by a sync, a lost answer, or nothing.
+        for row in 0..<16 {
+            for pauses in 0..<27 {
+                let name = "r\(row)-\(pauses)"
+                var pause = pauses
+                for step in 0..<4 {
+                    if row >> step & 1 == 0 {
+                        try await phone.engine.upload(Model(name, "step \(step)"))
+                    } else {
+                        try await phone.engine.delete(recordNames: [name])
+                    }
+                    switch pause % 3 {
+                    case 1: try await phone.engine.sendChanges()
+                    case 2:
+                        phone.database.plan(.modify, .loseAnswer)
+                        _ = await Task { [engine = phone.engine] in try await engine.sendChanges() }.result
+                        phone.database.clearPlans()
+                    default: break
+                    }
+                    pause /= 3
+                }
+            }
+        }
+        try await phone.engine.sync()
+        let server = try await serverRecords()
+        for row in 0..<16 {
+            for pauses in 0..<27 {
+                let name = "r\(row)-\(pauses)"
+                let expected: RecordValue? = row >> 3 & 1 == 0 ? "step 3" : nil
+                XCTAssertEqual(server[name]?.fields["title"], expected, name)
+            }
+        }
+        XCTAssertEqual(Calls.shared.count(Policy.self), 0)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+        try await assertEqualEverywhere(phone)
+    }
+
+    // P-11
+    func testADamagedStateFileLosesNothingThatCanBeRead() async throws {
+        let (phone, files) = try makeFragileDevice(Model.self)
+        for number in 0..<20 { try await phone.engine.upload(Model("n\(number)", "Tea")) }
+        try await phone.engine.close()
+        let path = try XCTUnwrap(files.disk.files.keys.first { $0.hasSuffix(".jsonl") })
+        var bytes = try XCTUnwrap(files.bytes(at: path))
+        let middle = bytes.count / 2
+        bytes[middle] ^= 0x15
+        files.place(bytes, at: path)
+
+        let again = try makeDevice(Model.self) { $0.fileSystem = files }
+        let pending = try await again.pendingNames()
+        XCTAssertGreaterThanOrEqual(pending.count, 19)
+        XCTAssertTrue(
+            again.events.all.contains { if case .stateRecovered = $0 { true } else { false } },
+            "\(again.events.all)"
+        )
+        let damaged = files.disk.files.values.contains { $0.current == bytes }
+        XCTAssertTrue(damaged, "the damaged file is kept: \(files.disk.files.keys.sorted())")
+        try await again.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server.keys.sorted(), pending)
+    }
+
+    // P-12
+    func testWhatACallReturnedForSurvivesACrashAtEveryWrite() async throws {
+        var call = 0
+        while true {
+            for moment in SimulatedDisk.Moment.allCases {
+                let (phone, files) = try makeFragileDevice(Model.self)
+                files.powerOff(at: call, moment)
+                var acknowledged: [String] = []
+                var wasInterrupted = false
+                for name in ["a", "b", "c", "d"] {
+                    do {
+                        try await phone.engine.upload(Model(name))
+                        acknowledged.append(name)
+                    } catch {
+                        wasInterrupted = true
+                    }
+                }
+                if !wasInterrupted {
+                    XCTAssertGreaterThan(call, 10, "the calls were counted")
+                    return
+                }
+                for survivors in [SimulatedDisk.Survivors.onlySynced, .allWrites, .random(seed: 7)] {
+                    let after = try makeDevice(Model.self) {
+                        $0.fileSystem = files.crashed(keeping: survivors)
+                    }
+                    let pending = try await after.pendingNames()
+                    XCTAssertTrue(
+                        Set(acknowledged).isSubset(of: pending),
+                        "call \(call), \(moment), \(survivors): \(acknowledged) of \(pending)"
+                    )
+                }
+            }
+            call += 1
+        }
+    }
+
+    // P-25
+    func testTheCostOfQueueingDoesNotGrowWithTheQueue() async throws {
+        let (phone, files) = try makeFragileDevice(Model.self)
+        var costs: [(bytes: Int, calls: Int)] = []
+        for part in 0..<5 {
+            let (bytes, calls) = (files.writtenBytes, files.calls.count)
+            for number in 0..<2000 { try await phone.engine.upload(Model("n\(part)-\(number)", "Tea")) }
+            costs.append((files.writtenBytes - bytes, files.calls.count - calls))
+        }
+        XCTAssertLessThan(costs[4].bytes, costs[0].bytes * 12 / 10)
+        XCTAssertLessThan(costs[4].calls, costs[0].calls * 12 / 10)
+        XCTAssertLessThan(costs[4].bytes, 2000 * 1000)
+        XCTAssertTrue(files.disk.files.keys.allSatisfy { $0.hasPrefix("/device") })
+    }
+}

@@ -1,0 +1,288 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group J: several versions of an app on one cloud.
+class EvolutionScenarios: EngineScenario {
+    /// The next version of the app on the same device, without a network.
+    private func update<Old, New>(_ device: Device<Old>, to model: New.Type) async throws -> Device<New> {
+        try await device.engine.close()
+        let files = device.files
+        let updated = try makeDevice(model) { $0.fileSystem = files }
+        updated.database.isReachable = false
+        return updated
+    }
+
+    private func undecodable<Model>(_ device: Device<Model>, _ name: String) -> [String] {
+        device.events.all.compactMap { event in
+            if case .undecodable(name, let reason) = event { reason } else { nil }
+        }
+    }
+
+    /// EV-01.
+    func testAnEditByAnOlderAppKeepsTheFieldsItDoesNotKnow() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        try await new.engine.upload(PlaceV2(id: "a", title: "old", note: "kept", stars: 5))
+        try await new.engine.sync()
+        try await old.engine.sync()
+        try await show(old)
+        pass()
+        try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
+        try await old.engine.sync()
+        let fields = try await serverRecords("Place")["a"]?.fields
+        XCTAssertEqual(fields?["note"], "kept")
+        XCTAssertEqual(fields?["stars"], 5)
+        try await new.engine.sync()
+        let model = try await new.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceV2(id: "a", title: "edited", note: "kept", stars: 5))
+    }
+
+    /// EV-02.
+    func testAMergeByAnOlderAppKeepsTheFieldsItDoesNotKnow() async throws {
+        for order in SyncOrder.allCases {
+            let name = order.rawValue
+            let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+            try await new.engine.upload(PlaceV2(id: name, title: "old", note: "first"))
+            try await new.engine.sync()
+            try await old.engine.sync()
+            try await show(old)
+            pass()
+            try await old.engine.upload(PlaceV1(id: name, title: "edited"))
+            try await new.engine.upload(PlaceV2(id: name, title: "old", kind: .hill, note: "kept", stars: 5))
+            try await new.engine.sync()
+            try await order.sync(old)
+            try await new.engine.sync()
+            let model = try await new.engine.model(named: name)
+            let expected = PlaceV2(id: name, title: "edited", kind: .hill, note: "kept", stars: 5)
+            XCTAssertEqual(model, expected, name)
+            let seen = try await old.engine.model(named: name)
+            XCTAssertEqual(seen, PlaceV1(id: name, title: "edited", kind: .hill), name)
+        }
+    }
+
+    /// EV-03.
+    func testARecordOfAnOlderAppDecodesWithTheDefault() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        try await old.engine.upload(PlaceV1(id: "a", title: "old"))
+        try await old.engine.sync()
+        try await new.engine.sync()
+        let told = try await new.drain()
+        XCTAssertEqual(told, [.updated([PlaceV2(id: "a", title: "old", note: nil, stars: 3)])])
+    }
+
+    /// EV-04.
+    func testARecordWithoutARequiredFieldIsKeptUntilAnUpdateMendsIt() async throws {
+        let (old, strict) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceRequiring.self))
+        try await old.engine.upload(PlaceV1(id: "a", title: "theirs"))
+        try await old.engine.sync()
+        try await strict.engine.sync()
+        let before = try await serverRecords("Place")["a"]
+        // Reported when it would be delivered, with its place.
+        try await strict.engine.upload(PlaceRequiring(id: "b", owner: "me"))
+        try await strict.engine.sync()
+        _ = try await strict.drain(leaving: 1)
+        XCTAssertEqual(undecodable(strict, "a").count, 1)
+        XCTAssertTrue(undecodable(strict, "a").first?.contains("owner") == true)
+        // Not overwritten: an edit of the same name is parked.
+        try await strict.engine.upload(PlaceRequiring(id: "a", title: "mine", owner: "me"))
+        try await strict.engine.sync()
+        let parked = try await strict.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), ["a"])
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        let after = try await serverRecords("Place")["a"]
+        XCTAssertEqual(after, before)
+        // The update gets the value without the network, and the parked edit is still there.
+        let mended = try await update(strict, to: PlaceMended.self)
+        let told = try await mended.drain()
+        XCTAssertEqual(told, [.updated([PlaceMended(id: "a", title: "theirs")])])
+        let kept = try await mended.engine.parkedChanges()
+        XCTAssertEqual(kept.map(\.client), [PlaceMended(id: "a", title: "mine", owner: "me")])
+        XCTAssertEqual(kept.map(\.server), [PlaceMended(id: "a", title: "theirs")])
+        mended.database.isReachable = true
+        try await mended.engine.retry(["a"])
+        try await mended.engine.sync()
+        let server = try await serverRecords("Place")
+        XCTAssertEqual(server["a"]?.fields["owner"], "me")
+        let left = try await mended.engine.parkedChanges()
+        XCTAssertEqual(left, [])
+    }
+
+    /// EV-05.
+    func testAnUpdatedAppShowsTheFieldsThatTheOlderOneReceived() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        let place = PlaceV2(id: "a", title: "title", note: "new", stars: 5)
+        try await new.engine.upload(place)
+        try await new.engine.sync()
+        try await old.engine.sync()
+        _ = try await old.drain()
+        let updated = try await update(old, to: PlaceV2.self)
+        let models = try await updated.engine.allModels()
+        XCTAssertEqual(models, [place])
+    }
+
+    /// EV-05, an edit that the older version left behind.
+    func testAnEditOfTheOlderAppIsSentByTheUpdatedOne() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        try await new.engine.upload(PlaceV2(id: "a", title: "title", note: "new", stars: 5))
+        try await new.engine.sync()
+        try await old.engine.sync()
+        try await show(old)
+        pass()
+        try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
+        let updated = try await update(old, to: PlaceV2.self)
+        updated.database.isReachable = true
+        try await updated.engine.sync()
+        let model = try await updated.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceV2(id: "a", title: "edited", note: "new", stars: 5))
+        try await new.engine.sync()
+        try await assertEqualEverywhere(new, updated, in: "Place")
+    }
+
+    /// EV-06.
+    func testAFieldInsideANestedStructDoesNotSurviveAnEditByAnOlderApp() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        let address = PlaceV2.Address(city: "Oslo", street: "Gate 1")
+        try await new.engine.upload(PlaceV2(id: "a", title: "old", address: address))
+        try await new.engine.sync()
+        try await old.engine.sync()
+        let received = try await old.engine.model(named: "a")
+        XCTAssertEqual(received?.address, PlaceV1.Address(city: "Oslo"))
+        try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
+        try await old.engine.sync()
+        try await new.engine.sync()
+        let model = try await new.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceV2(id: "a", title: "edited", address: PlaceV2.Address(city: "Oslo")))
+    }
+
+    /// EV-06: what a model does about it.
+    func testANewSchemaVersionKeepsOlderAppsFromEditing() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceNewSchema.self))
+        try await old.engine.upload(PlaceV1(id: "a", title: "old"))
+        try await settle(old)
+        try await show(old)
+        try await new.engine.sync()
+        try await show(new)
+        pass()
+        let address = PlaceV2.Address(city: "Oslo", street: "Gate 1")
+        try await new.engine.upload(PlaceNewSchema(id: "a", title: "new", address: address))
+        try await new.engine.sync()
+        let before = try await serverRecords("Place")["a"]
+        XCTAssertEqual(before?.fields["codableSyncSchema"], 2)
+        try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
+        try await old.engine.sync()
+        let parked = try await old.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        XCTAssertTrue(parked.first?.reason.message.contains("schema version 2") == true)
+        let after = try await serverRecords("Place")["a"]
+        XCTAssertEqual(after, before)
+        let updated = try await update(old, to: PlaceNewSchema.self)
+        let told = try await updated.drain()
+        XCTAssertEqual(told, [.updated([PlaceNewSchema(id: "a", title: "new", address: address)])])
+    }
+
+    /// EV-07.
+    func testAClearedOptionalIsAbsentOnTheServerAndNilElsewhere() async throws {
+        let (phone, tablet) = (try makeDevice(PlaceV2.self), try makeDevice(PlaceV2.self))
+        try await phone.engine.upload(PlaceV2(id: "a", note: "set"))
+        try await settle(phone, tablet)
+        try await phone.engine.upload(PlaceV2(id: "a", note: nil))
+        try await phone.engine.sync()
+        let server = try await serverRecords("Place")["a"]
+        XCTAssertNotNil(server)
+        XCTAssertNil(server?.fields["note"])
+        try await tablet.engine.sync()
+        let model = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceV2(id: "a", note: nil))
+    }
+
+    /// EV-08.
+    func testAnUnknownEnumCaseIsUndecodableOrTheModelsFallback() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
+        let tolerant = try makeDevice(PlaceWithFallback.self)
+        try await new.engine.upload(PlaceV2(id: "a", kind: .lake), PlaceV2(id: "b"))
+        try await new.engine.sync()
+        try await old.engine.sync()
+        let told = try await old.drain(leaving: 1)
+        XCTAssertEqual(told, [.updated([PlaceV1(id: "b")])])
+        XCTAssertEqual(undecodable(old, "a").count, 1)
+        let updated = try await update(old, to: PlaceV2.self)
+        let later = try await updated.drain()
+        XCTAssertEqual(later, [.updated([PlaceV2(id: "a", kind: .lake)])])
+        try await tolerant.engine.sync()
+        let model = try await tolerant.engine.model(named: "a")
+        XCTAssertEqual(model?.kind, .other)
+    }
+
+    /// EV-09.
+    func testTheOldFieldOfARenamedOneIsLeftAlone() async throws {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceRenamed.self))
+        try await old.engine.upload(PlaceV1(id: "a", title: "title"))
+        try await old.engine.sync()
+        try await new.engine.sync()
+        try await show(new)
+        pass()
+        try await new.engine.upload(PlaceRenamed(id: "a", name: "name"))
+        try await new.engine.sync()
+        let fields = try await serverRecords("Place")["a"]?.fields
+        XCTAssertEqual(fields?["title"], "title")
+        XCTAssertEqual(fields?["name"], "name")
+        try await old.engine.sync()
+        let model = try await old.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceV1(id: "a", title: "title"))
+    }
+
+    /// EV-10.
+    func testATypeThatTheServerRefusesParksTheEditWithTheServersText() async throws {
+        let phone = try makeDevice(PlaceV1.self)
+        let text = "invalid attempt to set value type INT64 for field 'title' for type 'Place'"
+        phone.database.failItemAlways("a", CloudError(.invalidArguments, message: text))
+        try await phone.engine.upload(PlaceV1(id: "a"), PlaceV1(id: "b"))
+        try await phone.engine.sync()
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), ["a"])
+        XCTAssertEqual(parked.map(\.reason.kind), [.refused])
+        XCTAssertTrue(parked.first?.reason.message.contains(text) == true)
+        let server = try await serverRecords("Place")
+        XCTAssertEqual(server.keys.sorted(), ["b"])
+        let requests = phone.database.modifies.count
+        try await phone.engine.sync()
+        XCTAssertEqual(phone.database.modifies.count, requests)
+    }
+
+    /// EV-22.
+    func testAWrongValueOfAComputedFieldDoesNotReachTheModel() async throws {
+        let phone = try makeDevice(PlaceComputed.self)
+        try await phone.engine.upload(PlaceComputed(id: "a", title: "quiet"))
+        try await phone.engine.sync()
+        _ = try await phone.drain()
+        try await serverModify(
+            phone.database,
+            saving: [("a", "Place", ["id": "a", "title": "quiet", "loud": 7])],
+            zone: "Place"
+        )
+        try await phone.engine.sync()
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model, PlaceComputed(id: "a", title: "quiet"))
+        XCTAssertEqual(model?.loud, "QUIET")
+        try await phone.engine.upload(PlaceComputed(id: "a", title: "quiet too"))
+        try await phone.engine.sync()
+        let fields = try await serverRecords("Place")["a"]?.fields
+        XCTAssertEqual(fields?["loud"], "QUIET TOO")
+    }
+}
+
+final class EvolutionScenariosOnLocalDatabase: EvolutionScenarios {
+    private var directory: TemporaryDirectory?
+
+    override func makeCloud() throws -> any TestCloud {
+        let directory = try TemporaryDirectory()
+        self.directory = directory
+        return LocalTestCloud(directory: directory.url, clock: clock)
+    }
+
+    override func tearDownWithError() throws { try directory?.remove() }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(PlaceV1.self).database.base is LocalDatabase)
+    }
+}

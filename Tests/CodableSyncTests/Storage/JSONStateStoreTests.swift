@@ -1,0 +1,191 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The journal on disk: what is read back is what was lived through.
+final class JSONStateStoreTests: XCTestCase {
+    private let fileSystem = SimulatedFileSystem()
+
+    private func open() throws -> JSONStateStore.Opened {
+        try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
+    }
+
+    private func batch(_ entries: [JournalEntry], _ contents: [ContentHandle: Record] = [:]) -> JournalBatch {
+        JournalBatch(batch: 1, entries: entries, contents: contents, flush: true)
+    }
+
+    /// Stores a record as fetched.
+    private func store(_ name: String, _ number: UInt64, in store: JSONStateStore) throws {
+        let handle = ContentHandle(number)
+        let record = JournalSamples.record(name, "text \(number)")
+        try store.append([batch([.fetched(name: name, KnownVersion(number))], [handle: record])])
+    }
+
+    func testReplayGivesTheLiveState() throws {
+        for usesMemory in [false, true] {
+            let fileSystem: any FileSystem = usesMemory ? MemoryFileSystem() : SimulatedFileSystem()
+            let store = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem).store
+            var live = SyncState()
+            for entry in JournalSamples.entries {
+                try store.append([batch([entry])])
+                live.apply(entry)
+            }
+            store.close()
+            let opened = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
+            XCTAssertEqual(opened.state.records, live.records)
+            XCTAssertEqual(opened.state.summary, live.summary)
+            XCTAssertEqual(opened.state.notes, live.notes)
+            XCTAssertEqual(opened.state.sendQueue, live.sendQueue)
+            XCTAssertEqual(opened.state.deliveryQueue, live.deliveryQueue)
+            XCTAssertFalse(opened.recovery.isDamaged)
+        }
+    }
+
+    func testContentsAreReadByTheirHandle() throws {
+        let live = try open().store
+        try store("A", 1, in: live)
+        try store("B", 2, in: live)
+        for reopened in [live, try open().store] {
+            let loaded = try reopened.load([1, 2, 3])
+            XCTAssertEqual(loaded[1], JournalSamples.record("A", "text 1"))
+            XCTAssertEqual(loaded[2], JournalSamples.record("B", "text 2"))
+            XCTAssertNil(loaded[3])
+        }
+        XCTAssertEqual(try open().nextHandle, 3)
+    }
+
+    /// I-07.
+    func testCompactionKeepsTheStateAndItsContents() throws {
+        let live = try open().store
+        for number in 1...20 { try store("N\(number % 5)", UInt64(number), in: live) }
+        let change = LocalChange(kind: .save(30, size: 1), edited: nil, base: 16)
+        try live.append([batch([.queued(name: "N1", change)], [30: JournalSamples.record("N1", "edit")])])
+        let before = try open().state
+        let size = fileSystem.names(in: "/state").compactMap { fileSystem.bytes(at: "/state/\($0)")?.count }
+        for round in 0..<3 {
+            try live.compact()
+            XCTAssertEqual(try live.load([30])[30]?.fields, ["text": .string("edit")], "round \(round)")
+            XCTAssertEqual(try live.load([20])[20]?.fields, ["text": .string("text 20")], "round \(round)")
+            let opened = try open()
+            XCTAssertEqual(opened.state.records, before.records, "round \(round)")
+            XCTAssertEqual(opened.state.summary, before.summary, "round \(round)")
+            XCTAssertEqual(try opened.store.load([30, 20]).count, 2, "round \(round)")
+            XCTAssertEqual(opened.nextHandle, 31, "round \(round)")
+        }
+        let after = fileSystem.names(in: "/state").compactMap { fileSystem.bytes(at: "/state/\($0)")?.count }
+        XCTAssertLessThan(after.reduce(0, +), size.reduce(0, +))
+    }
+
+    func testContentsOfASnapshotAreThoseOfTheState() throws {
+        let live = try open().store
+        try store("A", 1, in: live)
+        try store("A", 2, in: live)
+        try live.compact()
+        XCTAssertNil(try live.load([1])[1], "nobody needs the former version")
+        XCTAssertNotNil(try live.load([2])[2])
+    }
+
+    func testOrderOfTheQueueSurvivesOpening() throws {
+        let live = try open().store
+        for (number, name) in ["C", "A", "B"].enumerated() {
+            let change = LocalChange(
+                kind: .save(ContentHandle(UInt64(number)), size: 1),
+                edited: nil,
+                base: nil
+            )
+            try live.append([batch([.queued(name: name, change)])])
+        }
+        XCTAssertEqual(Array(try open().state.sendQueue.names), ["C", "A", "B"])
+    }
+
+    /// Appending goes on while a compaction reads and writes.
+    func testAppendsDuringACompactionAreKept() throws {
+        let live = try open().store
+        for number in 1...200 { try store("N\(number % 50)", UInt64(number), in: live) }
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) {
+            for _ in 0..<20 {
+                let loaded = try? live.load((151...200).map { ContentHandle(UInt64($0)) })
+                if loaded?.count != 50 { XCTFail("contents are missing: \(loaded?.count ?? -1)") }
+            }
+        }
+        for number in 201...230 {
+            try store("N\(number)", UInt64(number), in: live)
+            if number % 10 == 0 { try live.compact() }
+        }
+        group.wait()
+        let opened = try open()
+        XCTAssertEqual(opened.state.knownCount, 80)
+        let handles = (201...230).map { ContentHandle(UInt64($0)) }
+        XCTAssertEqual(try live.load(handles).count, 30)
+        XCTAssertEqual(try opened.store.load(handles).count, 30)
+    }
+
+    /// D5: nothing is lost by a compaction that fails anywhere.
+    func testCompactionThatFailsChangesNothing() throws {
+        for operation in [
+            FileError.Operation.create, .append, .flush, .rename, .remove, .syncDirectory, .read,
+        ] {
+            for count in 0..<3 {
+                let fileSystem = ClosingFileSystem()
+                let live = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem).store
+                for number in 1...5 { try store("N\(number)", UInt64(number), in: live) }
+                fileSystem.base.fail(operation, after: count, code: ENOSPC)
+                do { try live.compact() } catch {}
+                try fileSystem.base.withDisk { disk throws(FileError) in disk.faults = [] }
+                let row = "\(operation) after \(count)"
+                let handles = (1...6).map { ContentHandle(UInt64($0)) }
+                XCTAssertEqual(try live.load(handles).count, 5, row)
+                try store("N6", 6, in: live)
+                XCTAssertEqual(try live.load(handles).count, 6, row)
+                let opened = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
+                XCTAssertEqual(opened.state.knownCount, 6, row)
+                XCTAssertEqual(try opened.store.load(handles).count, 6, row)
+            }
+        }
+    }
+
+    /// LQ-15, I-03.
+    func testFullDiskStoresNothing() throws {
+        let live = try open().store
+        try store("A", 1, in: live)
+        fileSystem.leaveRoom(for: 20)
+        XCTAssertThrowsError(try store("B", 2, in: live)) { error in
+            guard case .storageFull? = error as? JournalFailure else { return XCTFail("\(error)") }
+        }
+        fileSystem.leaveRoom(for: nil)
+        try store("C", 3, in: live)
+        XCTAssertEqual(try open().state.sortedNames, ["A", "C"])
+    }
+
+    func testStateOfANewerKindIsRefused() throws {
+        let (log, _) = try JSONLog.open(
+            directory: "/state",
+            fileSystem: fileSystem,
+            format: "codablesync-state",
+            version: 1
+        ) { _, _ in }
+        try log.commit(LogFixture.group([#"{"invented":true}"#]), flush: true)
+        XCTAssertThrowsError(try open()) { error in
+            XCTAssertEqual(error as? JournalLineError, .unknownKind("invented"))
+        }
+    }
+
+    func testIndexKeepsWhatCameDuringACompaction() {
+        func position(_ offset: UInt64) -> LogPosition { LogPosition(file: 1, offset: offset, length: 1) }
+        var index = ContentIndex([1: position(1), 2: position(2)])
+        let frozen = index.freeze()
+        index[3] = position(3)
+        index[1] = position(10)
+        index.replace(frozenAt: frozen, by: [1: position(100)])
+        XCTAssertEqual(index[1], position(10))
+        XCTAssertNil(index[2])
+        XCTAssertEqual(index[3], position(3))
+        let again = index.freeze()
+        index.replace(frozenAt: again, by: [3: position(30)])
+        XCTAssertNil(index[1])
+        XCTAssertEqual(index[3], position(30))
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// One entry of every kind, with every part filled in and left out.
+enum JournalSamples {
+    static let date = Date(timeIntervalSince1970: 1_800_000_000.25)
+    static let names = ["A", "Ünïcödé \"quoted\" \\ \u{1F30D}\n"]
+
+    static var entries: [JournalEntry] {
+        let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date)
+        let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
+        var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
+            [
+                .queued(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2)),
+                .queued(name: name, LocalChange(kind: .delete, edited: nil, base: nil)),
+                .queued(
+                    name: name,
+                    LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
+                ),
+                .saved(name: name, sent: 4, version), .saved(name: name, sent: 4, bare),
+                .deletionConfirmed(name: name), .fetched(name: name, version), .fetched(name: name, bare),
+                .fetchedDeletion(name: name), .retried(name: name), .discarded(name: name),
+            ]
+        }
+        entries += reasons.map { .parked(name: "A", $0) }
+        for server in [ContentHandle?.none, 7] {
+            entries += resolutions.map { .resolved(name: "A", client: 6, server: server, $0) }
+        }
+        entries += records.map { .record(name: "A", $0) }
+        return entries + entriesOfAll
+    }
+
+    static var reasons: [ParkReason] {
+        [
+            ParkReason(kind: .tooLarge, message: "big"), ParkReason(kind: .refused, message: ""),
+            ParkReason(kind: .unknownError, message: "\u{0}"),
+            ParkReason(kind: .resolverFailed, message: "x"),
+            ParkReason(kind: .serverValueUndecodable, message: "y"),
+            ParkReason(kind: .contentsUnreadable, message: "z"),
+        ]
+    }
+
+    static var resolutions: [Resolution] {
+        [
+            .confirmed(8), .client, .merged(11, size: 20, edited: date), .merged(11, size: 0, edited: nil),
+            .server, .failed(reasons[3]),
+        ]
+    }
+
+    static var records: [RecordState] {
+        var full = RecordState()
+        full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
+        full.seen = 3
+        full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
+        full.sent = [SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9)]
+        full.isDeletionSent = true
+        full.undelivered = Undelivered(kind: .updated(10), seen: 11, order: 12)
+        full.listing = 13
+        full.isUnread = true
+        var saved = RecordState()
+        saved.undelivered = Undelivered(kind: .saved(1), seen: nil, order: 2)
+        var deleted = RecordState()
+        deleted.undelivered = Undelivered(kind: .deleted, seen: nil, order: 2)
+        return [full, saved, deleted, RecordState()]
+    }
+
+    static var entriesOfAll: [JournalEntry] {
+        var full = StateSummary()
+        full.zoneToken = ChangeToken("zone")
+        full.databaseToken = ChangeToken("database")
+        full.zone = .purged
+        full.isSubscribed = true
+        full.listing = 4
+        full.isListing = true
+        full.serverWait = date
+        full.lastFetch = date
+        full.deliveryOrder = 5
+        full.hasInitialModels = true
+        let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
+        return [
+            .sending([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
+            .sending([]),
+            .listed(names), .listed([]), .unread(names),
+            .page(token: ChangeToken(""), isComplete: true),
+            .page(token: ChangeToken("t"), isComplete: false),
+            .listingBegan,
+            .accepted([
+                AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
+            ]),
+            .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
+            .zoneLost(.encryptedDataReset),
+            .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
+            .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed, .initialModelsQueued,
+            .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
+            .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
+            .summary(full), .summary(StateSummary()),
+        ]
+    }
+
+    static func record(_ name: String, _ text: String) -> Record {
+        Record(
+            recordID: RecordID(recordName: name, zoneID: ZoneID(zoneName: "Z")),
+            recordType: "T",
+            fields: ["text": .string(text)]
+        )
+    }
+}
