@@ -122,7 +122,8 @@ extension SyncStateMachine {
         isFetchRunning = false
         fetching.backoff.reset()
         fetching.failure = nil
-        zoneLosses = 0
+        // What is to be sent may still be told that there is no such zone, again and again.
+        if state.sendQueue.isEmpty { zoneLosses = 0 }
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
         emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
         extendPass()

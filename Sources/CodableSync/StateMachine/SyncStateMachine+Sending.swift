@@ -137,6 +137,7 @@ extension SyncStateMachine {
         if outcome.saved + outcome.deleted > 0 {
             hasToldOfQuota = false
             sending.backoff.reset()
+            zoneLosses = 0
             sending.failure = nil
             planner.grow()
         }

@@ -76,7 +76,7 @@ extension SyncStateMachine {
         if let error {
             failSetup(error)
         } else {
-            setup.backoff.reset()
+            if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
             append([.zoneReady], then: .setup)
@@ -115,12 +115,15 @@ extension SyncStateMachine {
 
     // MARK: A zone that is gone
 
+    /// A zone that is missing more often in a row, whatever is done about it, waits for the lane's timer.
+    private static var maximumZoneLosses: Int { 3 }
+
     /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
         zoneDoubt = error
         zoneLosses += 1
-        if zoneLosses > 3 {
+        if zoneLosses > Self.maximumZoneLosses {
             // Made anew, and missing again, and again: not without a pause.
             failWaiters(error)
             backOff(\.setup, .setupRetry, after: error)

@@ -29,10 +29,20 @@ extension EngineScenario {
         try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)
     }
 
-    /// Moves the clock to the next moment that an engine waits for.
-    func wake(file: StaticString = #filePath, line: UInt = #line) async throws {
-        try await eventually("somebody waits for a moment", file: file, line: line) { clock.nextWake != nil }
-        if let next = clock.nextWake { clock.advance(by: max(.zero, next - clock.now.monotonic)) }
+    /// Waits until something that nobody announces has happened, and fails if it does not.
+    func eventually(
+        _ what: String,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + .seconds(15)
+        while try await !condition() {
+            if ContinuousClock.now > deadline {
+                return XCTFail("It never happens: \(what).", file: file, line: line)
+            }
+            await Task.yield()
+        }
     }
 }
 
