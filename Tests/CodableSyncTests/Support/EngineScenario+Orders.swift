@@ -94,19 +94,6 @@ extension EngineScenario {
         }
     }
 
-    /// Waits until something that needs no more input has happened.
-    func eventually(
-        _ what: String,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ condition: () async throws -> Bool
-    ) async throws {
-        let deadline = ContinuousClock.now + .seconds(15)
-        while try await !condition() {
-            if ContinuousClock.now > deadline { return XCTFail("Never: \(what).", file: file, line: line) }
-            await Task.yield()
-        }
-    }
 }
 
 extension Device {
