@@ -57,6 +57,7 @@ extension SyncStateMachine {
     /// Events and notes: nothing that is given up is given up in silence.
     private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let name = result.item.name
+        if result.wasAsked, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
         switch result.resolution {
         case .confirmed:
             totals.sent += result.wasAsked ? 0 : 1
