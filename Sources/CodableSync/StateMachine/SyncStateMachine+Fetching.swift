@@ -10,6 +10,11 @@ extension SyncStateMachine {
         guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
+        if token == nil, state.knownCount > 0, !state.summary.isListing {
+            // Saved before anything was fetched: only a full listing tells which of it was deleted since.
+            fetching.isStoring = true
+            return append([.listingBegan], then: .fetchAnew)
+        }
         savedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
@@ -122,7 +127,9 @@ extension SyncStateMachine {
         isFetchRunning = false
         fetching.backoff.reset()
         fetching.failure = nil
-        zoneLosses = 0
+        expiries = 0
+        // A zone that takes no change is not found yet.
+        if state.sendQueue.isEmpty, lookUps.isEmpty { zoneLosses = 0 }
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
         emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
         extendPass()
@@ -140,8 +147,12 @@ extension SyncStateMachine {
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
+            expiries += 1
+            // Lost, and lost again: not without a pause.
+            if expiries > 2 { failFetch(error) }
         case .continueFetching:
-            break
+            stalledPages += 1
+            if stalledPages >= 3 { failFetch(error) }
         default:
             failFetch(error)
         }
