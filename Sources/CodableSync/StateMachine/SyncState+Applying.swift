@@ -40,13 +40,8 @@ extension SyncState {
         change(name) { record in
             // What was sent of the former change may still turn up on the server: `sent` stays.
             record.pending = pending
-            switch record.undelivered?.kind {
-            // Confirming the former change would show the app an older value than its own.
-            case .saved?: record.undelivered = nil
-            // The app edited what it has not seen changed: the conflict's outcome is delivered instead.
-            case .updated?, .deleted?: if !pending.isDeletion { record.undelivered = nil }
-            case nil: break
-            }
+            // Whatever the app has not been told yet is older than its own change; what comes of that is told.
+            record.undelivered = nil
         }
     }
 

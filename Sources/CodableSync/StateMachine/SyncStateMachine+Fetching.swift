@@ -61,6 +61,7 @@ extension SyncStateMachine {
             if state[record.name]?.known?.changeTag == record.version.changeTag {
                 unchanged.append(record.name)
             } else {
+                entries += readBefore(record.name)
                 entries.append(.fetched(name: record.name, record.version))
                 runTotals.changed += 1
                 totals.fetched += 1
