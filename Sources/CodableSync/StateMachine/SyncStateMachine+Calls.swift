@@ -165,12 +165,13 @@ extension SyncStateMachine {
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
     func readBefore(_ name: String) -> [JournalEntry] {
-        guard let record = state[name], record.pending == nil, let shown = record.known?.handle,
-            record.seen.map({ $0 < shown }) ?? true,
+        guard let record = state[name], let shown = state.shownHandle(of: name),
+            let base = record.isPendingOnTop ? record.pending?.base : shown,
+            record.seen.map({ $0 < base }) ?? true,
             reads[name] == shown || readThrough.map({ shown <= $0 }) == true
         else { return [] }
         // No delivery has the order 0: what is to be delivered stays so.
-        return [.accepted([AcceptedChange(name: name, order: 0, seen: shown)])]
+        return [.accepted([AcceptedChange(name: name, order: 0, seen: base)])]
     }
 
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
