@@ -109,8 +109,9 @@ extension SyncState {
                     order: order
                 )
             } else if record.pending?.isDeletion == false {
-                // In conflict now: only its outcome is delivered.
-                record.undelivered = nil
+                // In conflict now: only its outcome is delivered. A model that a conflict made, and that the app
+                // has not accepted, stays news: confirmed as it is, it would pass for the app's own.
+                if !record.isPendingNews { record.undelivered = nil }
             }
         }
     }
@@ -158,8 +159,12 @@ extension SyncState {
             switch resolution {
             case .confirmed: break
             case .client:
+                if record.isPendingNews {
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
                 record.pending?.base = server
-                record.seen = server
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
@@ -237,6 +242,12 @@ extension RecordState {
             self.pending?.base = version.handle
             seen = version.handle
         }
+    }
+
+    /// The pending edit is one that a conflict made, and the app has still to be told of it.
+    var isPendingNews: Bool {
+        guard let handle = pending?.handle else { return false }
+        return undelivered?.kind == .updated(handle)
     }
 
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
