@@ -14,7 +14,9 @@ let package = Package(
         .library(name: "LandmarkModel", targets: ["LandmarkModel"]),
     ],
     dependencies: [
-        .package(name: "CodableSync", path: ".."),
+        // A link to the package above: its own path would give it the name of the folder it was cloned into, which
+        // may be that of this package.
+        .package(name: "CodableSync", path: "CodableSync"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [

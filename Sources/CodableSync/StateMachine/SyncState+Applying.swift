@@ -40,13 +40,8 @@ extension SyncState {
         change(name) { record in
             // What was sent of the former change may still turn up on the server: `sent` stays.
             record.pending = pending
-            switch record.undelivered?.kind {
-            // Confirming the former change would show the app an older value than its own.
-            case .saved?: record.undelivered = nil
-            // The app edited what it has not seen changed: the conflict's outcome is delivered instead.
-            case .updated?, .deleted?: if !pending.isDeletion { record.undelivered = nil }
-            case nil: break
-            }
+            // Whatever the app has not been told yet is older than its own change; what comes of that is told.
+            record.undelivered = nil
         }
     }
 
@@ -114,8 +109,9 @@ extension SyncState {
                     order: order
                 )
             } else if record.pending?.isDeletion == false {
-                // In conflict now: only its outcome is delivered.
-                record.undelivered = nil
+                // In conflict now: only its outcome is delivered. A model that a conflict made, and that the app
+                // has not accepted, stays news: confirmed as it is, it would pass for the app's own.
+                if !record.isPendingNews { record.undelivered = nil }
             }
         }
     }
@@ -162,8 +158,12 @@ extension SyncState {
             switch resolution {
             case .confirmed: break
             case .client:
+                if record.isPendingNews {
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
                 record.pending?.base = server
-                record.seen = server
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
@@ -241,6 +241,12 @@ extension RecordState {
             self.pending?.base = version.handle
             seen = version.handle
         }
+    }
+
+    /// The pending edit is one that a conflict made, and the app has still to be told of it.
+    var isPendingNews: Bool {
+        guard let handle = pending?.handle else { return false }
+        return undelivered?.kind == .updated(handle)
     }
 
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {

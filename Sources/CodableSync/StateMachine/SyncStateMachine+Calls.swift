@@ -163,6 +163,17 @@ extension SyncStateMachine {
         readThrough = max(readThrough ?? through, through)
     }
 
+    /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
+    func readBefore(_ name: String) -> [JournalEntry] {
+        guard let record = state[name], let shown = state.shownHandle(of: name),
+            let base = record.isPendingOnTop ? record.pending?.base : shown,
+            record.seen.map({ $0 < base }) ?? true,
+            reads[name] == shown || readThrough.map({ shown <= $0 }) == true
+        else { return [] }
+        // No delivery has the order 0: what is to be delivered stays so.
+        return [.accepted([AcceptedChange(name: name, order: 0, seen: base)])]
+    }
+
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
         if entries.isEmpty {
             actions.append(.answer(call, .done))

@@ -10,6 +10,11 @@ extension SyncStateMachine {
         guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
+        if token == nil, state.knownCount > 0, !state.summary.isListing {
+            // Saved before anything was fetched: only a full listing tells which of it was deleted since.
+            fetching.isStoring = true
+            return append([.listingBegan], then: .fetchAnew)
+        }
         savedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
@@ -56,6 +61,7 @@ extension SyncStateMachine {
             if state[record.name]?.known?.changeTag == record.version.changeTag {
                 unchanged.append(record.name)
             } else {
+                entries += readBefore(record.name)
                 entries.append(.fetched(name: record.name, record.version))
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
@@ -128,8 +134,14 @@ extension SyncStateMachine {
         isFetchRunning = false
         fetching.backoff.reset()
         fetching.failure = nil
+<<<<<<< HEAD
         // What is to be sent may still be told that there is no such zone, again and again.
         if state.sendQueue.isEmpty { zoneLosses = 0 }
+=======
+        expiries = 0
+        // A zone that takes no change is not found yet.
+        if state.sendQueue.isEmpty, lookUps.isEmpty { zoneLosses = 0 }
+>>>>>>> attack
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
         emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
         extendPass()
@@ -147,8 +159,12 @@ extension SyncStateMachine {
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
+            expiries += 1
+            // Lost, and lost again: not without a pause.
+            if expiries > 2 { failFetch(error) }
         case .continueFetching:
-            break
+            stalledPages += 1
+            if stalledPages >= 3 { failFetch(error) }
         default:
             failFetch(error)
         }

@@ -62,7 +62,7 @@ extension SyncStateMachine {
             if state[name]?.known?.changeTag == version.changeTag, state.sendQueue.contains(name) {
                 return refusedWithoutReason(name)
             }
-            return [.fetched(name: name, version)]
+            return readBefore(name) + [.fetched(name: name, version)]
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
             if let record = state[name], record.known == nil, record.isSendable {

@@ -136,6 +136,7 @@ extension SyncStateMachine {
         emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
         if outcome.saved + outcome.deleted > 0 {
             hasToldOfQuota = false
+            zoneLosses = 0
             sending.backoff.reset()
             zoneLosses = 0
             sending.failure = nil

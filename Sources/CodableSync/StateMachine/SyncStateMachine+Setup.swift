@@ -67,7 +67,7 @@ extension SyncStateMachine {
             emit(.accountChanged(from: owner, to: user))
             return
         }
-        setup.backoff.reset()
+        if zoneLosses == 0 { setup.backoff.reset() }
         account = .confirmed(user)
         if configuration.automaticallySyncs, isStarted { wantsFetch = true }
     }
@@ -77,7 +77,11 @@ extension SyncStateMachine {
         if let error {
             failSetup(error)
         } else {
+<<<<<<< HEAD
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
+=======
+            if zoneLosses == 0 { setup.backoff.reset() }
+>>>>>>> attack
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
             append([.zoneReady], then: .setup)
@@ -98,6 +102,8 @@ extension SyncStateMachine {
         }
     }
 
+    private var isAccountConfirmed: Bool { if case .confirmed = account { true } else { false } }
+
     private mutating func failSetup(_ error: CloudError) {
         heed(error)
         switch error.recovery {
@@ -105,7 +111,8 @@ extension SyncStateMachine {
             loseAccount(error)
         case .stop:
             fault = error
-        case .askUser:
+        // Said of the zone, that is; the account's look-up knows nothing of zones.
+        case .askUser where isAccountConfirmed:
             loseZone(.purged)
         default:
             backOff(\.setup, .setupRetry, after: error)

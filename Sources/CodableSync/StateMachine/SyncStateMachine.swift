@@ -59,6 +59,8 @@ package struct SyncStateMachine: Sendable {
     var fetchRuns = 0
     var isFetchRunning = false
     var stalledPages = 0
+    /// How often the position was lost since a fetch last reached the end.
+    var expiries = 0
     var waiters: [Waiter] = []
     /// Where the queue ended when the last waiting caller began to wait for it.
     var passEnd = 0

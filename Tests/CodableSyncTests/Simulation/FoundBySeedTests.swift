@@ -1,0 +1,62 @@
+import XCTest
+
+@testable import CodableSync
+
+/// The shortest forms of what random stories have found.
+final class FoundBySeedTests: EngineScenario {
+    /// Saved without ever having fetched, then deleted elsewhere: the first fetch must be a full listing.
+    func testARecordSavedBeforeTheFirstFetchAndDeletedElsewhereIsDeletedHere() async throws {
+        let phone: Device<Note> = try makeDevice()
+        let tablet: Device<Note> = try makeDevice()
+        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.sendChanges()
+        try await tablet.engine.sync()
+        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.sync()
+        try await phone.engine.sync()
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, [Note("b", "Milk")])
+    }
+
+    /// What the app deletes without having heard of its change is not shown to it once more.
+    func testADeletedRecordIsNotDeliveredAsUpdatedAfterwards() async throws {
+        let phone: Device<Note> = try makeDevice()
+        let tablet: Device<Note> = try makeDevice()
+        try await tablet.engine.upload(Note("a", "Tea"))
+        try await tablet.engine.sync()
+        try await phone.engine.sync()
+        try await phone.engine.delete(recordNames: ["a"])
+        let before = try await phone.drain()
+        XCTAssertEqual(before, [])
+        try await phone.engine.sync()
+        let after = try await phone.drain()
+        XCTAssertEqual(after, [])
+    }
+
+    /// Read, changed elsewhere, fetched, edited from the copy that was read: only the edited field is the user's.
+    func testAnEditOfACopyThatWasReadBeforeAFetchTakesNoOtherFieldBack() async throws {
+        for readsAll in [true, false] {
+            let name = readsAll ? "a" : "b"
+            let phone: Device<Note> = try makeDevice()
+            let tablet: Device<Note> = try makeDevice()
+            try await tablet.engine.upload(Note(name, "Tea", note: "hot"))
+            try await tablet.engine.sync()
+            try await phone.engine.sync()
+            let read =
+                readsAll
+                ? try await phone.engine.allModels().first { $0.id == name }
+                : try await phone.engine.model(named: name)
+            var copy = try XCTUnwrap(read)
+            pass()
+            try await tablet.engine.upload(Note(name, "Coffee", note: "hot"))
+            try await tablet.engine.sync()
+            try await phone.engine.fetchChanges()
+            pass()
+            copy.note = "cold"
+            try await phone.engine.upload(copy)
+            try await settle(phone, tablet)
+            let merged = try await tablet.engine.model(named: name)
+            XCTAssertEqual(merged, Note(name, "Coffee", note: "cold"), "reads all: \(readsAll)")
+        }
+    }
+}

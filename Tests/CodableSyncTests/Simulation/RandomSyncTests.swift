@@ -1,0 +1,40 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Random stories, repeated by their seed: `SEEDS=5000..<5100` in the environment runs others.
+final class RandomSyncTests: XCTestCase {
+    private var seeds: Range<UInt64> {
+        let parts = ProcessInfo.processInfo.environment["SEEDS"]?.components(separatedBy: "..<") ?? []
+        guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first < end else {
+            return 0..<80
+        }
+        return first..<end
+    }
+
+    private func tell<Model: RandomModel>(_ model: Model.Type) async throws {
+        var failed: [UInt64] = []
+        for seed in seeds {
+            let story = RandomStory<Model>(seed: seed)
+            try await story.run()
+            if story.failures.isEmpty { continue }
+            if failed.isEmpty {
+                let lines = ["seed \(seed)"] + story.log + story.failures
+                XCTFail(lines.joined(separator: "\n"))
+            }
+            failed.append(seed)
+        }
+        XCTAssertEqual(failed, [])
+    }
+
+    /// No edit is lost where both sides of a conflict are kept.
+    func testEverySetStampThatACallReturnedForIsOnTheServerAtTheEnd() async throws {
+        try await tell(StampSet.self)
+    }
+
+    /// Nobody's field is set back by somebody else's edit of another field, where no answer is lost.
+    func testNoEditOfOneFieldTakesAnotherDevicesFieldBack() async throws {
+        try await tell(FieldPerDevice.self)
+    }
+}
