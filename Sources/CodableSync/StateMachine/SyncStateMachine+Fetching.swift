@@ -134,14 +134,9 @@ extension SyncStateMachine {
         isFetchRunning = false
         fetching.backoff.reset()
         fetching.failure = nil
-<<<<<<< HEAD
-        // What is to be sent may still be told that there is no such zone, again and again.
-        if state.sendQueue.isEmpty { zoneLosses = 0 }
-=======
         expiries = 0
         // A zone that takes no change is not found yet.
         if state.sendQueue.isEmpty, lookUps.isEmpty { zoneLosses = 0 }
->>>>>>> attack
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
         emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
         extendPass()

@@ -77,11 +77,7 @@ extension SyncStateMachine {
         if let error {
             failSetup(error)
         } else {
-<<<<<<< HEAD
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
-=======
-            if zoneLosses == 0 { setup.backoff.reset() }
->>>>>>> attack
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
             append([.zoneReady], then: .setup)
