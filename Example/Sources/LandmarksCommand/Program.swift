@@ -24,7 +24,7 @@ struct Program {
     private func report(_ error: any Error) -> Int32 {
         // Whoever read the output has had enough.
         if case OutputError.closed = error { return 0 }
-        if Failure.isHelp(error) {
+        if Failure.isHelp(error), ArgumentCheck(arguments).asksForHelp {
             return show(Landmarks.message(for: error))
         }
         let failure = Failure(error)

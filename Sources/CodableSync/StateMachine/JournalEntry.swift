@@ -127,6 +127,8 @@ package enum ZoneStage: String, Equatable, Sendable {
     case ready
     /// The user removed it; the app must decide.
     case purged
+    /// The user reset the key of its records: it is deleted, and made anew.
+    case unreadable
 }
 
 extension JournalEntry {

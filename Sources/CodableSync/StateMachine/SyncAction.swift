@@ -11,7 +11,8 @@ package enum SyncAction: Equatable, Sendable {
     case append(BatchID, [JournalEntry], flush: Bool)
 
     case checkAccount(RequestID)
-    case saveZone(RequestID)
+    /// Makes the zone; one whose records can no longer be read is deleted first.
+    case saveZone(RequestID, replacing: Bool)
     case subscribe(RequestID)
     case readDatabaseChanges(RequestID, since: ChangeToken?)
     case fetch(RequestID, since: ChangeToken?)

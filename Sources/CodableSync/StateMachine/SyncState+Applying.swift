@@ -148,9 +148,8 @@ extension SyncState {
         server: ContentHandle?,
         _ resolution: Resolution
     ) {
-        guard let record = records[name], record.pending?.parked == nil, record.known?.handle == server else {
-            return
-        }
+        // Decided for a conflict that is none any more: by a newer version, or by the loss of the zone.
+        guard let record = records[name], record.isInConflict, record.known?.handle == server else { return }
         if case .confirmed(let sent) = resolution, let known = record.known {
             return applySaved(name, sent, known)
         }

@@ -42,7 +42,12 @@ extension SyncState {
             summary.zoneToken = nil
             summary.isSubscribed = false
             summary.isListing = false
-            summary.zone = reason == .purged ? .purged : .unknown
+            summary.zone =
+                switch reason {
+                case .purged: .purged
+                case .encryptedDataReset: .unreadable
+                case .deleted, nil: .unknown
+                }
         }
         switch reason {
         // The user must be asked first; nothing is changed until then.

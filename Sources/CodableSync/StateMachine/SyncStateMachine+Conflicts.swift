@@ -38,8 +38,7 @@ extension SyncStateMachine {
         for result in results {
             let item = result.item
             // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
-            guard let record = state[item.name], record.pending?.parked == nil,
-                record.known?.handle == item.server
+            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
             entries.append(
                 .resolved(
@@ -58,6 +57,7 @@ extension SyncStateMachine {
     /// Events and notes: nothing that is given up is given up in silence.
     private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let name = result.item.name
+        if result.wasAsked, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
         switch result.resolution {
         case .confirmed:
             totals.sent += result.wasAsked ? 0 : 1

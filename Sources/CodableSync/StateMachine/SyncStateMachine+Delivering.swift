@@ -14,9 +14,24 @@ extension SyncStateMachine {
         } else {
             // A stream lives from its first request, and gets whatever nobody has accepted.
             var stream = StreamState(id: id, isWaiting: true)
-            for name in state.deliveryQueue.names { stream.queue.append(name) }
+            let accepted = acceptedUnderWay
+            for name in state.deliveryQueue.names
+            where accepted[name] == nil || accepted[name] != state[name]?.undelivered?.order {
+                stream.queue.append(name)
+            }
             streams.append(stream)
         }
+    }
+
+    /// What was accepted, and is on its way to the disk.
+    private var acceptedUnderWay: RecordTable<UInt64> {
+        var accepted = RecordTable<UInt64>()
+        for batch in uncommitted {
+            for case .accepted(let changes) in batch.entries {
+                for change in changes { accepted[change.name] = change.order }
+            }
+        }
+        return accepted
     }
 
     /// A stream that ends has not accepted what it holds; what only it held back is accepted now.

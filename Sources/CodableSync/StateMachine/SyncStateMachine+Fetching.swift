@@ -57,8 +57,8 @@ extension SyncStateMachine {
                 unchanged.append(record.name)
             } else {
                 entries.append(.fetched(name: record.name, record.version))
-                runTotals.changed += 1
-                totals.fetched += 1
+                // It may be our own write, whose answer was lost: the reconciler tells.
+                if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
             }
         }
@@ -92,6 +92,12 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = [.page(token: page.token, isComplete: !page.moreComing)]
         if !page.moreComing { entries.append(.fetchCompleted(now.wall)) }
         return entries
+    }
+
+    /// One record more that was changed elsewhere.
+    mutating func countForeign() {
+        runTotals.changed += 1
+        totals.fetched += 1
     }
 
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {

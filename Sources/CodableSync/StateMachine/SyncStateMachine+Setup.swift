@@ -31,7 +31,8 @@ extension SyncStateMachine {
         case .confirmed:
             switch state.summary.zone {
             case .purged: break
-            case .unknown: request(\.setup) { .saveZone($0) }
+            case .unknown: request(\.setup) { .saveZone($0, replacing: false) }
+            case .unreadable: request(\.setup) { .saveZone($0, replacing: true) }
             case .ready:
                 if let zoneDoubt {
                     resolveDoubt(zoneDoubt)

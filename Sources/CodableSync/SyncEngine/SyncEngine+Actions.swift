@@ -30,7 +30,7 @@ extension SyncEngine {
         switch action {
         case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
         case .checkAccount(let request): checkAccount(request)
-        case .saveZone(let request): saveZone(request)
+        case .saveZone(let request, let replacing): saveZone(request, replacing: replacing)
         case .subscribe(let request): subscribe(request)
         case .readDatabaseChanges(let request, let token): readDatabaseChanges(request, since: token)
         case .fetch(let request, let token): fetch(request, since: token)

@@ -50,10 +50,15 @@ extension SyncEngine {
         process(.accountChecked(request, result))
     }
 
-    func saveZone(_ request: RequestID) {
+    func saveZone(_ request: RequestID, replacing: Bool) {
         let zoneID = zoneID
         perform(request) { database in
-            try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
+            if replacing {
+                // Two requests: a zone can be named only once in each.
+                let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
+                if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound { throw error }
+            }
+            return try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         } then: { engine, result in
             let outcome = result.flatMap { $0.saveResults[zoneID] ?? .failure(.unmentioned("the zone")) }
             engine.process(.zoneSaved(request, outcome.failure))

@@ -58,7 +58,7 @@ struct MachineHarness {
 
     /// Zone and subscription are made, where the machine asks for them.
     mutating func finishSetup() {
-        if machine.state.summary.zone == .unknown, let request = setupRequest {
+        if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
             run(.zoneSaved(request, nil))
         }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
@@ -246,7 +246,7 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .checkAccount(let id), .saveZone(let id), .subscribe(let id), .readDatabaseChanges(let id, _):
+        case .checkAccount(let id), .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
             begin(id, "setup")
             setupRequest = id
         case .fetch(let id, let since):

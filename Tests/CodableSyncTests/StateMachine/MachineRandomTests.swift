@@ -143,7 +143,7 @@ private struct RandomRun {
                 let reason = faulty ? reasons[pick(4)] : nil
                 cloud = [:]
                 feed(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil))))
-            } else if harness.state.summary.zone == .unknown {
+            } else if [.unknown, .unreadable].contains(harness.state.summary.zone) {
                 feed(.zoneSaved(id, failure))
             } else {
                 feed(.subscribed(id, failure))

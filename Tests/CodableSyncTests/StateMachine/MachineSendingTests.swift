@@ -78,7 +78,9 @@ final class MachineSendingTests: MachineTestCase {
             }
         }
         XCTAssertEqual(parked, 1)
-        XCTAssertEqual(machine.state["N07"]?.pending?.parked?.kind, .tooLarge)
+        let reason = machine.state["N07"]?.pending?.parked
+        XCTAssertEqual(reason?.kind, .tooLarge)
+        XCTAssertEqual(reason?.message.contains("100 bytes; the limit known here is 1000000"), true)
         XCTAssertEqual(machine.state.knownCount, 19)
         XCTAssertEqual(machine.upload("N07", 77).requests, ["send N07=77@-"])
     }

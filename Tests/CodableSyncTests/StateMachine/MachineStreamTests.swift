@@ -35,6 +35,17 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
     }
 
+    /// FD-13: the disk may be slower than the app.
+    func testNextStreamDoesNotGetWhatIsBeingAccepted() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        machine.feed(.streamEnded(1))
+        XCTAssertEqual(machine.feed(.streamRequested(2)).delivered, [])
+        XCTAssertEqual(machine.commitAll().delivered, [])
+        XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
+    }
+
     func testElementsAreOfOneKindAndOfTwoHundredAtMost() {
         machine.fetch((0..<250).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
         machine.fetch(deletions: ["N0"], token: "2")

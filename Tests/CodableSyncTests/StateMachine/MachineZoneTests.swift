@@ -138,6 +138,22 @@ final class MachineZoneTests: MachineTestCase {
         }
     }
 
+    /// What was decided about a deletion in the former zone does not end an edit in the new one.
+    func testDecisionOfTheFormerZoneIsIgnored() {
+        machine.upload("A", 3)
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        let items = machine.conflicts
+        XCTAssertEqual(items.map(\.server), [nil])
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+        XCTAssertEqual(fate(nil).requests, ["saveZone"])
+        machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
+    }
+
     func testZoneDeletedUnderAPendingDeletionLeavesNothing() {
         for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
             var machine = machine

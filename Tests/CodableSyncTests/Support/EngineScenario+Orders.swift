@@ -93,6 +93,7 @@ extension EngineScenario {
             )
         }
     }
+
 }
 
 extension Device {

@@ -29,21 +29,6 @@ extension EngineScenario {
         try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)
     }
 
-    /// Waits until something that nobody announces has happened, and fails if it does not.
-    func eventually(
-        _ what: String,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ condition: () async throws -> Bool
-    ) async throws {
-        let deadline = ContinuousClock.now + .seconds(15)
-        while try await !condition() {
-            if ContinuousClock.now > deadline {
-                return XCTFail("It never happens: \(what).", file: file, line: line)
-            }
-            await Task.yield()
-        }
-    }
 }
 
 extension Device {

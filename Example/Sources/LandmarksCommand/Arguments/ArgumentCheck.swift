@@ -20,7 +20,10 @@ struct ArgumentCheck {
 
     var asksForJSON: Bool { arguments.contains("--json") }
 
-    private var asksForHelp: Bool { arguments.contains("--help") || arguments.contains("-h") }
+    /// Whether the user wants a page of help, by an option or by the command.
+    var asksForHelp: Bool {
+        arguments.contains("--help") || arguments.contains("-h") || command == "help"
+    }
 
     /// The first argument that is neither an option nor an option's value.
     private var command: String? {
@@ -40,6 +43,10 @@ struct ArgumentCheck {
     /// Throws a usage failure for the first thing that is wrong.
     func check() throws {
         if asksForHelp { return }
+        // The parser would take the next argument, the command, for the value.
+        if let option = Self.valued.first(where: { arguments.contains("\($0)=") }) {
+            throw Failure(.usage, "the value of '\(option)' is empty")
+        }
         guard let command else {
             if let option = arguments.last, Self.valued.contains(option) {
                 throw Failure(.usage, "missing value for '\(option)'")

@@ -63,7 +63,9 @@ private struct Point: Decodable {
     }
 }
 
-/// The properties that are read; others are passed over. A null says nothing.
+/// The properties that are read, others being passed over.
+///
+/// A null says nothing.
 private struct Properties: Decodable {
     let name: String
     let alternateNames: [String]?

@@ -79,7 +79,8 @@ struct FeatureCollection {
             "it is not JSON: \(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
         case DecodingError.dataCorrupted(let context):
             "\(path(context.codingPath, below: depth)): \(context.debugDescription)"
-        default: "\(error)"
+        // A number outside of its type's range comes as an error of the decoder's own.
+        default: "a value cannot be read: \(error)"
         }
     }
 

@@ -19,6 +19,11 @@ struct Failure: Error, Equatable {
         switch error {
         case let failure as Failure:
             self = failure
+        case SyncError.stateInUse(let owner):
+            self.init(
+                .inUse,
+                "the state of this device is in use by \(owner): wait until that has ended, or use another --device"
+            )
         case let error as SyncError:
             self.init(Self.status(of: error), error.description)
         case let error as CloudError:
@@ -26,7 +31,8 @@ struct Failure: Error, Equatable {
         case OutputError.failed(let reason):
             self.init(.inputOutput, "the output cannot be written: \(reason)")
         default:
-            let isUsage = Landmarks.exitCode(for: error) == .validationFailure
+            // A wish for help that nobody had: a command is missing.
+            let isUsage = Self.isHelp(error) || Landmarks.exitCode(for: error) == .validationFailure
             let message = Landmarks.message(for: error)
             self.init(isUsage ? .usage : .software, message.isEmpty ? "\(error)" : message)
         }

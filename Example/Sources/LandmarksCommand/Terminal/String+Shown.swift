@@ -1,6 +1,8 @@
 extension String {
-    /// The text as it may be shown: control characters, and others that would hide or turn what follows, are
-    /// written out. Joiners stay, since words in many scripts need them.
+    /// The text as it may be shown, with what is invisible written out.
+    ///
+    /// That is control characters, and others that would hide or turn what follows. Joiners stay, since words in
+    /// many scripts need them.
     var shown: String { String(String.UnicodeScalarView(unicodeScalars.flatMap(\.shown))) }
 
     /// The text in one line: line breaks and what else is invisible become a space or are written out.

@@ -1,0 +1,152 @@
+import Foundation
+import XCTest
+
+@testable import LandmarksCommand
+
+final class CommandTests: CommandTestCase {
+    func testTheDemoComesTrue() throws {
+        let run = try run(["demo"])
+        XCTAssertEqual(run.status, 0, run.errors)
+        XCTAssertEqual(run.errors, "")
+        XCTAssertFalse(run.output.contains("✗"), run.output)
+        XCTAssertFalse(run.output.contains("\u{1B}"), "colors are for terminals")
+        XCTAssertTrue(run.output.hasSuffix("Everything came true.\n"))
+        XCTAssertTrue(run.output.contains("✓ 64 records: phone, tablet and cloud are the same"), run.output)
+    }
+
+    func testWhatOneDeviceAddsTheOtherLists() throws {
+        let name = try runs(
+            "phone",
+            "add",
+            "Мост",
+            "--latitude",
+            "-1.5",
+            "--longitude=-2",
+            "--category",
+            "bridge",
+            "--note",
+            "n"
+        ).trimmingCharacters(in: .newlines)
+        XCTAssertEqual(
+            try runs("phone", "sync", "--json"),
+            #"{"conflictsResolved":0,"deleted":0,"fetched":0,"parked":0,"pending":0,"sent":1}"# + "\n"
+        )
+        XCTAssertEqual(try runs("tablet", "list", "--json"), "[]\n", "nothing is fetched before a sync")
+        XCTAssertEqual(
+            try json(runs("tablet", "sync", "--json"), as: [String: Int].self)["fetched"],
+            1
+        )
+        let list = try runs("tablet", "list", "--json")
+        XCTAssertEqual(list, try runs("phone", "list", "--json"), "the same bytes")
+        let landmark = try XCTUnwrap(try json(list, as: [[String: Any]].self).first)
+        XCTAssertEqual(landmark["recordName"] as? String, name)
+        XCTAssertEqual(landmark["name"] as? String, "Мост")
+        XCTAssertEqual(landmark["note"] as? String, "n")
+        XCTAssertEqual(landmark["category"] as? String, "bridge")
+        XCTAssertEqual(landmark["longitude"] as? Double, -2)
+    }
+
+    func testAnEditTravelsAndNoNoteClears() throws {
+        let name = try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2", "--note", "old")
+            .trimmingCharacters(in: .newlines)
+        try runs("phone", "sync")
+        try runs("tablet", "sync")
+        try runs("tablet", "edit", name, "--no-note", "--rating", "4", "--favorite", "--name", "Y")
+        try runs("tablet", "sync")
+        try runs("phone", "sync")
+        let landmark = try XCTUnwrap(
+            try json(runs("phone", "list", "--json"), as: [[String: Any]].self).first
+        )
+        XCTAssertTrue(landmark["note"] is NSNull)
+        XCTAssertEqual(landmark["rating"] as? Int, 4)
+        XCTAssertEqual(landmark["favorite"] as? Bool, true)
+        XCTAssertEqual(landmark["name"] as? String, "Y")
+        XCTAssertTrue(try runs("phone", "list", "--favorites").contains("Y"))
+        XCTAssertEqual(try runs("phone", "list", "--search", "nowhere"), "")
+        try runs("phone", "edit", name, "--no-favorite")
+        XCTAssertEqual(try runs("phone", "list", "--favorites"), "")
+    }
+
+    func testRemovedIsRemovedEverywhere() throws {
+        let names = try ["A", "B", "C"].map { name in
+            try runs("phone", "add", name, "--latitude", "1", "--longitude", "2")
+                .trimmingCharacters(in: .newlines)
+        }
+        try runs("phone", "sync")
+        try runs("tablet", "sync")
+        try runs("tablet", "remove", names[0], names[1])
+        let summary = try json(runs("tablet", "sync", "--json"), as: [String: Int].self)
+        XCTAssertEqual(summary["deleted"], 2)
+        try runs("phone", "sync")
+        let list = try json(runs("phone", "list", "--json"), as: [[String: Any]].self)
+        XCTAssertEqual(list.map { $0["recordName"] as? String }, [names[2]])
+    }
+
+    func testTheListIsSortedByRecordName() throws {
+        let file = try write(String(decoding: WorldLandmarks.geoJSON, as: UTF8.self), to: "world.geojson")
+        XCTAssertEqual(try runs("phone", "import", file), "66 new, 0 changed, 0 unchanged\n")
+        let names = try json(runs("phone", "list", "--json"), as: [[String: Any]].self)
+            .compactMap { $0["recordName"] as? String }
+        XCTAssertEqual(names.count, 66)
+        XCTAssertEqual(names, names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
+
+    func testStatusSaysWhatIsPendingAndWhy() throws {
+        let name = try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2")
+            .trimmingCharacters(in: .newlines)
+        var status = try json(runs("phone", "status", "--json"), as: [String: Any].self)
+        XCTAssertEqual(status["device"] as? String, "phone")
+        XCTAssertTrue(status["account"] is NSNull)
+        XCTAssertTrue(status["lastSync"] is NSNull)
+        XCTAssertEqual(status["known"] as? Int, 0)
+        let pending = try XCTUnwrap((status["pending"] as? [[String: Any]])?.first)
+        XCTAssertEqual(pending["recordName"] as? String, name)
+        XCTAssertEqual(pending["change"] as? String, "edit")
+        XCTAssertEqual(pending["reason"] as? String, "waits for the next sync")
+        XCTAssertTrue(try runs("phone", "status").contains("\(name)  edit: waits for the next sync"))
+        try runs("phone", "sync")
+        status = try json(runs("phone", "status", "--json"), as: [String: Any].self)
+        XCTAssertEqual(status["account"] as? String, "local")
+        XCTAssertEqual(status["known"] as? Int, 1)
+        XCTAssertEqual((status["pending"] as? [Any])?.count, 0)
+        XCTAssertEqual((status["parked"] as? [Any])?.count, 0)
+        XCTAssertNotNil(status["lastSync"] as? String)
+    }
+
+    func testAnotherCloudIsAnotherWorld() throws {
+        try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2")
+        let other = home.appending(path: "other").path
+        XCTAssertEqual(try runs("phone", "list", "--json", "--cloud", other), "[]\n")
+        XCTAssertNotEqual(try runs("phone", "list", "--json"), "[]\n")
+    }
+
+    func testWithoutAHomeTheDataDirectoryIsUsed() throws {
+        let process = process(["--device", "phone", "status", "--json"])
+        process.environment = ["XDG_DATA_HOME": home.appending(path: "data").path]
+        let run = try run(process)
+        XCTAssertEqual(run.status, 0, run.errors)
+        #if !canImport(Darwin)
+            let status = try json(run.output, as: [String: Any].self)
+            XCTAssertEqual(
+                status["state"] as? String,
+                home.appending(path: "data/landmarks/devices/phone/cloud").path
+            )
+        #endif
+    }
+
+    func testTheImportOfThePlacesSendsEverythingOnce() throws {
+        guard let places = ProcessInfo.processInfo.environment["CODABLESYNC_PLACES"] else {
+            throw XCTSkip("CODABLESYNC_PLACES does not name the places file")
+        }
+        XCTAssertEqual(try runs("phone", "import", places), "7343 new, 0 changed, 0 unchanged\n")
+        XCTAssertEqual(try json(runs("phone", "sync", "--json"), as: [String: Int].self)["sent"], 7343)
+        XCTAssertEqual(try json(runs("tablet", "sync", "--json"), as: [String: Int].self)["fetched"], 7343)
+        let list = try runs("phone", "list", "--json")
+        XCTAssertEqual(list, try runs("tablet", "list", "--json"), "the same bytes")
+        XCTAssertEqual(try json(list, as: [[String: Any]].self).count, 7343)
+        for device in ["phone", "tablet"] {
+            XCTAssertEqual(try runs(device, "import", places), "0 new, 0 changed, 7343 unchanged\n")
+            XCTAssertEqual(try json(runs(device, "sync", "--json"), as: [String: Int].self)["sent"], 0)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import CodableSync
+import Foundation
+import LandmarkModel
+import XCTest
+
+@testable import LandmarksCommand
+
+final class TextTests: XCTestCase {
+    // F13, and rule 5: no text can forge a line or turn what follows it.
+    func testWhatIsInvisibleIsWrittenOut() {
+        let rows = [
+            ("plain", "plain"), ("a\nb", "a\\u{a}b"), ("\u{1B}[2J", "\\u{1b}[2J"),
+            ("a\u{202E}b", "a\\u{202e}b"),
+            ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("👩\u{200D}👧", "👩\u{200D}👧"), ("མཁར", "མཁར"),
+            ("\0", "\\u{0}"),
+        ]
+        for (text, shown) in rows { XCTAssertEqual(text.shown, shown) }
+    }
+
+    func testAnErrorIsOneLine() {
+        XCTAssertEqual("a\n\n  b \r\nc\u{7}".oneLine, "a b c\\u{7}")
+        XCTAssertEqual(Failure(.usage, "x\ny").text, "landmarks: x y")
+    }
+
+    // F12
+    func testAnErrorIsOneJSONObject() throws {
+        let json = Failure(SyncError.stateInUse(by: "process 7")).json
+        let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: [String: Any]]
+        XCTAssertEqual(object?["error"]?["exit"] as? Int, 75)
+        XCTAssertEqual(object?["error"]?["code"] as? String, "stateInUse")
+        XCTAssertEqual((object?["error"]?["message"] as? String)?.contains("process 7"), true)
+    }
+
+    func testEveryErrorOfAnEngineHasItsExitCode() {
+        let rows: [(SyncError, Int32)] = [
+            (.invalidModels([]), 65), (.storageFull(""), 74), (.stateInUse(by: "p"), 75),
+            (.stateTooNew(""), 74),
+            (.stateUnreadable(""), 74), (.configuration(""), 70), (.waiting(until: Date()), 69),
+            (.waitingForDecision, 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
+            (.closed, 70),
+        ]
+        for (error, status) in rows { XCTAssertEqual(Failure(error).status.rawValue, status, "\(error)") }
+        XCTAssertEqual(Failure(CloudError(.networkUnavailable)).status.rawValue, 69)
+        XCTAssertEqual(Failure(OutputError.failed("x")).status.rawValue, 74)
+    }
+
+    func testTheProgressBarFillsUp() {
+        let rows = [
+            (0, 10, 0), (5, 10, 15), (10, 10, 30), (11, 10, 30), (-1, 10, 0), (0, 0, 30), (1, 7343, 0),
+        ]
+        for (done, total, filled) in rows {
+            let line = ProgressBar.line("x", done: done, of: total)
+            XCTAssertEqual(line.count { $0 == "█" }, filled, "\(done) of \(total)")
+            XCTAssertEqual(line.count { $0 == "█" || $0 == "░" }, 30, "\(done) of \(total)")
+        }
+        XCTAssertEqual(
+            ProgressBar.line("importing", done: .max, of: .max).hasSuffix("of \(Int.max)"),
+            true
+        )
+    }
+
+    func testFileNamesAreLegalAndTellTextsApart() {
+        let texts = [
+            "phone", "Phone 2", "/", "..", ".", "a/b", "a%2Fb", "", "%", "手机", "a\nb", "a\0b",
+            String(repeating: "x", count: 300), String(repeating: "x", count: 301),
+        ]
+        let names = texts.map(FileName.of)
+        XCTAssertEqual(Set(names).count, texts.count)
+        for name in names {
+            XCTAssertFalse(name.isEmpty || name.contains("/") || name.hasPrefix("."), name)
+            XCTAssertLessThanOrEqual(name.utf8.count, 120)
+        }
+        XCTAssertEqual(FileName.of("phone"), "phone")
+    }
+
+    func testTheDataDirectoryFollowsXDG() {
+        let rows = [
+            ("/data", "/data/landmarks"), (nil, "/home/u/.local/share/landmarks"),
+            ("relative", "/home/u/.local/share/landmarks"), ("", "/home/u/.local/share/landmarks"),
+        ]
+        for (dataHome, path) in rows {
+            let directory = DataDirectory.directory(dataHome: dataHome, userHome: "/home/u")
+            XCTAssertEqual(directory.path, path)
+        }
+    }
+
+    func testAnotherCloudHasAnotherState() {
+        let home = URL(filePath: "/tmp/nowhere", directoryHint: .isDirectory)
+        let usual = Device(name: "phone", home: home, cloud: nil)
+        let spelled = Device(name: "phone", home: home, cloud: URL(filePath: "/tmp/nowhere/x/../cloud/"))
+        let other = Device(name: "phone", home: home, cloud: URL(filePath: "/tmp/elsewhere"))
+        let tablet = Device(name: "tablet", home: home, cloud: nil)
+        XCTAssertEqual(usual.stateDirectory.path, "/tmp/nowhere/devices/phone/cloud")
+        XCTAssertEqual(spelled.stateDirectory, usual.stateDirectory)
+        XCTAssertNotEqual(other.stateDirectory, usual.stateDirectory)
+        XCTAssertNotEqual(tablet.stateDirectory, usual.stateDirectory)
+    }
+
+    func testAListedLandmarkHasAllKeysAndNothingOfTheDevice() throws {
+        let landmark = Landmark(id: "x", name: "X", coordinate: Coordinate(latitude: 1.5, longitude: -2))
+        XCTAssertEqual(
+            List.json(of: [landmark, landmark]).split(separator: "\n").count,
+            4,
+            "an element on each line"
+        )
+        let object = try JSONSerialization.jsonObject(with: Data(List.json(of: [landmark]).utf8))
+        XCTAssertEqual(
+            (object as? [[String: Any]])?.first?.keys.sorted(),
+            [
+                "alternateNames", "capital", "category", "country", "elevation", "favorite", "latitude",
+                "longitude", "name", "names", "note", "opened", "population", "rating", "recordName",
+                "region", "timeZone", "website", "wikidata", "year",
+            ]
+        )
+        XCTAssertEqual(List.json(of: []), "[]\n")
+    }
+
+    func testSearchLooksIntoAllNamesAndTheNote() {
+        var landmark = Landmark(
+            id: "x",
+            name: "Chichén Itzá",
+            coordinate: Coordinate(latitude: 1, longitude: 2)
+        )
+        landmark.names = ["ru": "Чичен-Ица"]
+        landmark.alternateNames = ["Well of the Itza"]
+        landmark.note = "Go early"
+        landmark.country = "Mexico"
+        landmark.region = "Yucatán"
+        for text in ["chichen", "ЧИЧЕН", "well", "early", "mexi", "yucatan"] {
+            XCTAssertTrue(landmark.mentions(text), text)
+        }
+        XCTAssertFalse(landmark.mentions("petra"))
+    }
+
+    func testASummaryInFewWordsLeavesOutWhatWasNotDone() {
+        XCTAssertEqual(SyncSummary().brief, "nothing to do")
+        var summary = SyncSummary()
+        summary.sent = 2
+        summary.conflictsResolved = 1
+        XCTAssertEqual(summary.brief, "2 sent, 1 conflict resolved")
+    }
+}

@@ -1,0 +1,71 @@
+import XCTest
+
+@testable import CodableSync
+
+/// What becomes of records and edits when the zone is gone: that depends on who wanted it.
+final class ZoneTests: XCTestCase {
+    private let cloud = FakeCloud()
+    private let zoneID = ZoneID(zoneName: "Item")
+
+    /// A device with one synced record and one edit that was not sent.
+    private func makeDevice() async throws -> Device<Note> {
+        let device = Device<Note>(cloud.database(user: "alice"))
+        try await device.engine.upload(Note("old", "Tea"))
+        try await device.engine.sync()
+        _ = try await device.drain()
+        try await device.engine.upload(Note("new", "Milk"))
+        return device
+    }
+
+    private var stored: [String] { cloud.records(user: "alice", in: zoneID).keys.sorted() }
+
+    func testADeletedZoneTakesItsRecordsAlongAndLeavesEditsForANewOne() async throws {
+        let device = try await makeDevice()
+        try cloud.deleteZone(zoneID, user: "alice")
+        try await device.engine.sync()
+        let left = try await device.engine.allModels()
+        XCTAssertEqual(left.map(\.id), ["new"])
+        XCTAssertEqual(stored, ["new"])
+        let told = try await device.drain()
+        XCTAssertTrue(told.contains(.deleted(["old"])), "\(told)")
+    }
+
+    func testAPurgedZoneWaitsForTheAppAndSendsNothing() async throws {
+        let device = try await makeDevice()
+        try cloud.purgeZone(zoneID, user: "alice")
+        for _ in 0..<2 {
+            do {
+                try await device.engine.sync()
+                XCTFail("a purge was overlooked")
+            } catch {
+                XCTAssertEqual(error as? SyncError, .waitingForDecision)
+            }
+            XCTAssertEqual(stored, [])
+            let kept = try await device.engine.allModels()
+            XCTAssertEqual(kept.map(\.id), ["new", "old"])
+            try await device.restart()
+        }
+        try await device.engine.resolvePurge(.uploadAgain)
+        try await device.engine.sync()
+        XCTAssertEqual(stored, ["new", "old"])
+    }
+
+    func testAPurgeThatTheAppAcceptsRemovesWhatTheCloudHad() async throws {
+        let device = try await makeDevice()
+        try cloud.purgeZone(zoneID, user: "alice")
+        do { try await device.engine.sync() } catch SyncError.waitingForDecision {}
+        try await device.engine.resolvePurge(.removeLocal)
+        try await device.engine.sync()
+        let left = try await device.engine.allModels()
+        XCTAssertEqual(left.map(\.id), ["new"])
+    }
+
+    func testAResetKeyLeadsToANewZoneWithEverything() async throws {
+        let device = try await makeDevice()
+        try cloud.resetEncryptedData(in: zoneID, user: "alice")
+        try await device.engine.sync()
+        XCTAssertEqual(stored, ["new", "old"])
+        let kept = try await device.engine.allModels()
+        XCTAssertEqual(kept.map(\.id), ["new", "old"])
+    }
+}
