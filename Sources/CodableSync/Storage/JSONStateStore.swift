@@ -105,12 +105,23 @@ package final class JSONStateStore: StateStore {
     package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
         var records: [ContentHandle: Record] = [:]
         for handle in handles {
-            guard let position = index.withLock({ $0[handle] }) else { continue }
-            let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
-            guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
-            records[handle] = try RecordJSON.decode(bytes)
+            if let bytes = try read(handle) { records[handle] = try RecordJSON.decode(bytes) }
         }
         return records
+    }
+
+    /// Reads contents where they are; compactions may move them in the middle of it.
+    private func read(_ handle: ContentHandle) throws -> [UInt8]? {
+        while let position = index.withLock({ $0[handle] }) {
+            do {
+                let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
+                guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
+                return bytes
+            } catch LogError.unknownPosition where index.withLock({ $0[handle] }) != position {
+                continue
+            }
+        }
+        return nil
     }
 
     package func close() {

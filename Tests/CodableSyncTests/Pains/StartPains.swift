@@ -1,0 +1,131 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// The first hour with sync: large stores, two devices with the same data, restored backups.
+final class StartPains: EngineScenario {
+    private enum Policy: MergingPolicy {}
+    private typealias Model = Item<Policy>
+
+    // P-26: 4000 records and a page of 200 stand for 150 000; what is kept in memory is not measured here.
+    func testALargeStoreArrivesInBatchesAcrossKills() async throws {
+        let models = (0..<4000).map { Model("n\($0)", "title \($0)") }.sorted { $0.id < $1.id }
+        let (phone, _) = try makeFragileDevice(Model.self)
+        try await phone.engine.upload(models)
+        for _ in 0..<3 {
+            let gate = Gate()
+            phone.database.plan(.modify, .holdBefore(.opened), .holdBefore(.opened), .holdAfter(gate))
+            let run = phone.beginSync()
+            await gate.reached()
+            try await phone.crash()
+            _ = await run.result
+            gate.open(throwing: CloudError(.networkFailure))
+        }
+        try await phone.engine.sync()
+        for request in phone.database.modifies {
+            XCTAssertLessThanOrEqual(request.names.count, 400)
+            XCTAssertLessThanOrEqual(request.bytes, 2_000_000)
+        }
+        XCTAssertLessThanOrEqual(
+            phone.database.modifies.count,
+            10 + 3 + 1,
+            "only what was lost is sent again"
+        )
+
+        let (tablet, _) = try makeFragileDevice(Model.self)
+        for _ in 0..<3 {
+            let gate = Gate()
+            tablet.database.plan(.fetch, .holdBefore(.opened), .holdBefore(.opened), .holdAfter(gate))
+            let run = tablet.beginSync()
+            await gate.reached()
+            try await tablet.crash()
+            _ = await run.result
+            gate.open(throwing: CloudError(.networkFailure))
+        }
+        try await tablet.engine.sync()
+        XCTAssertLessThanOrEqual(tablet.database.count(.fetch), 20 + 3 + 1, "pages are not asked for twice")
+        let received = try await tablet.engine.allModels()
+        XCTAssertEqual(received, models)
+        let told = try await tablet.drain()
+        XCTAssertEqual(Set(told.flatMap(\.names)), Set(models.map(\.id)))
+        XCTAssertEqual(Calls.shared.count(Policy.self), 0)
+    }
+
+    // P-28
+    func testTheRecordNameIsAStoredValue() throws {
+        struct Landmark: RecordCodable, Identifiable {
+            var id = UUID()
+            static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? { nil }
+        }
+        let landmark = Landmark()
+        XCTAssertEqual(landmark.recordName, landmark.recordName)
+        let zoneID = ZoneID(zoneName: "Landmark")
+        let records = try (0..<2).map { _ in try RecordEncoder().encode(landmark, zoneID: zoneID) }
+        XCTAssertEqual(records[0].recordID, records[1].recordID)
+        let decoded = try RecordDecoder().decode(Landmark.self, from: records[0])
+        XCTAssertEqual(decoded.recordName, landmark.recordName)
+    }
+
+    // P-29
+    func testTwoDevicesThatSeedTheSameModelsMakeOneRecordOfEach() async throws {
+        Calls.shared.reset(Policy.self)
+        let models = (0..<10).map { Model("n\($0)", "seed") }
+        let phone = try makeDevice(Model.self)
+        let tablet = try makeDevice(Model.self)
+        try await phone.engine.start(uploading: models)
+        try await tablet.engine.start(uploading: models)
+        // The answer to the creation is lost.
+        phone.database.plan(.modify, .loseAnswer)
+        _ = await phone.beginSync().result
+        try await settle(phone, tablet)
+        let server = try await serverRecords()
+        XCTAssertEqual(server.keys.sorted(), models.map(\.id))
+        XCTAssertEqual(Calls.shared.count(Policy.self), 0)
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    // P-31
+    func testARestoredBackupUndoesNothing() async throws {
+        let (phone, files) = try makeFragileDevice(Note.self)
+        let tablet = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("edited", "old"), Note("deleted"), Note("kept"))
+        try await settle(phone, tablet)
+        try await show(phone, tablet)
+        pass()
+        try await phone.engine.upload(Note("edited", "this week"))
+        let backup = files.crashed(keeping: .allWrites)
+        try await phone.engine.sync()
+        pass()
+        try await phone.engine.delete(recordNames: ["deleted"])
+        try await settle(phone, tablet)
+        try await show(tablet)
+        pass()
+        try await tablet.engine.upload(Note("edited", "today"), Note("new"))
+        try await settle(tablet, phone)
+        try await phone.engine.close()
+
+        let restored = try makeDevice(Note.self) { $0.fileSystem = backup }
+        try await settle(restored, tablet)
+        let models = try await restored.engine.allModels()
+        XCTAssertEqual(models, [Note("edited", "today"), Note("kept"), Note("new")])
+        try await assertEqualEverywhere(restored, tablet)
+    }
+
+    // P-31: two engines on one directory.
+    func testASecondEngineOnADirectoryIsRefused() async throws {
+        let (phone, files) = try makeFragileDevice(Note.self)
+        try await phone.engine.upload(Note("a"))
+        let second = try makeDevice(Note.self) { $0.fileSystem = files }
+        do {
+            try await second.engine.upload(Note("b"))
+            XCTFail("two engines have one directory")
+        } catch {
+            guard case .stateInUse = error as? SyncError else { return XCTFail("\(error)") }
+        }
+        try await phone.engine.close()
+        try await second.engine.upload(Note("b"))
+        let pending = try await second.pendingNames()
+        XCTAssertEqual(pending, ["a", "b"])
+    }
+}
