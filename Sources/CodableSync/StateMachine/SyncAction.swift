@@ -65,7 +65,7 @@ package struct ReconcileItem: Equatable, Sendable {
     package var server: ContentHandle?
     package var ancestor: ContentHandle?
     /// What the server may hold as our own write.
-    package var sent: [ContentHandle]
+    package var sent: [SentVersion]
 
     package init(
         name: String,
@@ -73,7 +73,7 @@ package struct ReconcileItem: Equatable, Sendable {
         clientEdited: Date?,
         server: ContentHandle?,
         ancestor: ContentHandle?,
-        sent: [ContentHandle]
+        sent: [SentVersion]
     ) {
         self.name = name
         self.client = client

@@ -24,7 +24,7 @@ extension SyncStateMachine {
                     clientEdited: pending.edited,
                     server: record.known?.handle,
                     ancestor: pending.base,
-                    sent: record.sent.map(\.handle)
+                    sent: record.sent
                 )
             )
         }
@@ -35,6 +35,7 @@ extension SyncStateMachine {
 
     mutating func takeReconciled(_ results: [Reconciled]) {
         var entries: [JournalEntry] = []
+        setAsideUnread(results)
         for result in results {
             let item = result.item
             // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
@@ -52,6 +53,15 @@ extension SyncStateMachine {
             entries += tell(of: result)
         }
         append(entries, then: .reconciled(results.map(\.item.name)))
+    }
+
+    /// Conflicts whose contents could not be read are still open, and not tried again without a pause.
+    private mutating func setAsideUnread(_ results: [Reconciled]) {
+        guard results.count < reconciling.count else { return }
+        for name in reconciling.sortedNames where !results.contains(where: { $0.item.name == name }) {
+            reconciling[name] = nil
+        }
+        backOff(\.resolving, .resolveRetry, after: nil)
     }
 
     /// Events and notes: nothing that is given up is given up in silence.

@@ -20,7 +20,8 @@ struct ConflictContents: Sendable {
     var client: Record?
     var server: Record?
     var ancestor: Record?
-    var sent: [(handle: ContentHandle, record: Record)]
+    /// Requests whose answers were lost, as far as their contents can be read.
+    var lost: [LostWrite]
 }
 
 /// Reconciles an edit with the cloud's last word: a pure function of the contents and the model's resolver.
@@ -41,8 +42,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (resolveDeletion(of: client, contents.item), true)
         }
         if client.agrees(with: server) { return (.confirmed(contents.item.client), false) }
-        for sent in contents.sent where sent.record.agrees(with: server) {
-            return (.confirmed(sent.handle), false)
+        for write in contents.lost where write.record.agrees(with: server) {
+            return (.confirmed(write.handle), false)
         }
         return (resolve(client, server, contents), true)
     }
@@ -64,10 +65,17 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         }
         let clientEdited = contents.item.clientEdited
         let serverEdited = server.cloudEditDate
+        let ancestor = CommonAncestor.reconstruct(
+            from: contents.ancestor,
+            client: client,
+            server: server,
+            lost: contents.lost,
+            isClientLater: (clientEdited ?? .distantPast) > serverEdited
+        )
         let conflict = Conflict(
             client: clientModel,
             server: serverModel,
-            ancestor: ancestor(contents.ancestor),
+            ancestor: self.ancestor(ancestor),
             clientEdited: clientEdited ?? .distantPast,
             serverEdited: serverEdited
         )

@@ -60,12 +60,19 @@ extension SyncEngine {
         let journal = journal
         resources.run { [weak self] in
             var results: [(item: ReconcileItem, outcome: Reconciliation, wasAsked: Bool)] = []
+            var failure: (any Error)?
             for item in items {
-                let contents = ConflictContents(loading: item, from: journal)
-                let (outcome, wasAsked) = reconciler.reconcile(contents)
-                results.append((item, outcome, wasAsked))
+                do {
+                    let contents = try ConflictContents(loading: item, from: journal)
+                    let (outcome, wasAsked) = reconciler.reconcile(contents)
+                    results.append((item, outcome, wasAsked))
+                } catch {
+                    // The files cannot be read now: the conflict stays open, and is met again later.
+                    failure = error
+                }
             }
             await self?.take(results)
+            if let failure { await self?.emit(.stateUnwritable("A conflict cannot be read: \(failure)")) }
         }
     }
 
@@ -118,22 +125,24 @@ extension Undelivered.Kind {
 }
 
 extension ConflictContents {
-    /// Loads what the item names; what cannot be read counts as missing, and says so in the outcome.
-    init(loading item: ReconcileItem, from journal: JournalLane?) {
-        var loaded: [ContentHandle: Record] = [:]
-        for handle in [item.client, item.server, item.ancestor].compactMap({ $0 }) + item.sent {
-            do {
-                if let record = try journal?.load([handle])[handle] { loaded[handle] = record }
-            } catch {
-                continue  // Missing: without the client or the server the edit is parked.
-            }
-        }
+    /// Loads what the item names.
+    ///
+    /// - Throws: If the files cannot be read now; contents that are not stored any more count as missing.
+    init(loading item: ReconcileItem, from journal: JournalLane?) throws {
+        guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
+        let named = [item.client, item.server, item.ancestor].compactMap { $0 }
+        let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
+        let loaded = try journal.load(named + sent)
         self.init(
             item: item,
             client: loaded[item.client],
             server: item.server.flatMap { loaded[$0] },
             ancestor: item.ancestor.flatMap { loaded[$0] },
-            sent: item.sent.compactMap { handle in loaded[handle].map { (handle, $0) } }
+            lost: item.sent.compactMap { sent in
+                guard let record = loaded[sent.handle] else { return nil }
+                guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }
+                return loaded[base].map { LostWrite(handle: sent.handle, record: record, base: $0) }
+            }
         )
     }
 }

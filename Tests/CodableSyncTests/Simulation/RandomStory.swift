@@ -47,8 +47,8 @@ final class RandomStory<Model: RandomModel> {
         cloud = FakeCloud(date: { clock.now.wall })
         names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
         deletes = .random(using: &random) && .random(using: &random)
-        faults = .random(using: &random) && !Model.replaces
-        holds = .random(using: &random) && !Model.replaces
+        faults = .random(using: &random)
+        holds = .random(using: &random)
         expires = .random(using: &random)
         steps = .random(in: 10...50, using: &random)
         for index in 0..<Int.random(in: 2...4, using: &random) {

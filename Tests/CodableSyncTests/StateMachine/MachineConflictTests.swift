@@ -162,7 +162,7 @@ final class MachineConflictTests: MachineTestCase {
         machine.failSend(CloudError(.serverResponseLost))
         machine.fireNext()
         let actions = machine.answerSend { _ in .conflict(server: KnownVersion(5, hash: 2)) }
-        XCTAssertEqual(actions.conflicts.map(\.sent), [[2]])
+        XCTAssertEqual(actions.conflicts.map { $0.sent.map(\.handle) }, [[2]])
         machine.resolve { _ in .confirmed(2) }
         XCTAssertEqual(machine.state.pendingCount, 0)
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t5")

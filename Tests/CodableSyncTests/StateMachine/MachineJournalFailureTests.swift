@@ -48,7 +48,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
         let conflict = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
-        XCTAssertEqual(conflict.conflicts.map(\.sent), [[1]])
+        XCTAssertEqual(conflict.conflicts.map { $0.sent.map(\.handle) }, [[1]])
     }
 
     func testResolutionThatIsNotStoredIsAskedForAgain() {

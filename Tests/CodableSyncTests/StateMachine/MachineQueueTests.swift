@@ -124,7 +124,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.failSend(CloudError(.serverResponseLost))
         XCTAssertEqual(machine.fireNext().requests, ["send A=3@t1"])
         let conflict = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
-        XCTAssertEqual(conflict.conflicts.map(\.sent), [[2, 3]])
+        XCTAssertEqual(conflict.conflicts.map { $0.sent.map(\.handle) }, [[2, 3]])
         XCTAssertEqual(conflict.conflicts.map(\.client), [3])
         let confirmed = machine.resolve { _ in .confirmed(2) }
         XCTAssertEqual(confirmed.requests, ["send A=3@t10"])
@@ -189,7 +189,7 @@ final class MachineQueueTests: MachineTestCase {
                     clientEdited: Date(timeIntervalSince1970: 1_700_000_000),
                     server: 10,
                     ancestor: 1,
-                    sent: [2]
+                    sent: [SentVersion(handle: 2, base: 1)]
                 )
             ]
         )
