@@ -153,7 +153,9 @@ extension SyncState {
         guard record.pending?.handle == client else { return }
         let order = nextDeliveryOrder()
         change(name) { record in
-            record.sent = []
+            // What was sent on this very version may still turn up on the server; what was sent on an older one
+            // would have been refused since.
+            record.sent.removeAll { $0.base != server }
             record.isDeletionSent = false
             switch resolution {
             case .confirmed: break
@@ -253,6 +255,7 @@ extension RecordState {
         if seen == former { seen = handle }
         if pending?.base == former { pending?.base = handle }
         if undelivered?.seen == former { undelivered?.seen = handle }
+        for index in sent.indices where sent[index].base == former { sent[index].base = handle }
     }
 
     /// What the cloud says last is what the app is to be told.
