@@ -1,0 +1,66 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The ancestor of a merge where the answer to an own request was lost.
+final class CommonAncestorTests: XCTestCase {
+    private func record(_ fields: [String: RecordValue]) -> Record {
+        Record(recordID: RecordID(recordName: "a"), recordType: "Item", fields: fields)
+    }
+
+    private func ancestor(
+        _ ancestor: [String: RecordValue]?,
+        client: [String: RecordValue],
+        server: [String: RecordValue],
+        sent: [String: RecordValue],
+        base: [String: RecordValue]?,
+        isClientLater: Bool = false
+    ) -> [String: RecordValue]? {
+        let lost = LostWrite(handle: ContentHandle(1), record: record(sent), base: base.map(record))
+        return CommonAncestor.reconstruct(
+            from: ancestor.map(record),
+            client: record(client),
+            server: record(server),
+            lost: [lost],
+            isClientLater: isClientLater
+        )?.fields
+    }
+
+    func testAFieldThatTheServerHasFromUsIsItsOwnAncestor() {
+        let found = ancestor(
+            ["x": 1, "y": 1],
+            client: ["x": 3, "y": 1],
+            server: ["x": 2, "y": 9],
+            sent: ["x": 2, "y": 1],
+            base: ["x": 1, "y": 1]
+        )
+        XCTAssertEqual(found, ["x": 2, "y": 1])
+    }
+
+    func testAFieldThatWasSentAlongUnchangedIsNotOurs() {
+        let found = ancestor(
+            nil,
+            client: ["x": 3],
+            server: ["x": 2],
+            sent: ["x": 2],
+            base: ["x": 2]
+        )
+        XCTAssertNil(found)
+    }
+
+    func testWithoutAnAncestorTheOtherFieldsAreDecidedAsWithoutOne() {
+        let client: [String: RecordValue] = ["own": 3, "both": 5, "mine": 7, "theirs": .null]
+        let server: [String: RecordValue] = ["own": 2, "both": 6, "theirs": 8]
+        let sent: [String: RecordValue] = ["own": 2, "both": 4]
+        let early = ancestor(nil, client: client, server: server, sent: sent, base: nil)
+        XCTAssertEqual(early, ["own": 2, "both": 5, "mine": .null, "theirs": .null])
+        let late = ancestor(nil, client: client, server: server, sent: sent, base: nil, isClientLater: true)
+        XCTAssertEqual(late, ["own": 2, "both": 6, "mine": .null, "theirs": .null])
+    }
+
+    func testNothingOfOursOnTheServerLeavesTheAncestorAsItIs() {
+        let found = ancestor(["x": 1], client: ["x": 3], server: ["x": 4], sent: ["x": 2], base: ["x": 1])
+        XCTAssertEqual(found, ["x": 1])
+    }
+}

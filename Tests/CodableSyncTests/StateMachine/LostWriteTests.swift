@@ -1,0 +1,32 @@
+import XCTest
+
+@testable import CodableSync
+
+/// What was sent and not answered is remembered for as long as it may turn up on the server.
+final class LostWriteTests: XCTestCase {
+    private func state(resolvedAgainst server: KnownVersion) -> SyncState {
+        let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
+        var state = SyncState()
+        state.apply(.fetched(name: "A", base))
+        let edit = LocalChange(kind: .save(ContentHandle(2), size: 1), edited: nil, base: base.handle)
+        state.apply(.queued(name: "A", edit))
+        state.apply(.sending([SentContents(name: "A", handle: ContentHandle(2))]))
+        // A newer edit, by somebody who has not seen the version that the request was made on.
+        let newer = LocalChange(kind: .save(ContentHandle(3), size: 1), edited: nil, base: nil)
+        state.apply(.queued(name: "A", newer))
+        if server != base { state.apply(.fetched(name: "A", server)) }
+        let merged = Resolution.merged(ContentHandle(5), size: 1, edited: nil)
+        state.apply(.resolved(name: "A", client: ContentHandle(3), server: server.handle, merged))
+        return state
+    }
+
+    func testADecisionOnTheVersionThatTheRequestWasMadeOnKeepsIt() {
+        let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
+        XCTAssertEqual(state(resolvedAgainst: base)["A"]?.sent.map(\.handle), [ContentHandle(2)])
+    }
+
+    func testADecisionOnANewerVersionForgetsIt() {
+        let newer = KnownVersion(changeTag: "t2", handle: ContentHandle(4), hash: 4, modified: nil)
+        XCTAssertEqual(state(resolvedAgainst: newer)["A"]?.sent, [])
+    }
+}
