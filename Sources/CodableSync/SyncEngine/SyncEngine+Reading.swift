@@ -20,10 +20,9 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func models(named names: [String]) async throws -> [Model] {
         try await ready()
-        guard let state = machine?.state else { throw SyncError.closed }
-        let shown = names.compactMap { name in state.shownHandle(of: name).map { (name, $0) } }
-        for (name, handle) in shown { process(.read(name: name, handle)) }
-        return try await decode(shown.map { name, handle in (handle, state[name]?.known?.handle) })
+        let shown = try shownContents(of: names)
+        for one in shown { process(.read(name: one.name, one.shown)) }
+        return try await models(of: shown)
     }
 
     /// Reads all models, in the order of their record names.
@@ -32,12 +31,10 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func allModels() async throws -> [Model] {
         try await ready()
-        guard let state = machine?.state else { throw SyncError.closed }
+        guard let names = machine?.state.sortedNames else { throw SyncError.closed }
+        let shown = try shownContents(of: names)
         process(.readAll(through: ContentHandle(nextHandle - 1)))
-        let shown = state.sortedNames.compactMap { name in
-            state.shownHandle(of: name).map { ($0, state[name]?.known?.handle) }
-        }
-        return try await decode(shown)
+        return try await models(of: shown)
     }
 
     /// The changes that the server has not confirmed, parked ones included.
@@ -47,18 +44,18 @@ extension SyncEngine {
     public func pendingChanges() async throws -> [PendingChange<Model>] {
         try await ready()
         guard let machine else { throw SyncError.closed }
-        let state = machine.state
-        let names = state.pendingNames
-        let stages = names.map { machine.stage(of: $0) }
+        // Collected before anything is awaited: a copy of the state that is kept would make every change dear.
+        let pending = machine.state.pendingNames.compactMap { name in
+            machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
+        }
         var changes: [PendingChange<Model>] = []
-        for (name, stage) in zip(names, stages) {
-            guard let pending = state[name]?.pending else { continue }
+        for (name, change, stage) in pending {
             changes.append(
                 PendingChange(
                     recordName: name,
-                    model: try await decodeIfPossible(pending.handle),
-                    isDeletion: pending.isDeletion,
-                    edited: pending.edited,
+                    model: try await decodeIfPossible(name, change.handle),
+                    isDeletion: change.isDeletion,
+                    edited: change.edited,
                     stage: stage
                 )
             )
@@ -72,15 +69,18 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func parkedChanges() async throws -> [ParkedChange<Model>] {
         try await ready()
-        guard let state = machine?.state else { throw SyncError.closed }
+        guard let machine else { throw SyncError.closed }
+        let parked = machine.state.parkedQueue.names.compactMap { name in
+            machine.state[name].map { (name: name, record: $0) }
+        }
         var changes: [ParkedChange<Model>] = []
-        for name in state.parkedQueue.names {
-            guard let record = state[name], let reason = record.pending?.parked else { continue }
+        for (name, record) in parked {
+            guard let reason = record.pending?.parked else { continue }
             changes.append(
                 ParkedChange(
                     recordName: name,
-                    client: try await decodeIfPossible(record.pending?.handle),
-                    server: try await decodeIfPossible(record.known?.handle),
+                    client: try await decodeIfPossible(name, record.pending?.handle),
+                    server: try await decodeIfPossible(name, record.known?.handle),
                     reason: reason
                 )
             )
@@ -114,25 +114,53 @@ extension SyncEngine {
 
     // MARK: Parts
 
-    /// Decodes contents beside the actor; those that cannot be decoded are left out.
-    private func decode(_ handles: [(shown: ContentHandle, known: ContentHandle?)]) async throws -> [Model] {
+    /// What reads of these records show now.
+    private func shownContents(of names: [String]) throws -> [ShownContents] {
+        guard let machine else { throw SyncError.closed }
+        return names.compactMap { name in
+            machine.state.shownHandle(of: name).map { shown in
+                ShownContents(name: name, shown: shown, known: machine.state[name]?.known?.handle)
+            }
+        }
+    }
+
+    /// Decodes contents beside the actor, in their order; those that cannot be decoded are left out.
+    private func models(of shown: [ShownContents]) async throws -> [Model] {
+        var decoded: [String: Model] = [:]
+        var wanted = shown
+        // Contents that were replaced meanwhile may be gone: then the newer ones are read.
+        for _ in 0..<8 where !wanted.isEmpty {
+            let (models, missing) = try await decode(wanted)
+            decoded.merge(models) { $1 }
+            wanted = missing.isEmpty ? [] : try shownContents(of: missing)
+        }
+        return shown.compactMap { decoded[$0.name] }
+    }
+
+    private func decode(_ wanted: [ShownContents]) async throws -> (
+        models: [String: Model], missing: [String]
+    ) {
         let coding = coding
         let journal = journal
         let storesSystemFields = Model.self is any SystemFieldsStoring.Type
         let task = Task.detached {
-            var models: [Model] = []
-            for (shown, known) in handles {
-                guard var record = try journal?.load([shown])[shown] else { continue }
-                if storesSystemFields, record.systemFields == nil, let known {
+            var models: [String: Model] = [:]
+            var missing: [String] = []
+            for one in wanted {
+                guard var record = try journal?.load([one.shown])[one.shown] else {
+                    missing.append(one.name)
+                    continue
+                }
+                if storesSystemFields, record.systemFields == nil, let known = one.known {
                     record.systemFields = try journal?.load([known])[known]?.systemFields
                 }
                 do {
-                    models.append(try coding.decode(record))
+                    models[one.name] = try coding.decode(record)
                 } catch {
                     continue  // Reported where it is delivered; a read shows what can be shown.
                 }
             }
-            return models
+            return (models, missing)
         }
         do {
             return try await task.value
@@ -141,8 +169,15 @@ extension SyncEngine {
         }
     }
 
-    private func decodeIfPossible(_ handle: ContentHandle?) async throws -> Model? {
+    private func decodeIfPossible(_ name: String, _ handle: ContentHandle?) async throws -> Model? {
         guard let handle else { return nil }
-        return try await decode([(handle, nil)]).first
+        return try await decode([ShownContents(name: name, shown: handle, known: nil)]).models[name]
     }
+}
+
+/// Contents that a read shows, and the cloud's version below them.
+private struct ShownContents: Sendable {
+    var name: String
+    var shown: ContentHandle
+    var known: ContentHandle?
 }

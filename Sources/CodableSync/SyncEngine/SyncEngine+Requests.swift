@@ -56,7 +56,9 @@ extension SyncEngine {
             if replacing {
                 // Two requests: a zone can be named only once in each.
                 let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
-                if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound { throw error }
+                if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound {
+                    throw error
+                }
             }
             return try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         } then: { engine, result in

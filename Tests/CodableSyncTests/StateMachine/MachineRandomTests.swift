@@ -210,7 +210,8 @@ private struct RandomRun {
                 case 1: .merged(ContentHandle(next()), size: 10, edited: item.clientEdited)
                 case 2: .server
                 case 3: .failed(ParkReason(kind: .resolverFailed, message: "no"))
-                default: item.sent.first.map { item.server == nil ? .client : .confirmed($0.handle) } ?? .client
+                default:
+                    item.sent.first.map { item.server == nil ? .client : .confirmed($0.handle) } ?? .client
                 }
             return Reconciled(item: item, resolution: resolution, wasAsked: true)
         }
