@@ -41,6 +41,7 @@ extension SyncStateMachine {
             // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
             guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
+            entries += readBefore(item.name)
             entries.append(
                 .resolved(
                     name: item.name,

@@ -113,7 +113,7 @@ extension SyncStateMachine {
             runTotals.deleted += 1
             totals.fetched += 1
         }
-        return [.fetchedDeletion(name: name)]
+        return readBefore(name) + [.fetchedDeletion(name: name)]
     }
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.

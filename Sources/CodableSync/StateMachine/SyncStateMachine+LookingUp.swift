@@ -68,7 +68,7 @@ extension SyncStateMachine {
             if let record = state[name], record.known == nil, record.isSendable {
                 return refusedWithoutReason(name)
             }
-            return [.fetchedDeletion(name: name)]
+            return readBefore(name) + [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:
             guard state[name]?.pending != nil else {
                 emit(.failed(error))
@@ -106,6 +106,6 @@ extension SyncStateMachine {
         if let sent, sent.changeTag == server.changeTag || sent.isNewer(than: server) {
             return refusedWithoutReason(name)
         }
-        return [.fetched(name: name, server)]
+        return readBefore(name) + [.fetched(name: name, server)]
     }
 }

@@ -165,7 +165,7 @@ extension SyncStateMachine {
             return confirmed(result, version)
         case .unchanged:
             guard let handle = result.handle, let known = state[name]?.known else { return [] }
-            return [.saved(name: name, sent: handle, known)]
+            return readBefore(name) + [.saved(name: name, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
             totals.deleted += 1
@@ -195,12 +195,12 @@ extension SyncStateMachine {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
         if fetching.request != nil { savedDuringFetch[result.name] = true }
-        let saved = JournalEntry.saved(name: result.name, sent: handle, version)
-        guard deletedInFlight.contains(result.name) else { return [saved] }
+        let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
+        guard deletedInFlight.contains(result.name) else { return saved }
         // The feed said that it was deleted while it was being saved: before, or after?
         deletedInFlight.remove(result.name)
         lookUps.append(result.name)
-        return [saved, .unread([result.name])]
+        return saved + [.unread([result.name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -252,7 +252,7 @@ extension SyncStateMachine {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, error)
         }
-        return [.fetchedDeletion(name: result.name)]
+        return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
     }
 
     private mutating func meetQuota(_ error: CloudError) {
