@@ -21,10 +21,8 @@ package enum SyncInput: Equatable, Sendable {
     case discard(CallID, names: [String])
     case resync(CallID)
     case resolvePurge(CallID, uploadAgain: Bool)
-    /// The app has read a record, and so has seen these contents.
-    case read(name: String, ContentHandle)
-    /// The app has read all records, and so has seen all contents up to this one.
-    case readAll(through: ContentHandle)
+    /// The app has read these records, and so has seen what they show.
+    case read([String])
     /// Nobody waits for a call any more.
     case abandoned(CallID)
 

@@ -41,7 +41,7 @@ extension SyncStateMachine {
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
             unknownErrors[change.name] = nil
-            reads[change.name] = nil
+            if change.kind == .delete { reads[change.name] = nil }
         }
         if entries.isEmpty {
             actions.append(.answer(call, .done))
@@ -126,14 +126,12 @@ extension SyncStateMachine {
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
-    /// The version that an edit of the app is made on: what it has seen, by reading or from a stream.
+    /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
     private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
         guard let record else { return nil }
-        let shown = record.isPendingOnTop ? record.pending?.handle : record.known?.handle
-        guard let shown, reads[name] == shown || readThrough.map({ shown <= $0 }) == true else {
-            return record.seen
-        }
-        return record.isPendingOnTop ? record.pending?.base : shown
+        guard let read = reads[name] else { return record.seen }
+        // Handles grow: the newer version has the greater one.
+        return record.seen.map { max($0, read) } ?? read
     }
 
     /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
@@ -152,26 +150,27 @@ extension SyncStateMachine {
         return coming
     }
 
-    /// What is on its way to the disk has not been read.
-    mutating func takeReadAll(through handle: ContentHandle) {
-        var through = handle
-        for batch in uncommitted {
-            for introduced in batch.entries.lazy.flatMap({ $0.introduced }) where introduced <= through {
-                through = ContentHandle(introduced.number == 0 ? 0 : introduced.number - 1)
-            }
-        }
-        readThrough = max(readThrough ?? through, through)
+    /// What the app has read it has seen; what is on its way to the disk it has not.
+    mutating func takeRead(_ name: String) {
+        guard let record = state[name], state.shownHandle(of: name) != nil else { return }
+        reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
     func readBefore(_ name: String) -> [JournalEntry] {
-        guard let record = state[name], let shown = state.shownHandle(of: name),
-            let base = record.isPendingOnTop ? record.pending?.base : shown,
-            record.seen.map({ $0 < base }) ?? true,
-            reads[name] == shown || readThrough.map({ shown <= $0 }) == true
-        else { return [] }
+        guard let record = state[name], let read = reads[name], record.seen.map({ $0 < read }) ?? true else {
+            return []
+        }
         // No delivery has the order 0: what is to be delivered stays so.
-        return [.accepted([AcceptedChange(name: name, order: 0, seen: base)])]
+        return [.accepted([AcceptedChange(name: name, order: 0, seen: read)])]
+    }
+
+    /// What the app has taken from a stream counts for more than what it has read before.
+    mutating func forgetReads(before changes: [AcceptedChange]) {
+        for change in changes where change.order != 0 {
+            guard let read = reads[change.name] else { continue }
+            if change.seen.map({ read <= $0 }) ?? true { reads[change.name] = nil }
+        }
     }
 
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {

@@ -16,7 +16,10 @@ extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
         let committed = uncommitted.remove(at: index)
-        for entry in committed.entries { state.apply(entry) }
+        for entry in committed.entries {
+            state.apply(entry)
+            if case .accepted(let changes) = entry { forgetReads(before: changes) }
+        }
         passOnRenewed()
         switch committed.then {
         case .nothing: break

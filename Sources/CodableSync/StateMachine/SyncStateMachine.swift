@@ -69,7 +69,6 @@ package struct SyncStateMachine: Sendable {
     var streams: [StreamState] = []
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
-    var readThrough: ContentHandle?
     var uncommitted: [UncommittedBatch] = []
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
@@ -122,8 +121,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let name, let handle): reads[name] = handle
-        case .readAll(let handle): takeReadAll(through: handle)
+        case .read(let names): for name in names { takeRead(name) }
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)

@@ -21,7 +21,7 @@ extension SyncEngine {
     public func models(named names: [String]) async throws -> [Model] {
         try await ready()
         let shown = try shownContents(of: names)
-        for one in shown { process(.read(name: one.name, one.shown)) }
+        process(.read(shown.map(\.name)))
         return try await models(of: shown)
     }
 
@@ -33,7 +33,7 @@ extension SyncEngine {
         try await ready()
         guard let names = machine?.state.sortedNames else { throw SyncError.closed }
         let shown = try shownContents(of: names)
-        process(.readAll(through: ContentHandle(nextHandle - 1)))
+        process(.read(names))
         return try await models(of: shown)
     }
 
