@@ -239,9 +239,13 @@ extension RecordState {
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
-            // The newer edit was made by somebody who knew what is now confirmed.
+            // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle
-            seen = version.handle
+            if isPendingNews {
+                undelivered?.seen = version.handle
+            } else {
+                seen = version.handle
+            }
         }
     }
 

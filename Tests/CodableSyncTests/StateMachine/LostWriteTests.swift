@@ -29,4 +29,19 @@ final class LostWriteTests: XCTestCase {
         let newer = KnownVersion(changeTag: "t2", handle: ContentHandle(4), hash: 4, modified: nil)
         XCTAssertEqual(state(resolvedAgainst: newer)["A"]?.sent, [])
     }
+
+    func testAnOwnWriteBelowAnUnseenMergeIsNotSeenByIt() {
+        var state = state(
+            resolvedAgainst: KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
+        )
+        let own = KnownVersion(changeTag: "t2", handle: ContentHandle(6), hash: 2, modified: nil)
+        state.apply(.fetched(name: "A", own))
+        state.apply(
+            .resolved(name: "A", client: ContentHandle(5), server: own.handle, .confirmed(ContentHandle(2)))
+        )
+        // The merge goes on top of it; the app has still seen neither.
+        XCTAssertEqual(state["A"]?.pending?.base, own.handle)
+        XCTAssertNotEqual(state["A"]?.seen, own.handle)
+        XCTAssertEqual(state["A"]?.undelivered?.kind, .updated(ContentHandle(5)))
+    }
 }
