@@ -64,7 +64,9 @@ extension LostWrite {
     /// Whether a field on the server is this write's own doing.
     fileprivate func arrived(_ value: RecordValue, of name: String, in server: Record) -> Bool {
         guard !ReservedField.isReserved(name), value.isSame(as: server.value(name)) else { return false }
-        return base.map { !value.isSame(as: $0.value(name)) } ?? !value.isNothing
+        // Two devices may create one record with some fields alike: a creation proves nothing.
+        guard let base else { return false }
+        return !value.isSame(as: base.value(name))
     }
 }
 

@@ -53,10 +53,15 @@ final class CommonAncestorTests: XCTestCase {
         let client: [String: RecordValue] = ["own": 3, "both": 5, "mine": 7, "theirs": .null]
         let server: [String: RecordValue] = ["own": 2, "both": 6, "theirs": 8]
         let sent: [String: RecordValue] = ["own": 2, "both": 4]
-        let early = ancestor(nil, client: client, server: server, sent: sent, base: nil)
+        let base: [String: RecordValue] = ["own": 1, "both": 4]
+        let early = ancestor(nil, client: client, server: server, sent: sent, base: base)
         XCTAssertEqual(early, ["own": 2, "both": 5, "mine": .null, "theirs": .null])
-        let late = ancestor(nil, client: client, server: server, sent: sent, base: nil, isClientLater: true)
+        let late = ancestor(nil, client: client, server: server, sent: sent, base: base, isClientLater: true)
         XCTAssertEqual(late, ["own": 2, "both": 6, "mine": .null, "theirs": .null])
+    }
+
+    func testACreationThatWasSentIsNoAncestor() {
+        XCTAssertNil(ancestor(nil, client: ["x": 3], server: ["x": 2], sent: ["x": 2], base: nil))
     }
 
     func testNothingOfOursOnTheServerLeavesTheAncestorAsItIs() {
