@@ -71,10 +71,15 @@ final class LedgerDirectoryTests: XCTestCase {
         guard case .acquired(let lock) = try fileSystem.lock("/ledger/lock", waiting: false) else {
             return XCTFail("the lock is free")
         }
-        let tasks = (0..<50).map { index in
+        let attempts = fileSystem.calls.filter { $0.kind == .lock }.count
+        func save(_ index: Int) -> Task<Void, any Error> {
             Task { try await LedgerDirectoryFixture.saveRecords(["\(index)"], text: "text", in: directory) }
         }
-        while directory.waitingCount < 40 { await Task.yield() }
+        // The first has left the line and waits for the lock; the others stand in line behind it.
+        var tasks = [save(0)]
+        while fileSystem.calls.filter({ $0.kind == .lock }).count == attempts { await Task.yield() }
+        tasks += (1..<50).map(save)
+        while directory.waitingCount < 49 { await Task.yield() }
         lock.release()
         for task in tasks { try await task.value }
         let used = fileSystem.calls.filter { $0.kind == .flush }.count - flushes
