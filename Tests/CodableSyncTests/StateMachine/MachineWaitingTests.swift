@@ -13,4 +13,11 @@ final class MachineWaitingTests: MachineTestCase {
         XCTAssertEqual(answers.count, 1)
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
+
+    func testADeferredChangeThatIsGivenUpDoesNotHoldAnotherOneBack() {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .failed(CloudError(.networkFailure)) }
+        machine.run(.discard(machine.newCall(), names: ["A"]))
+        XCTAssertEqual(machine.upload("B", 2).requests, ["send B=2@-"])
+    }
 }
