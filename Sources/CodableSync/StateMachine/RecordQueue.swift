@@ -3,10 +3,9 @@
 /// Appending, removing and asking cost O(1), amortised; positions grow for ever, so that "everything that was
 /// queued before now" is a number.
 package struct RecordQueue: Sendable {
-    private var places: [String?] = []
-    /// The position of `places[0]`.
-    private var base = 0
-    /// The first place that may hold a name.
+    /// Places in the order of their positions; one whose position is no longer its name's is a gap.
+    private var places: [(name: String, position: Int)] = []
+    /// The first place that holds a name, or the end.
     private var head = 0
     private var positions = RecordTable<Int>()
 
@@ -16,13 +15,16 @@ package struct RecordQueue: Sendable {
     package var isEmpty: Bool { positions.isEmpty }
 
     /// The position that the next name will get.
-    package var endPosition: Int { base + places.count }
+    package private(set) var endPosition = 0
 
     /// The position of the first name, or ``endPosition`` if there is none.
-    package var firstPosition: Int { base + head }
+    package var firstPosition: Int { head < places.count ? places[head].position : endPosition }
 
     /// The first name.
-    package var first: String? { head < places.count ? places[head] : nil }
+    package var first: String? { head < places.count ? places[head].name : nil }
+
+    /// How many places are kept, gaps included.
+    var placeCount: Int { places.count }
 
     package func contains(_ name: String) -> Bool { positions[name] != nil }
 
@@ -30,15 +32,15 @@ package struct RecordQueue: Sendable {
     package mutating func append(_ name: String) {
         guard positions[name] == nil else { return }
         positions[name] = endPosition
-        places.append(name)
+        places.append((name, endPosition))
+        endPosition += 1
     }
 
     /// Takes a name out, wherever it is.
     package mutating func remove(_ name: String) {
-        guard let position = positions[name] else { return }
+        guard positions[name] != nil else { return }
         positions[name] = nil
-        places[position - base] = nil
-        skipGaps()
+        dropGaps()
     }
 
     /// Moves a name to the end.
@@ -48,16 +50,16 @@ package struct RecordQueue: Sendable {
     }
 
     /// The names in order, from the first.
-    package var names: some Sequence<String> { places[head...].lazy.compactMap { $0 } }
+    package var names: some Sequence<String> {
+        places[head...].lazy.filter { positions[$0.name] == $0.position }.map(\.name)
+    }
 
-    private mutating func skipGaps() {
-        while head < places.count, places[head] == nil { head += 1 }
-        // Rebuilt only when at least half is gap, so each append pays for it once.
-        if head > 64, head * 2 > places.count {
-            places.removeFirst(head)
-            base += head
-            head = 0
-        }
+    private mutating func dropGaps() {
+        while head < places.count, positions[places[head].name] != places[head].position { head += 1 }
+        // Rebuilt only when more than half is gap, so each removal pays for a few places.
+        guard places.count > 64, places.count > count * 2 else { return }
+        places = places[head...].filter { positions[$0.name] == $0.position }
+        head = 0
     }
 }
 

@@ -29,6 +29,9 @@ package struct SyncState: Sendable {
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
     package var renewed: [String] = []
 
+    /// Records that were changed and cannot be sent now, since this was last drained: as little a part of the state.
+    var unsendable: [String] = []
+
     package init() {}
 
     package subscript(name: String) -> RecordState? { records[name] }
@@ -47,6 +50,7 @@ package struct SyncState: Sendable {
         records[name] = after
         knownCount += (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1)
         place(name, in: \.sendQueue, if: after?.isSendable == true)
+        if after?.isSendable != true { unsendable.append(name) }
         place(name, in: \.conflictQueue, if: after?.isInConflict == true)
         place(name, in: \.parkedQueue, if: after?.pending?.parked != nil)
         place(name, in: \.unreadQueue, if: after?.isUnread == true)

@@ -237,7 +237,9 @@ extension SyncStateMachine {
 
     /// All that was queued when the last caller began to wait has been tried.
     private var isSendingDone: Bool {
-        guard !sending.isBusy, !lookingUp.isBusy, lookUps.isEmpty else { return false }
+        guard !sending.isBusy, !lookingUp.isBusy, lookUps.isEmpty || isWaiting(lookingUp) else {
+            return false
+        }
         return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
     }
 

@@ -20,6 +20,7 @@ extension SyncStateMachine {
             state.apply(entry)
             if case .accepted(let changes) = entry { forgetReads(before: changes) }
         }
+        forgetDeferralOfUnsendable()
         passOnRenewed()
         switch committed.then {
         case .nothing: break
@@ -40,6 +41,13 @@ extension SyncStateMachine {
             zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
         }
+    }
+
+    /// What is not to be sent does not wait for it either.
+    private mutating func forgetDeferralOfUnsendable() {
+        let names = state.unsendable
+        state.unsendable = []
+        for name in names where !state.sendQueue.contains(name) { deferred.remove(name) }
     }
 
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.

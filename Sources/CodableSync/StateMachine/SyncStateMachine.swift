@@ -87,6 +87,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         self.state.renewed = []
+        self.state.unsendable = []
         for name in state.unreadQueue.names { lookUps.append(name) }
         self.now = now
         if let until = state.summary.serverWait {

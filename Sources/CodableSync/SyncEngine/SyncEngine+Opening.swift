@@ -118,9 +118,15 @@ extension SyncEngine {
     ///
     /// - Throws: Never; it may in a later version.
     public func close() async throws {
-        if case .closed = phase { return }
+        if let closing { return await closing.value }
         let opening = phase
         phase = .closed
+        let task = Task { await end(opening) }
+        closing = task
+        await task.value
+    }
+
+    private func end(_ opening: Phase) async {
         if case .opening(let task) = opening { _ = await task.result }
         // What is under way to the disk is stored, and its callers are told so.
         await journal?.close()

@@ -32,6 +32,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var journal: JournalLane?
     /// Passes on what the journal says; it ends with the journal.
     var outcomeTask: Task<Void, Never>?
+    /// What the first `close` does; later ones wait for it.
+    var closing: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
     /// Calls whose task was cancelled before they were known.
     var lastCall: CallID = 0

@@ -50,6 +50,21 @@ final class LifetimeTests: XCTestCase {
         }
     }
 
+    func testWhicheverOfTwoClosesReturnsTheDirectoryIsFree() async throws {
+        let files = MemoryFileSystem()
+        for _ in 0..<20 {
+            let device = Device<Note>(cloud.database(user: "alice"), files: files)
+            try await device.engine.upload(Note("a", "Tea"))
+            let engine = device.engine
+            let first = Task { try await engine.close() }
+            try await device.engine.close()
+            let next = Device<Note>(cloud.database(user: "alice"), files: files)
+            try await next.engine.upload(Note("b", "Tea"))
+            try await first.value
+            try await next.engine.close()
+        }
+    }
+
     func testCloseEndsStreamsAndLaterCallsSayClosed() async throws {
         let device = makeDevice()
         try await device.engine.upload(Note("a", "Tea"))
