@@ -7,6 +7,8 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     /// The model in the cloud.
     public let server: Model
     /// The last model that both sides had in common; `nil` if there is none, or it is not known.
+    ///
+    /// Where the answer to an own request was lost, fields that the server has from it count as in common.
     public let ancestor: Model?
     /// When the user of this device made the edit.
     public let clientEdited: Date
