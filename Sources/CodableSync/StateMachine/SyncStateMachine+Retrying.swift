@@ -132,54 +132,10 @@ extension SyncStateMachine {
         }
     }
 
-    /// There is no user to act for, until a signal or a look says otherwise.
-    mutating func loseAccount(_ error: CloudError) {
-        let isTemporary = error.code == .accountTemporarilyUnavailable
-        let status: AccountStatus = isTemporary ? .temporarilyUnavailable : .noAccount
-        account = .unavailable(status)
-        report(status)
-        backOff(\.setup, .setupRetry, after: error)
-    }
-
-    mutating func report(_ status: AccountStatus) {
-        guard status != reportedAccount else { return }
-        reportedAccount = status
-        actions.append(.reportAccount(status))
-    }
-
     mutating func failWaiters(_ error: CloudError) {
         for index in waiters.indices where waiters[index].failure == nil {
             waiters[index].failure = error
         }
     }
 
-    // MARK: Status
-
-    mutating func reportStatus() {
-        let status = currentStatus
-        guard status != reported else { return }
-        reported = status
-        actions.append(.report(status))
-    }
-
-    private var currentStatus: SyncStatus {
-        if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision }
-        if let fault { return .paused(.configuration(fault)) }
-        switch account {
-        case .unavailable(let status): return .paused(.account(status))
-        case .other: return .paused(.account(.noAccount))
-        case .unknown, .confirmed: break
-        }
-        if sending.request != nil { return .sending }
-        if isFetchRunning { return .fetching }
-        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
-        if isOverQuota { return .paused(.quotaExceeded) }
-        for lane in [setup, fetching, sending] {
-            guard let retryAt = lane.retryAt, retryAt > now.monotonic else { continue }
-            if lane.failure?.code == .networkUnavailable { return .offline }
-            return .waiting(until: wallDate(at: retryAt))
-        }
-        return .idle
-    }
 }

@@ -1,0 +1,263 @@
+import RecordCoding
+
+/// What became of a request to send, as a whole and item by item; nothing is ever dropped.
+extension SyncStateMachine {
+    // MARK: A request that failed as a whole
+
+    mutating func failSend(_ error: CloudError) {
+        let items = inFlight
+        clearInFlight()
+        heed(error)
+        emit(.failed(error))
+        switch error.recovery {
+        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+            takeAsItemErrors(items, error)
+        case .split, .park, .resolveConflict, .acceptDeletion:
+            // Too large, or one of them is refused and the server does not say which: halve.
+            if items.count == 1, let item = items.first {
+                let entries = park(item.name, reasonToPark(item.name, after: error))
+                planner.grow()
+                return store(entries)
+            }
+            planner.halve(after: items.count)
+        case .unwrap: takeAsItemErrors(items, error)
+        case .waitForQuota:
+            meetQuota(error)
+        case .recreateZone, .askUser, .uploadEverything:
+            examineZone(after: error)
+        case .retryThenPark:
+            let entries = items.flatMap { countUnknownError($0.name, error) }
+            backOffSending(error)
+            store(entries)
+        default:
+            if meetsWholeEngine(error) { return failWaiters(error) }
+            backOffSending(error)
+        }
+    }
+
+    private mutating func takeAsItemErrors(_ items: [SendItem], _ error: CloudError) {
+        inFlight = items
+        for item in items { inFlightNames[item.name] = true }
+        take(items.map { unwrapped($0, error) })
+    }
+
+    private func unwrapped(_ item: SendItem, _ error: CloudError) -> SendResult {
+        let isOwn = error.recovery != .unwrap
+        let found = isOwn ? error : error.itemErrors.first { $0.key.recordName == item.name }?.value
+        let outcome: SendResult.Outcome = found.map { .failed($0) } ?? .unmentioned
+        return SendResult(name: item.name, handle: item.handle, outcome: outcome)
+    }
+
+    private mutating func backOffSending(_ error: CloudError) {
+        sending.failure = error
+        failWaiters(error)
+        backOff(\.sending, .sendRetry, after: error)
+    }
+
+    // MARK: A request with a result for each item
+
+    mutating func take(_ results: [SendResult]) {
+        var entries: [JournalEntry] = []
+        var outcome = SendOutcome()
+        var answered = RecordTable<Bool>()
+        for result in results where inFlightNames[result.name] != nil && answered[result.name] == nil {
+            answered[result.name] = true
+            entries += take(result, &outcome)
+        }
+        for item in inFlight where answered[item.name] == nil {
+            emit(.unmentioned(recordName: item.name))
+            deferItem(item.name, after: nil)
+            outcome.failed += 1
+        }
+        if outcome.collateral.count == inFlight.count {
+            // Nobody is to blame, so nothing would be different the next time.
+            for name in outcome.collateral { deferItem(name, after: nil) }
+        } else if !outcome.collateral.isEmpty {
+            extendPass()
+        }
+        emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
+        if outcome.saved + outcome.deleted > 0 {
+            hasToldOfQuota = false
+            zoneLosses = 0
+            sending.backoff.reset()
+            zoneLosses = 0
+            sending.failure = nil
+            planner.grow()
+        }
+        store(entries)
+        if let error = outcome.zoneError { examineZone(after: error) }
+    }
+
+    private mutating func store(_ entries: [JournalEntry]) {
+        if entries.isEmpty {
+            clearInFlight()
+        } else {
+            sending.isStoring = true
+            append(entries, then: .sent(extendsPass: true))
+        }
+    }
+
+    private mutating func take(_ result: SendResult, _ outcome: inout SendOutcome) -> [JournalEntry] {
+        let name = result.name
+        switch result.outcome {
+        case .saved(let version):
+            outcome.saved += 1
+            totals.sent += 1
+            unknownErrors[name] = nil
+            return confirmed(result, version)
+        case .unchanged:
+            guard let handle = result.handle, let known = state[name]?.known else { return [] }
+            return readBefore(name) + [.saved(name: name, sent: handle, known)]
+        case .deleted:
+            outcome.deleted += 1
+            totals.deleted += 1
+            return [.deletionConfirmed(name: name)]
+        case .conflict(let server?):
+            outcome.failed += 1
+            return takeConflict(of: name, with: server)
+        case .conflict(nil):
+            outcome.failed += 1
+            lookUps.append(name)
+            return []
+        case .unreadable(let reason):
+            outcome.failed += 1
+            return park(name, ParkReason(kind: .contentsUnreadable, message: reason))
+        case .unmentioned:
+            outcome.failed += 1
+            emit(.unmentioned(recordName: name))
+            deferItem(name, after: nil)
+            return []
+        case .failed(let error):
+            outcome.failed += 1
+            return take(error, of: result, &outcome)
+        }
+    }
+
+    private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
+        guard let handle = result.handle else { return [] }
+        conflictRounds[result.name] = nil
+        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
+        guard deletedInFlight.contains(result.name) else { return saved }
+        // The feed said that it was deleted while it was being saved: before, or after?
+        deletedInFlight.remove(result.name)
+        lookUps.append(result.name)
+        return saved + [.unread([result.name])]
+    }
+
+    /// What the error of one item leads to; nothing is ever dropped.
+    private mutating func take(
+        _ error: CloudError,
+        of result: SendResult,
+        _ outcome: inout SendOutcome
+    ) -> [JournalEntry] {
+        let name = result.name
+        heed(error)
+        switch error.recovery {
+        case .retry, .continueFetching, .unwrap, .refetch:
+            deferItem(name, after: error)
+            return []
+        case .resolveConflict:
+            lookUps.append(name)
+            return []
+        case .acceptDeletion:
+            return takeMissing(result, error)
+        case .resend:
+            // Innocent: sent again in the next round, after the others.
+            state.moveToEndOfSendQueue(name)
+            outcome.collateral.append(name)
+            return []
+        case .split, .park:
+            return park(name, reasonToPark(name, after: error))
+        case .retryThenPark:
+            deferItem(name, after: error)
+            return countUnknownError(name, error)
+        case .waitForQuota:
+            meetQuota(error)
+            return []
+        case .recreateZone, .askUser, .uploadEverything:
+            outcome.zoneError = error
+            return []
+        case .waitForAccount, .stop:
+            if meetsWholeEngine(error) { failWaiters(error) }
+            return []
+        }
+    }
+
+    private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
+        if result.handle == nil {
+            totals.deleted += 1
+            return [.deletionConfirmed(name: result.name)]
+        }
+        // A record that was never there cannot be missing: the answer makes no sense.
+        guard let record = state[result.name], record.known != nil || record.pending?.base != nil else {
+            deferItem(result.name, after: error)
+            return countUnknownError(result.name, error)
+        }
+        return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
+    }
+
+    private mutating func meetQuota(_ error: CloudError) {
+        if !hasToldOfQuota { emit(.quotaExceeded) }
+        hasToldOfQuota = true
+        isOverQuota = true
+        failWaiters(error)
+        // Slow: only the user can make space.
+        let until = now.monotonic + .seconds(600)
+        sending.retryAt = until
+        actions.append(.setTimer(.sendRetry, at: until))
+    }
+
+    // MARK: Items that wait, and items that are set aside
+
+    /// Tries an item again with the lane's next try; the others go on.
+    mutating func deferItem(_ name: String, after error: CloudError?) {
+        deferred.append(name)
+        state.moveToEndOfSendQueue(name)
+        let isFirst = deferred.count == 1
+        if error?.retryAfter != nil || isFirst {
+            let until = sending.retryAt
+            backOff(\.sending, .sendRetry, after: error)
+            // The lane itself is free for the others.
+            sending.retryAt = until
+        }
+    }
+
+    mutating func countUnknownError(_ name: String, _ error: CloudError) -> [JournalEntry] {
+        let tries = (unknownErrors[name] ?? 0) + 1
+        unknownErrors[name] = tries
+        guard tries >= 8 else { return [] }
+        unknownErrors[name] = nil
+        deferred.remove(name)
+        return park(name, ParkReason(kind: .unknownError, message: error.description))
+    }
+
+    /// Why a single item is set aside; one that is too large says by how much, which servers do not.
+    private func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
+        guard error.recovery == .split else {
+            return ParkReason(kind: .refused, message: error.description)
+        }
+        var message = error.description
+        if case .save(_, let size)? = state[name]?.pending?.kind {
+            let limit = RecordLimits.maximumRecordBytes
+            message += " The record has \(size) bytes; the limit known here is \(limit)."
+        }
+        return ParkReason(kind: .tooLarge, message: message)
+    }
+
+    mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
+        totals.parked += 1
+        emit(.parked(recordName: name, reason))
+        return [.parked(name: name, reason), note(.parked, name, reason.message)]
+    }
+}
+
+/// What came out of one request.
+private struct SendOutcome {
+    var saved = 0
+    var deleted = 0
+    var failed = 0
+    var zoneError: CloudError?
+    /// Items that failed with others, for no fault of their own.
+    var collateral: [String] = []
+}

@@ -1,0 +1,74 @@
+/// Callers who wait until all is sent and fetched.
+extension SyncStateMachine {
+    /// Work that came out of the work that callers wait for belongs to it.
+    mutating func extendPass() {
+        if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
+    }
+
+    /// Callers whose fetch has ended go on to wait for what is sent, also while the next fetch is running.
+    mutating func endFetchPhases() {
+        let ended = isFetchRunning ? fetchRuns - 1 : fetchRuns
+        for index in waiters.indices {
+            if let run = waiters[index].fetchRun, ended >= run { waiters[index].fetchRun = nil }
+        }
+    }
+
+    /// Ends the calls whose work is done.
+    mutating func finishWaiters() {
+        guard !waiters.isEmpty else { return }
+        let isQuiet = isReconcilingDone
+        let isSent = isSendingDone
+        var stillWaiting: [Waiter] = []
+        for waiter in waiters {
+            if let error = outcomeThatEnds(waiter) {
+                actions.append(.answer(waiter.call, .failed(error)))
+                continue
+            }
+            if waiter.fetchRun == nil, isQuiet, !waiter.wantsSend || isSent {
+                actions.append(.answer(waiter.call, .summary(summary(since: waiter.before))))
+            } else {
+                stillWaiting.append(waiter)
+            }
+        }
+        waiters = stillWaiting
+    }
+
+    private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
+        if state.summary.zone == .purged { return .waitingForDecision }
+        if let failure = waiter.failure { return .cloud(failure) }
+        if let fault { return .cloud(fault) }
+        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
+        switch account {
+        case .unavailable(let status): return .cloud(Self.error(for: status))
+        case .other(let user):
+            return .cloud(
+                CloudError(.notAuthenticated, message: "The state belongs to another user than \(user).")
+            )
+        case .unknown, .confirmed: return nil
+        }
+    }
+
+    /// All that was queued when the last caller began to wait has been tried.
+    private var isSendingDone: Bool {
+        guard !sending.isBusy, !lookingUp.isBusy, lookUps.isEmpty || isWaiting(lookingUp) else {
+            return false
+        }
+        return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
+    }
+
+    /// No conflict is being decided, or could be.
+    private var isReconcilingDone: Bool {
+        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+    }
+
+    private func summary(since before: SyncSummary) -> SyncSummary {
+        var summary = SyncSummary()
+        summary.sent = totals.sent - before.sent
+        summary.deleted = totals.deleted - before.deleted
+        summary.fetched = totals.fetched - before.fetched
+        summary.conflictsResolved = totals.conflictsResolved - before.conflictsResolved
+        summary.parked = totals.parked - before.parked
+        summary.pending = state.pendingCount - state.parkedQueue.count
+        return summary
+    }
+}

@@ -1,0 +1,67 @@
+import RecordCoding
+
+/// A zone that is gone: why, and what becomes of its records.
+extension SyncStateMachine {
+    /// A zone that is missing more often in a row, whatever is done about it, waits for the lane's timer.
+    static var maximumZoneLosses: Int { 3 }
+
+    /// Notes that a request did not find the zone, so that its fate is looked up.
+    mutating func examineZone(after error: CloudError) {
+        guard zoneDoubt == nil else { return }
+        zoneDoubt = error
+        zoneLosses += 1
+        if zoneLosses > Self.maximumZoneLosses {
+            // Made anew, and missing again, and again: not without a pause.
+            failWaiters(error)
+            backOff(\.setup, .setupRetry, after: error)
+        }
+    }
+
+    mutating func resolveDoubt(_ error: CloudError) {
+        switch error.recovery {
+        case .askUser: loseZone(.purged)
+        case .uploadEverything: loseZone(.encryptedDataReset)
+        default:
+            let token = state.summary.databaseToken
+            request(\.setup) { .readDatabaseChanges($0, since: token) }
+        }
+    }
+
+    mutating func takeDatabaseChanges(_ request: RequestID, _ result: Result<ZoneFate, CloudError>) {
+        guard isAnswer(request, in: \.setup) else { return }
+        switch result {
+        case .success(let fate):
+            loseZone(fate.reason, token: fate.token)
+        case .failure(let error) where error.recovery == .refetch || error.recovery == .stop:
+            // The feed cannot tell; nobody asked for the records to go.
+            loseZone(nil)
+        case .failure(let error):
+            failSetup(error)
+        }
+    }
+
+    mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
+        setup.isStoring = true
+        // Until it is stored nothing is requested; what is under way is of a zone that is no more.
+        zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
+        abandonRequests()
+        wantsFetch = true
+        emit(.zoneLost(reason))
+        append(
+            [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
+                + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],
+            then: .zoneLost
+        )
+    }
+
+    /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
+    private mutating func abandonRequests() {
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
+        if !sending.isStoring { clearInFlight() }
+        if !lookingUp.isStoring { beingLookedUp = [] }
+        lookUps = RecordQueue()
+        deletedInFlight = RecordQueue()
+        forgetVersionsHandedOut()
+    }
+
+}
