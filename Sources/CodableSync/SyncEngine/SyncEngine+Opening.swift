@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     private func open() async throws {
-        try checkConfiguration()
+        try configuration.check(for: Model.self, in: zoneID, on: database)
         let location = StateLocation(
             database: database,
             configuration: configuration,
@@ -138,33 +138,5 @@ extension SyncEngine {
         for call in calls.values { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped
-    }
-
-    private func checkConfiguration() throws {
-        do {
-            try RecordLimits.checkRecordType(Model.recordType)
-        } catch {
-            throw SyncError.configuration("recordType: \(error)")
-        }
-        do {
-            try RecordLimits.checkZoneName(zoneID.zoneName)
-        } catch {
-            throw SyncError.configuration("zoneName: \(error)")
-        }
-        if Model.schemaVersion < 1 {
-            throw SyncError.configuration("schemaVersion is \(Model.schemaVersion), it must be 1 or above.")
-        }
-        if let size = configuration.fetchPageSize, size < 1 {
-            throw SyncError.configuration("fetchPageSize is \(size), it must be 1 or above.")
-        }
-        if configuration.requestDeadline <= .zero {
-            throw SyncError.configuration("requestDeadline must be above zero.")
-        }
-        if let interval = configuration.pollInterval, interval <= .zero {
-            throw SyncError.configuration("pollInterval must be above zero; use nil for no polling.")
-        }
-        if configuration.containerIdentifier?.isEmpty == true {
-            throw SyncError.configuration("containerIdentifier is empty.")
-        }
     }
 }
