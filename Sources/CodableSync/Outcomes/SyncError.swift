@@ -50,7 +50,7 @@ extension SyncError: CustomStringConvertible {
         switch self {
         case .invalidModels(let models):
             "Nothing was queued: "
-                + models.map { "\($0.recordName): \($0.reason)" }.joined(separator: "; ")
+                + models.map { "\($0.recordName.abbreviated): \($0.reason)" }.joined(separator: "; ")
         case .storageFull(let detail):
             "The disk is full, nothing was queued: \(detail). Make space and try again."
         case .stateInUse(let owner):

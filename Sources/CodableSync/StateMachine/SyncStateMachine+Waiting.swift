@@ -42,7 +42,10 @@ extension SyncStateMachine {
         case .unavailable(let status): return .cloud(Self.error(for: status))
         case .other(let user):
             return .cloud(
-                CloudError(.notAuthenticated, message: "The state belongs to another user than \(user).")
+                CloudError(
+                    .notAuthenticated,
+                    message: "The state belongs to another user than \(user.quoted)."
+                )
             )
         case .unknown, .confirmed: return nil
         }

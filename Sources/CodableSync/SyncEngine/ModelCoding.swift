@@ -18,10 +18,10 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         var description: String {
             switch self {
             case .otherRecordName(let expected, let found):
-                "The resolver returned a model with the record name \"\(found)\" for \"\(expected)\"; "
+                "The resolver returned a model with the record name \(found.quoted) for \(expected.quoted); "
                     + "a conflict cannot rename a record."
             case .asset(let field):
-                "The field \"\(field)\" is a file. This database does not carry assets: "
+                "The field \(field.quoted) is a file. This database does not carry assets: "
                     + "store the bytes as Data, or leave the field out."
             case .tooNew(let found, let known):
                 "The record was written with schema version \(found), this app knows \(known); update the app."
@@ -69,16 +69,16 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         switch error {
         case let error as EncodingError:
             if case .invalidValue(_, let context) = error { return describe(context) }
-            return "\(error)"
+            return "\(error)".abbreviated(to: 400)
         case let error as DecodingError:
             switch error {
             case .typeMismatch(_, let context), .valueNotFound(_, let context),
                 .keyNotFound(_, let context), .dataCorrupted(let context):
                 return describe(context)
-            @unknown default: return "\(error)"
+            @unknown default: return "\(error)".abbreviated(to: 400)
             }
         default:
-            return "\(error)"
+            return "\(error)".abbreviated(to: 400)
         }
     }
 
@@ -92,7 +92,8 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
 
     private func describe(_ path: [any CodingKey], _ text: String, _ cause: (any Error)?) -> String {
         if let cause = cause as? RecordCodingError { return "\(cause)" }
-        let place = path.map(\.stringValue).joined(separator: ".")
+        let place = path.map(\.stringValue).joined(separator: ".").abbreviated
+        let text = text.abbreviated(to: 400)
         return place.isEmpty ? text : "\(place): \(text)"
     }
 }

@@ -212,7 +212,7 @@ extension CloudError {
         } else if error is CancellationError {
             self.init(.operationCancelled)
         } else {
-            self.init(.unknown("\(type(of: error))"), message: "\(error)")
+            self.init(.unknown("\(type(of: error))"), message: "\(error)".abbreviated(to: 400))
         }
     }
 

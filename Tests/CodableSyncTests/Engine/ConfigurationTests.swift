@@ -168,6 +168,45 @@ final class ConfigurationTests: EngineScenario {
     }
 }
 
+extension ConfigurationTests {
+    /// Rule 5 of the malformed inputs: whatever a text from elsewhere is, it stays on its line and is short.
+    func testHostileTextNeitherForgesNorFloodsALine() throws {
+        let hostile =
+            "x\n2026-01-01 all is well\u{202E}\u{2028}\u{1B}[2J\0\u{85}" + String(repeating: "y", count: 9000)
+        let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: true)
+        let context = DecodingError.Context(codingPath: [], debugDescription: hostile)
+        let texts: [any CustomStringConvertible] = [
+            SyncError.invalidModels([.init(recordName: hostile, reason: "It is wrong.")]),
+            SyncError.cloud(CloudError(.unknown(hostile), message: hostile)),
+            CloudError(.unknown(hostile), message: hostile),
+            CloudError(wrapping: Hostile(description: hostile)),
+            FileError(.open, "/" + hostile, code: 2), FileError(.open, hostile + "/journal-1.jsonl", code: 2),
+            LogError.tooNew(path: hostile, found: 2, supported: 1), LogError.replaced(path: hostile),
+            LogError.otherFormat(path: hostile, expected: hostile),
+            NewerEntry(path: hostile, offset: 1, kind: hostile), JournalLineError.unknownKind(hostile),
+            ModelCoding<Note>.Failure.otherRecordName(expected: hostile, found: hostile),
+            ModelCoding<Note>.Failure.asset(field: hostile), coding.describe(Hostile(description: hostile)),
+            coding.describe(DecodingError.dataCorrupted(context)),
+        ]
+        for text in texts {
+            let text = text.description
+            XCTAssertLessThan(text.unicodeScalars.count, 900, String(text.prefix(100)))
+            let bad = text.unicodeScalars.filter { scalar in
+                ["\n", "\0", "\u{1B}", "\u{202E}", "\u{2028}", "\u{85}"].contains(scalar)
+            }
+            XCTAssertTrue(bad.isEmpty, String(text.prefix(100)))
+        }
+        // The end of a path says which file it is.
+        XCTAssertTrue(
+            FileError(.open, hostile + "/journal-1.jsonl", code: 2).message.contains("/journal-1.jsonl")
+        )
+    }
+}
+
+private struct Hostile: Error, CustomStringConvertible {
+    var description: String
+}
+
 /// A clock that goes back whenever a test wants it to, on the wall and off it.
 private final class BackwardClock: SyncClock {
     private let moment = Locked(

@@ -123,7 +123,7 @@ class StateScenarios: StateFileScenario {
         XCTAssertEqual(pending, ["p1", "p3"])
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
-        XCTAssertTrue(told[0].contains("journal-1.jsonl:\(line) ") && told[0].contains("checksum"), told[0])
+        XCTAssertTrue((told.first ?? "").contains("journal-1.jsonl:\(line) ") && (told.first ?? "").contains("checksum"), (told.first ?? ""))
         XCTAssertEqual(files.quarantine, [bytes])
         try await assertFetchesAll(device)
         let server = try await serverRecords()
