@@ -80,17 +80,19 @@ package final class JSONStateStore: StateStore {
     }
 
     package func append(_ batches: [JournalBatch]) throws {
-        var group = LogGroup()
+        var groups: [LogGroup] = []
         var places: [[JournalLine.Place]] = []
         do {
             for batch in batches {
+                var group = LogGroup()
                 for entry in batch.entries {
                     let line = Self.line(of: entry, in: batch)
                     try group.append(line.bytes)
                     places.append(line.places)
                 }
+                groups.append(group)
             }
-            let positions = try log.commit(group, flush: batches.contains { $0.flush })
+            let positions = try log.commit(groups, flush: batches.contains { $0.flush })
             index.withLock { index in
                 for (position, places) in zip(positions, places) {
                     for place in places { index[place.handle] = position.part(place.range) }

@@ -20,7 +20,10 @@ final class MalformedStateTests: StateFileScenario {
         XCTAssertEqual(pending, ["p4"])
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
-        XCTAssertTrue((told.first ?? "").hasPrefix("snapshot-2.jsonl:0 (byte 0): the file is missing"), (told.first ?? ""))
+        XCTAssertTrue(
+            (told.first ?? "").hasPrefix("snapshot-2.jsonl:0 (byte 0): the file is missing"),
+            (told.first ?? "")
+        )
         try await assertFetchesAll(device)
         let delivered = try await device.drain()
         XCTAssertEqual(delivered.flatMap(\.names).sorted(), Self.known + ["p4"])
