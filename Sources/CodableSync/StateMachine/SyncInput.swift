@@ -59,6 +59,8 @@ package struct SyncParts: OptionSet, Sendable {
 
     package static let fetch = SyncParts(rawValue: 1)
     package static let send = SyncParts(rawValue: 2)
+    /// A push asks, not a person: nothing is tried that a push says nothing about.
+    package static let hint = SyncParts(rawValue: 4)
 }
 
 /// A change that the app asks for; its contents are staged under the handle.

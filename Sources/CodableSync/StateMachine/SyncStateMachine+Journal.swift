@@ -14,8 +14,7 @@ extension SyncStateMachine {
     }
 
     mutating func takeCommitted(_ batch: BatchID) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let committed = uncommitted.remove(at: index)
+        guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
             state.apply(entry)
             if case .accepted(let changes) = entry { forgetReads(before: changes) }
@@ -32,8 +31,9 @@ extension SyncStateMachine {
             clearInFlight()
             if extendsPass { extendPass() }
         case .lookedUp: endLookUp()
-        case .reconciled(let names):
+        case .reconciled(let names, let deferring):
             for name in names { reconciling[name] = nil }
+            for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
         case .zoneLost:
@@ -52,8 +52,7 @@ extension SyncStateMachine {
 
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let failed = uncommitted.remove(at: index)
+        guard let failed = uncommitted.remove(batch) else { return }
         if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
@@ -85,7 +84,7 @@ extension SyncStateMachine {
             lookingUp.isStoring = false
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
-        case .reconciled(let names):
+        case .reconciled(let names, _):
             for name in names { reconciling[name] = nil }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)

@@ -211,7 +211,10 @@ extension SyncStateMachine {
     // MARK: Items that wait, and items that are set aside
 
     /// Tries an item again with the lane's next try; the others go on.
+    ///
+    /// One that is not to be sent, since another device's change came between, has nothing to wait for.
     mutating func deferItem(_ name: String, after error: CloudError?) {
+        guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
         let isFirst = deferred.count == 1

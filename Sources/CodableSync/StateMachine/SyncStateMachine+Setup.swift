@@ -36,8 +36,9 @@ extension SyncStateMachine {
             case .ready:
                 if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
-                } else if !state.summary.isSubscribed, !subscriptionFailed {
+                } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
                     request(\.setup) { .subscribe($0) }
+                    subscriptionRequest = setup.request
                 }
             }
         }
@@ -59,11 +60,13 @@ extension SyncStateMachine {
     mutating func takeSubscribed(_ request: RequestID, _ error: CloudError?) {
         guard isAnswer(request, in: \.setup) else { return }
         if let error {
-            // Sync works without: the engine polls, and tries again when it is opened the next time.
-            subscriptionFailed = true
-            heed(error)
-            emit(.subscriptionFailed(error))
+            // Sync works without: the engine polls, and tries again after a wait.
+            backOff(\.subscribing, .subscriptionRetry, after: error)
+            if !hasToldOfSubscription { emit(.subscriptionFailed(error)) }
+            hasToldOfSubscription = true
         } else {
+            subscribing.backoff.reset()
+            hasToldOfSubscription = false
             setup.isStoring = true
             append([.subscribed], then: .setup)
         }

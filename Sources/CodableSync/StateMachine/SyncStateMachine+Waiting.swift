@@ -57,8 +57,12 @@ extension SyncStateMachine {
     }
 
     /// No conflict is being decided, or could be.
+    ///
+    /// One of a record that is under way cannot: who only fetches does not wait for that request.
     private var isReconcilingDone: Bool {
-        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+        guard reconciling.isEmpty else { return false }
+        if state.conflictQueue.isEmpty || isWaiting(resolving) { return true }
+        return state.conflictQueue.count <= inFlight.count { state.conflictQueue.contains($0.name) }
     }
 
     private func summary(since before: SyncSummary) -> SyncSummary {

@@ -36,7 +36,12 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    var subscriptionFailed = false
+    /// Making the subscription: its own waits; the requests are the setup's.
+    var subscribing = Lane()
+    /// The setup's request that is one for the subscription.
+    var subscriptionRequest: RequestID?
+    /// The app has been told that there is no subscription.
+    var hasToldOfSubscription = false
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
@@ -69,7 +74,7 @@ package struct SyncStateMachine: Sendable {
     var streams: [StreamState] = []
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
-    var uncommitted: [UncommittedBatch] = []
+    var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
     var reportedAccount: AccountStatus?

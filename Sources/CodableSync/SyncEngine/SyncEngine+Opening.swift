@@ -36,7 +36,11 @@ extension SyncEngine {
             throw SyncError.closed
         }
         adopt(opened)
-        if configuration.automaticallySyncs { process(.start) }
+        if isStopWanted {
+            process(.stop)
+        } else if configuration.automaticallySyncs {
+            process(.start)
+        }
     }
 
     private func adopt(_ opened: OpenedState) {
@@ -108,7 +112,10 @@ extension SyncEngine {
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
+    ///
+    /// Called before anything else, it keeps the engine from starting by itself.
     public func stop() async {
+        isStopWanted = true
         process(.stop)
     }
 

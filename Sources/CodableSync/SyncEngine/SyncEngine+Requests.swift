@@ -68,10 +68,7 @@ extension SyncEngine {
     }
 
     func subscribe(_ request: RequestID) {
-        let subscription = CloudSubscription(
-            subscriptionID: "codablesync-\(zoneID.zoneName)",
-            kind: .zone(zoneID)
-        )
+        let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { database in
             try await database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
