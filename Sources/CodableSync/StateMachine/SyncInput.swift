@@ -96,17 +96,6 @@ package struct CloudAccount: Equatable, Sendable {
     }
 }
 
-/// What the database's change feed says about the engine's zone.
-package struct ZoneFate: Equatable, Sendable {
-    package var reason: DatabaseChanges.Deletion.Reason?
-    package var token: ChangeToken?
-
-    package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
-        self.reason = reason
-        self.token = token
-    }
-}
-
 /// One page of the zone's feed; its contents are staged.
 package struct FetchedPage: Equatable, Sendable {
     package var records: [FetchedRecord] = []

@@ -91,7 +91,7 @@ extension SyncStateMachine {
     /// Errors that a caller gets at once.
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision }
+        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let serverWait, serverWait > now.monotonic {
             return .waiting(until: wallDate(at: serverWait))
         }

@@ -56,14 +56,20 @@ package struct SyncStateMachine: Sendable {
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
     /// Records saved since the page that is under way was asked for.
-    var savedDuringFetch = RecordTable<Bool>()
+    var savedDuringFetch = RecordTable<KnownVersion>()
+    /// Records deleted by this device since the page that is under way was asked for.
+    var removedDuringFetch = RecordTable<Bool>()
+    /// Records saved since the look-up that is under way was asked for.
+    var savedDuringLookUp = RecordTable<KnownVersion>()
+    /// What pages told of records while a save of them was under way.
+    var fetchedDuringSend = RecordTable<KnownVersion>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
-    var stalledPages = 0
+    var paging = PagingWatch()
     /// How often the position was lost since a fetch last reached the end.
     var expiries = 0
     var waiters: [Waiter] = []
