@@ -77,12 +77,12 @@ extension SyncStateMachine {
             totals.parked += 1
             emit(.parked(recordName: name, reason))
             return [note(.parked, name, reason.message)]
-        case .client:
+        case .client, .redated:
             countRound(name)
             return decided(result, .client)
         case .merged:
             countRound(name)
-            return decided(result, result.keepsClient ? .client : .merged)
+            return decided(result, .merged)
         case .server:
             conflictRounds[name] = nil
             return decided(result, .server)

@@ -83,6 +83,7 @@ extension SyncStateMachine {
             if case .unavailable = account { account = .unknown }
         case .lookUpRetry: lookingUp.retryAt = nil
         case .resolveRetry: resolving.retryAt = nil
+        case .deliverRetry: delivering.retryAt = nil
         case .serverWait: if !isInServerWait { serverWait = nil }
         case .poll: wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)

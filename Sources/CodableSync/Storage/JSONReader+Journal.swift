@@ -130,6 +130,8 @@ extension JSONReader {
         case ("client", _, _): resolution = .client
         case ("merged", let handle?, _):
             resolution = .merged(handle, size: Int(clamping: size), edited: edited)
+        case ("redated", let handle?, _):
+            resolution = .redated(handle, size: Int(clamping: size), edited: edited)
         case ("server", _, _): resolution = .server
         case ("failed", _, let reason?): resolution = .failed(reason)
         default: throw JournalLineError.malformed("a resolution says \(outcome)")
@@ -210,8 +212,28 @@ extension JSONReader {
         return note
     }
 
+    mutating func orders() throws -> OrderRuns {
+        OrderRuns(
+            runs: try rows { json in
+                let first = try json.element { try $0.uint() }
+                let last = try json.element { try $0.uint() }
+                guard first <= last else { throw JournalLineError.malformed("a run of orders ends too early") }
+                return first...last
+            }
+        )
+    }
+
+    private mutating func numbers() throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try beginArray()
+        while try nextElement() { numbers.append(try uint()) }
+        return numbers
+    }
+
     mutating func summary() throws -> StateSummary {
         var summary = StateSummary()
+        var together = OrderRuns()
+        var alone: [UInt64] = []
         try members { json, key in
             switch key {
             case "zoneToken": summary.zoneToken = ChangeToken(try json.base64())
@@ -224,9 +246,12 @@ extension JSONReader {
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.uint()
             case "initialModels": summary.hasInitialModels = try json.bool()
+            case "handedOut": together = try json.orders()
+            case "handedOutAlone": alone = try json.numbers()
             default: try json.skipValue()
             }
         }
+        summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
     }
 }

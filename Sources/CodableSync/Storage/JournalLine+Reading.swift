@@ -94,6 +94,7 @@ extension JournalLine {
                     )
                 }
             )
+        case "handedOut": return .handedOut(try json.orders())
         case "zoneLost": return .zoneLost(DatabaseChanges.Deletion.Reason(rawValue: try json.string()))
         case "purgeResolved": return .purgeResolved(uploadAgain: try json.string() == "uploadAgain")
         case "databaseToken":
