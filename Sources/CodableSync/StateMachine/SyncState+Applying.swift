@@ -21,6 +21,7 @@ extension SyncState {
         case .retried(let name): change(name) { $0.pending?.parked = nil }
         case .discarded(let name): applyDiscarded(name)
         case .accepted(let changes): applyAccepted(changes)
+        case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
         case .zoneReady: changeSummary { $0.zone = .ready }
         case .zoneLost(let reason): applyZoneLost(reason)
         case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
@@ -166,6 +167,15 @@ extension SyncState {
                     record.seen = server
                 }
                 record.pending?.base = server
+            case .redated(let handle, let size, let edited):
+                // The same model, so whatever the app has still to be told is told of this copy of it.
+                if record.isPendingNews {
+                    record.undelivered?.kind = .updated(handle)
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
+                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)

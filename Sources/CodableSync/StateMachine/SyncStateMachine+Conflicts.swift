@@ -79,8 +79,8 @@ extension SyncStateMachine {
             totals.parked += 1
             emit(.parked(recordName: name, reason))
             return [note(.parked, name, reason.message)]
-        case .client: return decided(result, .client)
-        case .merged: return decided(result, result.keepsClient ? .client : .merged)
+        case .client, .redated: return decided(result, .client)
+        case .merged: return decided(result, .merged)
         case .server: return decided(result, .server)
         }
     }

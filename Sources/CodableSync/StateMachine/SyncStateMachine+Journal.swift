@@ -17,8 +17,12 @@ extension SyncStateMachine {
         guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
             state.apply(entry)
-            if case .accepted(let changes) = entry { forgetReads(before: changes) }
+            if case .accepted(let changes) = entry {
+                forgetReads(before: changes)
+                forgetSuspicions(of: changes)
+            }
         }
+        acceptAgain()
         forgetDeferralOfUnsendable()
         passOnRenewed()
         switch committed.then {
@@ -40,6 +44,7 @@ extension SyncStateMachine {
             setup.isStoring = false
             zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
+        case .deliver(let stream): deliverHanded(to: stream)
         }
     }
 
@@ -65,10 +70,13 @@ extension SyncStateMachine {
         switch failure {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
         }
+        keepUnstoredAcceptances(failed.entries)
+        // A full disk keeps nothing from the app.
+        if case .deliver(let stream) = failed.then { return deliverHanded(to: stream) }
         let error = CloudError(.internalError, message: "The state could not be written.")
         if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
-        case .nothing, .answer, .resync: break
+        case .nothing, .answer, .resync, .deliver: break
         case .send:
             sending.isStoring = false
             clearInFlight()

@@ -122,6 +122,7 @@ extension SyncStateMachine {
             if case .unavailable = account { account = .unknown }
         case .lookUpRetry: lookingUp.retryAt = nil
         case .resolveRetry: resolving.retryAt = nil
+        case .deliverRetry: delivering.retryAt = nil
         case .subscriptionRetry: subscribing.retryAt = nil
         case .serverWait:
             if let serverWait, isInServerWait {

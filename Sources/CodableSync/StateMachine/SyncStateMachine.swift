@@ -78,6 +78,15 @@ package struct SyncStateMachine: Sendable {
     var totals = SyncSummary()
     var runTotals = FetchTotals()
     var streams: [StreamState] = []
+    /// Records that the app had in its hands when the process before this one ended, those handed out alone last.
+    var suspects = RecordQueue()
+    /// What could not be decoded since the engine was opened, by the order of its delivery.
+    var undecodable = RecordTable<UInt64>()
+    /// Acceptances that the disk refused.
+    var unstoredAcceptances: [AcceptedChange] = []
+    var delivering = Lane()
+    /// Changes that a former opening left behind are accepted by themselves, once.
+    var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
     var uncommitted = UncommittedBatches()
@@ -97,9 +106,11 @@ package struct SyncStateMachine: Sendable {
             maximumBytes: configuration.maximumBytes
         )
         random = SplitMix64(seed: configuration.seed)
+        mustAcceptLeftovers = !configuration.keepsUndelivered
         self.state.renewed = []
         self.state.unsendable = []
         for name in state.unreadQueue.names { lookUps.append(name) }
+        findSuspects()
         self.now = now
         if let until = state.summary.serverWait {
             // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
@@ -117,6 +128,7 @@ package struct SyncStateMachine: Sendable {
     package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
         self.now = now
         actions = []
+        acceptLeftovers()
         take(input)
         advance()
         defer { actions = [] }
@@ -149,8 +161,9 @@ package struct SyncStateMachine: Sendable {
         case .signal(let signal): takeSignal(signal)
         case .streamRequested(let stream): takeStreamRequested(stream)
         case .streamEnded(let stream): takeStreamEnded(stream)
-        case .undecodable(let stream, let names, let isEmpty):
-            takeUndecodable(stream, names: names, isEmpty: isEmpty)
+        case .undecodable(let stream, let changes, let isEmpty):
+            takeUndecodable(stream, changes, isEmpty: isEmpty)
+        case .unread(let stream, let names, let isEmpty): takeUnread(stream, names, isEmpty: isEmpty)
         }
     }
 

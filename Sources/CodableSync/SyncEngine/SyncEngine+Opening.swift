@@ -67,6 +67,8 @@ extension SyncEngine {
             for await signal in signals { await self?.process(.signal(signal)) }
         }
         for message in opened.recovered { emit(.stateRecovered(message)) }
+        // Streams whose requests came while the state could not be opened are served now.
+        hub.repeatRequests()
     }
 
     private func machineConfiguration(user: String?) -> MachineConfiguration {
@@ -108,7 +110,7 @@ extension SyncEngine {
             emit(.stateUnwritable("\(error)"))
             return
         }
-        if case .next(let stream) = request { process(.streamRequested(stream)) }
+        if case .next(let stream) = request, hub.isAsked(stream) { process(.streamRequested(stream)) }
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
