@@ -122,7 +122,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let names): for name in names { takeRead(name) }
+        case .read(let names): takeRead(names)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
