@@ -141,6 +141,8 @@ extension SyncStateMachine {
     /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
     private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
         guard let record else { return nil }
+        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
+        if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
         guard let read = reads[name] else { return record.seen }
         // Handles grow: the newer version has the greater one.
         return record.seen.map { max($0, read) } ?? read
@@ -163,9 +165,19 @@ extension SyncStateMachine {
     }
 
     /// What the app has read it has seen; what is on its way to the disk it has not.
-    mutating func takeRead(_ name: String) {
-        guard let record = state[name], state.shownHandle(of: name) != nil else { return }
-        reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+    mutating func takeRead(_ names: [String]) {
+        var missed: [AcceptedChange] = []
+        for name in names {
+            guard let record = state[name] else { continue }
+            if state.shownHandle(of: name) != nil {
+                reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+            } else if record.pending == nil {
+                // Looked for and not found: whoever uploads it now knows that it was deleted.
+                reads[name] = nil
+                if record.seen != nil { missed.append(AcceptedChange(name: name, order: 0, seen: nil)) }
+            }
+        }
+        if !missed.isEmpty { append([.accepted(missed)], flush: false) }
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.

@@ -81,7 +81,10 @@ extension SyncStateMachine {
         var backoff = self[keyPath: lane].backoff
         let wait = backoff.next(using: &random)
         self[keyPath: lane].backoff = backoff
-        if let error { heed(error) }
+        if let error {
+            self[keyPath: lane].failure = error
+            heed(error)
+        }
         let until = max(now.monotonic + wait, serverWait ?? .zero)
         self[keyPath: lane].retryAt = until
         actions.append(.setTimer(timer, at: until))

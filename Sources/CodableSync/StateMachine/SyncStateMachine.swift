@@ -48,6 +48,8 @@ package struct SyncStateMachine: Sendable {
     var inFlightNames = RecordTable<Bool>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
+    /// When the first of them is tried again.
+    var deferredUntil: Duration?
     /// How often an error that nobody knows has met a change.
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
@@ -145,7 +147,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let names): for name in names { takeRead(name) }
+        case .read(let names): takeRead(names)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
