@@ -115,7 +115,7 @@ extension SyncStateMachine {
         case .server:
             conflictRounds[name] = nil
             return false
-        case .client, .merged:
+        case .client, .redated, .merged:
             let rounds = (conflictRounds[name] ?? 0) + 1
             let isTooMany = rounds > Self.maximumConflictRounds
             conflictRounds[name] = isTooMany ? nil : rounds

@@ -288,7 +288,9 @@ extension JSONReader {
             runs: try rows { json in
                 let first = try json.element { try $0.uint() }
                 let last = try json.element { try $0.uint() }
-                guard first <= last else { throw JournalLineError.malformed("a run of orders ends too early") }
+                guard first <= last else {
+                    throw JournalLineError.malformed("a run of orders ends too early")
+                }
                 return first...last
             }
         )
