@@ -117,9 +117,8 @@ extension SyncStateMachine {
             sending.retryAt = nil
             deferred = RecordQueue()
             isOverQuota = false
-        case .fetchRetry:
-            fetching.retryAt = nil
-            wantsFetch = wantsFetch || isAutomatic
+        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun already.
+        case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
             setup.retryAt = nil
             if case .unavailable = account { account = .unknown }
