@@ -8,7 +8,9 @@ final class MachineLateTimerTests: MachineTestCase {
     /// I-37: the time had come, something else began the retry, and then the timer came.
     func testATimerThatComesAfterItsRetryAsksForNothingMore() throws {
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable))))
+        machine.run(
+            .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+        )
         machine.advance(by: .seconds(60))
         let retry = machine.run(.signal(.reachable))
         XCTAssertEqual(retry.requests, ["fetch 0"])
@@ -20,7 +22,9 @@ final class MachineLateTimerTests: MachineTestCase {
     /// I-37: the timer alone is enough.
     func testATimerBeginsTheRetry() throws {
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable))))
+        machine.run(
+            .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+        )
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, ["fetch 0"])
     }
 }
