@@ -221,6 +221,7 @@ extension SyncStateMachine {
         if error?.retryAfter != nil || isFirst {
             let until = sending.retryAt
             backOff(\.sending, .sendRetry, after: error)
+            deferredUntil = sending.retryAt
             // The lane itself is free for the others.
             sending.retryAt = until
         }

@@ -48,6 +48,8 @@ package struct SyncStateMachine: Sendable {
     var inFlightNames = RecordTable<Bool>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
+    /// When they are sent again.
+    var deferredUntil: Duration?
     /// How often an error that nobody knows has met a change.
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
