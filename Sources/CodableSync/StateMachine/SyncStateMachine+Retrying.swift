@@ -131,6 +131,8 @@ extension SyncStateMachine {
                 actions.append(.setTimer(.serverWait, at: serverWait))
             } else {
                 serverWait = nil
+                // What waited for the same moment goes with the rest, in one request.
+                if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
             }
         case .poll: wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)
