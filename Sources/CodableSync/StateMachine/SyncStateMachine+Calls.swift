@@ -152,7 +152,8 @@ extension SyncStateMachine {
 
     /// What the app has read it has seen; what is on its way to the disk it has not.
     mutating func takeRead(_ name: String) {
-        guard let record = state[name], state.shownHandle(of: name) != nil else { return }
+        // What was lost is nobody's ancestor.
+        guard let record = state[name], record.lost == nil, state.shownHandle(of: name) != nil else { return }
         reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
     }
 

@@ -157,6 +157,8 @@ extension JSONReader {
         try members { json, key in
             switch key {
             case "known": record.known = try json.version().version
+            case "lost": record.lost = try json.version().version
+            case "lostRefused": record.isLostRefused = try json.bool()
             case "seen": record.seen = try json.handle()
             case "pending": record.pending = try json.change()
             case "sent":
