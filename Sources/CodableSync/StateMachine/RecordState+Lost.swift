@@ -1,8 +1,8 @@
 import RecordCoding
 
 // What the cloud had of a record before its zone was lost goes up again. It is queued like any other edit, except
-// where an edit that is set aside has its place: then it stands beside that, as `lost`, and is sent by itself, so
-// that both sides stay until the edit is decided.
+// where an edit has its place that is set aside, or that does not know of it: then it stands beside that, as `lost`,
+// and is sent by itself, so that both sides stay until the edit is decided.
 extension RecordState {
     /// The cloud's last word: what it has, or had before its zone was lost.
     package var lastKnown: KnownVersion? { known ?? lost }
@@ -36,7 +36,7 @@ extension RecordState {
         if pending.isDeletion {
             self.pending = nil
             undelivered = nil
-        } else if pending.parked != nil, let version {
+        } else if let version, pending.parked != nil || !isBasedOnIt {
             lost = version
             if isBasedOnIt { self.pending?.base = version.handle }
         }

@@ -102,7 +102,7 @@ package struct Undelivered: Equatable, Sendable {
 package struct RecordState: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record is not there.
     package var known: KnownVersion?
-    /// What the cloud had before its zone was lost, where an edit that is set aside stands beside it.
+    /// What the cloud had before its zone was lost, where an edit stands beside it that is set aside, or in conflict.
     package var lost: KnownVersion?
     /// The server does not take back what was lost.
     package var isLostRefused = false

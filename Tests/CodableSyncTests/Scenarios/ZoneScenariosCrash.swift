@@ -7,6 +7,8 @@ class ZoneScenariosCrash: ZoneScenario {
     /// A device with a record in every state that a record can be in; see `expected`.
     private func makeFullDevice() async throws -> (phone: Device<Note>, files: SimulatedFileSystem) {
         let (phone, files) = try makeFragileDevice(Note.self)
+        // The upload of everything takes several requests.
+        phone.database.setLimits(DatabaseLimits(maximumItems: 2))
         let names = ["known", "edited", "deleted", "parked", "changed", "gone"]
         try await phone.engine.upload(names.map { Note($0, "old") })
         try await phone.engine.sync()

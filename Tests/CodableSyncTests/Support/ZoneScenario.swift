@@ -38,11 +38,7 @@ class ZoneScenario: EngineScenario {
         return FakeTestCloud(cloud: cloud)
     }
 
-    /// Somebody removes the zone.
-    ///
-    /// - Parameters:
-    ///   - loss: Who, and why.
-    ///   - devices: Those who must not learn the reason if there is none.
+    /// Somebody removes the zone; where there is no reason, these devices must not learn one.
     func remove(_ loss: Loss, hidingItFrom devices: ScriptedDatabase...) async throws {
         if loss == .unexplained { for device in devices { device.hideReasons() } }
         switch loss {
