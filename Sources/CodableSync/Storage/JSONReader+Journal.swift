@@ -184,6 +184,8 @@ extension JSONReader {
         case ("client", _, _): resolution = .client
         case ("merged", let handle?, _):
             resolution = .merged(handle, size: Int(clamping: size), edited: edited)
+        case ("redated", let handle?, _):
+            resolution = .redated(handle, size: Int(clamping: size), edited: edited)
         case ("server", _, _): resolution = .server
         case ("failed", _, let reason?): resolution = .failed(reason)
         case ("confirmed", nil, _), ("merged", nil, _), ("failed", _, nil), ("", _, _):
@@ -220,6 +222,8 @@ extension JSONReader {
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
             case "seen": record.seen = try json.unlessMalformed("seen", &problems) { try $0.handle() }
+            case "lost": record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+            case "lostRefused": record.isLostRefused = try json.bool()
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
@@ -281,9 +285,31 @@ extension JSONReader {
         return note
     }
 
+    mutating func orders() throws -> OrderRuns {
+        OrderRuns(
+            runs: try rows { json in
+                let first = try json.element { try $0.uint() }
+                let last = try json.element { try $0.uint() }
+                guard first <= last else {
+                    throw JournalLineError.malformed("a run of orders ends too early")
+                }
+                return first...last
+            }
+        )
+    }
+
+    private mutating func numbers() throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try beginArray()
+        while try nextElement() { numbers.append(try uint()) }
+        return numbers
+    }
+
     /// Reads what a snapshot says of the whole; a token that cannot be read is left out, so that all is fetched.
     mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
+        var together = OrderRuns()
+        var alone: [UInt64] = []
         try members { json, key in
             switch key {
             case "zoneToken":
@@ -300,9 +326,12 @@ extension JSONReader {
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.uint()
             case "initialModels": summary.hasInitialModels = try json.bool()
+            case "handedOut": together = try json.orders()
+            case "handedOutAlone": alone = try json.numbers()
             default: try json.skipValue()
             }
         }
+        summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
     }
 }

@@ -296,6 +296,7 @@ extension RecordState {
     var handles: [ContentHandle] {
         var handles: Set<ContentHandle> = []
         if let known { handles.insert(known.handle) }
+        if let lost { handles.insert(lost.handle) }
         if let seen { handles.insert(seen) }
         if let pending {
             if let handle = pending.handle { handles.insert(handle) }

@@ -128,6 +128,7 @@ extension JournalLine {
                     )
                 }
             )
+        case "handedOut": return .handedOut(try json.orders())
         case "zoneLost": return .zoneLost(try json.lossReason())
         case "purgeResolved": return .purgeResolved(uploadAgain: try json.isUploadedAgain())
         case "databaseToken":
