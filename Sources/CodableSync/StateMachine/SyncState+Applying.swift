@@ -283,9 +283,6 @@ extension RecordState {
                 seen = version.handle
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
-        } else if let handle = pending?.handle, handle < sent {
-            // Only after damage: the edit that was sent had taken the place of this one, and its line is lost.
-            pending = nil
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle

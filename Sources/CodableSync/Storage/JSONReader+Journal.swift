@@ -222,7 +222,8 @@ extension JSONReader {
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
             case "seen": record.seen = try json.unlessMalformed("seen", &problems) { try $0.handle() }
-            case "lost": record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+            case "lost":
+                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "lostRefused": record.isLostRefused = try json.bool()
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
@@ -305,7 +306,7 @@ extension JSONReader {
         return numbers
     }
 
-    /// Reads what a snapshot says of the whole; a token that cannot be read is left out, so that all is fetched.
+    /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
     mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
         var together = OrderRuns()

@@ -74,8 +74,7 @@ package final class JSONStateStore: StateStore {
             state: fold.state,
             nextHandle: fold.lastHandle + 1,
             recovery: recovery,
-            repairs: recovery.isDamaged
-                ? StateRepair.entries(for: fold.state) { fold.positions[$0] != nil } : []
+            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : []
         )
     }
 

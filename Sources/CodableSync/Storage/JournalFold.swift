@@ -16,6 +16,8 @@ struct JournalFold {
     private(set) var state = SyncState()
     private(set) var positions: [ContentHandle: LogPosition] = [:]
     private(set) var lastHandle: UInt64 = 0
+    /// Edits of which a later one was confirmed whose own line is lost: they are not to be sent any more.
+    private(set) var superseded: [String: ContentHandle] = [:]
 
     /// Takes a line in.
     ///
@@ -30,6 +32,11 @@ struct JournalFold {
         for (handle, range) in line.contents {
             positions[handle] = position.part(range)
             lastHandle = max(lastHandle, handle.number)
+        }
+        if case .saved(let name, let sent, _) = line.entry, positions[sent] == nil,
+            let pending = state[name]?.pending?.handle, pending < sent
+        {
+            superseded[name] = pending
         }
         state.apply(line.entry)
         state.renewed.removeAll(keepingCapacity: true)

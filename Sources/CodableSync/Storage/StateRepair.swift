@@ -6,17 +6,18 @@
 enum StateRepair {
     /// The entries that make a state whole again.
     ///
-    /// - Parameters:
-    ///   - state: What could be read.
-    ///   - isStored: Whether contents are there.
+    /// - Parameter fold: What could be read.
     /// - Returns: The entries, to be stored and applied.
-    static func entries(for state: SyncState, isStored: (ContentHandle) -> Bool) -> [JournalEntry] {
+    static func entries(for fold: JournalFold) -> [JournalEntry] {
+        let state = fold.state
+        let isStored = { (handle: ContentHandle) in fold.positions[handle] != nil }
         var entries: [JournalEntry] = []
         var lastListing = state.summary.listing
         for name in state.sortedNames {
             guard let record = state[name] else { continue }
             lastListing = max(lastListing, record.listing)
-            let repaired = record.repaired(isStored)
+            var repaired = record.repaired(isStored)
+            if let handle = fold.superseded[name], handle == record.pending?.handle { repaired.pending = nil }
             if repaired != record { entries.append(.record(name: name, repaired)) }
         }
         if lastListing > state.summary.listing {
@@ -39,6 +40,10 @@ extension RecordState {
 
     fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
         var record = self
+        if let lost, !isStored(lost.handle) {
+            record.lost = nil
+            record.isLostRefused = false
+        }
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let seen = record.seen, !isStored(seen) { record.seen = nil }

@@ -123,7 +123,8 @@ class StateScenarios: StateFileScenario {
         XCTAssertEqual(pending, ["p1", "p3"])
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
-        XCTAssertTrue((told.first ?? "").contains("journal-1.jsonl:\(line) ") && (told.first ?? "").contains("checksum"), (told.first ?? ""))
+        let text = told.first ?? ""
+        XCTAssertTrue(text.contains("journal-1.jsonl:\(line) ") && text.contains("checksum"), text)
         XCTAssertEqual(files.quarantine, [bytes])
         try await assertFetchesAll(device)
         let server = try await serverRecords()

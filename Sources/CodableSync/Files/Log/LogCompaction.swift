@@ -24,6 +24,8 @@ package final class LogCompaction: Sendable {
     /// - Parameters:
     ///   - line: The line, without its newline.
     ///   - isAlone: Whether it is a group of its own, so that damage to its neighbours does not cost it.
+    /// - Returns: Where it will be.
+    /// - Throws: ``FileError``, or ``LogError/unusableLine``.
     package func append(_ line: [UInt8], isAlone: Bool = false) throws -> LogPosition {
         try snapshot.withLock { snapshot in
             try line.withUnsafeBytes { try snapshot.append($0, isAlone: isAlone) }
