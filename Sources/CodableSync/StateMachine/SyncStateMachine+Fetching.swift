@@ -15,7 +15,7 @@ extension SyncStateMachine {
             fetching.isStoring = true
             return append([.listingBegan], then: .fetchAnew)
         }
-        savedDuringFetch = RecordTable()
+        learnedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -43,7 +43,7 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
+        if page.deletions.contains(where: { learnedDuringFetch[$0] == true }) { return }
         if page.moreComing, page.token == state.summary.zoneToken {
             // Empty pages happen; the same position for ever would never end.
             stalledPages += 1
@@ -58,20 +58,17 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
         for record in page.records {
-            if state[record.name]?.known?.changeTag == record.version.changeTag {
+            if state[record.name]?.known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
             } else {
                 entries += readBefore(record.name)
-                entries.append(.fetched(name: record.name, record.version))
+                entries.append(.fetched(name: record.name, versionToTake(record)))
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions {
-            let isNew = state[name] == nil && page.records.contains { $0.name == name }
-            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
-        }
+        for name in page.deletions { entries += takeDeletion(name) }
         for name in page.failed { lookUps.append(name) }
         if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
@@ -90,6 +87,19 @@ extension SyncStateMachine {
             fetching.isStoring = true
             append(entries, then: .page(moreComing: page.moreComing))
         }
+    }
+
+    /// Dates tell only which of two answers is newer that were under way at once; else the feed's order counts.
+    private func versionToTake(_ record: FetchedRecord) -> KnownVersion {
+        var version = record.version
+        guard let known = state[record.name]?.known, known.isNewer(than: version) else { return version }
+        if learnedDuringFetch[record.name] == nil { version.modified = nil }
+        return version
+    }
+
+    /// Another answer tells of a record: the page that is under way may be older than that.
+    mutating func noteLearned(_ name: String) {
+        if fetching.request != nil { learnedDuringFetch[name] = true }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {

@@ -62,6 +62,7 @@ extension SyncStateMachine {
             if state[name]?.known?.changeTag == version.changeTag, state.sendQueue.contains(name) {
                 return refusedWithoutReason(name)
             }
+            noteLearned(name)
             return readBefore(name) + [.fetched(name: name, version)]
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
@@ -106,6 +107,7 @@ extension SyncStateMachine {
         if let sent, sent.changeTag == server.changeTag || sent.isNewer(than: server) {
             return refusedWithoutReason(name)
         }
+        noteLearned(name)
         return readBefore(name) + [.fetched(name: name, server)]
     }
 }

@@ -136,7 +136,7 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        noteLearned(result.name)
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
         guard deletedInFlight.contains(result.name) else { return saved }
         // The feed said that it was deleted while it was being saved: before, or after?

@@ -52,8 +52,8 @@ package struct SyncStateMachine: Sendable {
     var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// Records saved since the page that is under way was asked for.
-    var savedDuringFetch = RecordTable<Bool>()
+    /// Records of which another answer has told since the page that is under way was asked for.
+    var learnedDuringFetch = RecordTable<Bool>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
