@@ -36,7 +36,7 @@ final class TextTests: XCTestCase {
             (.invalidModels([]), 65), (.storageFull(""), 74), (.stateInUse(by: "p"), 75),
             (.stateTooNew(""), 74),
             (.stateUnreadable(""), 74), (.configuration(""), 70), (.waiting(until: Date()), 69),
-            (.waitingForDecision, 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
+            (.waitingForDecision(.purged), 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
             (.closed, 70),
         ]
         for (error, status) in rows { XCTAssertEqual(Failure(error).status.rawValue, status, "\(error)") }

@@ -21,6 +21,7 @@ extension SyncState {
         case .retried(let name): change(name) { $0.pending?.parked = nil }
         case .discarded(let name): applyDiscarded(name)
         case .accepted(let changes): applyAccepted(changes)
+        case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
         case .zoneReady: changeSummary { $0.zone = .ready }
         case .zoneLost(let reason): applyZoneLost(reason)
         case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
@@ -166,6 +167,15 @@ extension SyncState {
                     record.seen = server
                 }
                 record.pending?.base = server
+            case .redated(let handle, let size, let edited):
+                // The same model, so whatever the app has still to be told is told of this copy of it.
+                if record.isPendingNews {
+                    record.undelivered?.kind = .updated(handle)
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
+                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
@@ -220,6 +230,11 @@ extension KnownVersion {
         guard let modified, let otherDate = other.modified else { return false }
         return modified > otherDate
     }
+
+    /// Whether two versions differ, and their dates do not tell which of them is the newer one.
+    func isOrderUnknown(beside other: KnownVersion) -> Bool {
+        changeTag != other.changeTag && !isNewer(than: other) && !other.isNewer(than: self)
+    }
 }
 
 extension RecordState {
@@ -243,6 +258,9 @@ extension RecordState {
                 seen = version.handle
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
+        } else if let handle = pending?.handle, handle < sent {
+            // Only after damage: the edit that was sent had taken the place of this one, and its line is lost.
+            pending = nil
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle

@@ -75,9 +75,15 @@ extension SyncState {
         let order = nextDeliveryOrder()
         change(name) { record in
             let isNews = record.known != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            // A deletion, or a model that a conflict made, of which the app has still to be told.
+            let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
             record.loseVersions()
             if record.pending?.isDeletion == true { record.pending = nil }
-            record.undelivered = isNews ? Undelivered(kind: .deleted, seen: nil, order: order) : nil
+            if isNews {
+                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+            } else if !isStillNews {
+                record.undelivered = nil
+            }
         }
     }
 

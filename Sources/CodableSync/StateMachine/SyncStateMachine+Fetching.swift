@@ -15,7 +15,8 @@ extension SyncStateMachine {
             fetching.isStoring = true
             return append([.listingBegan], then: .fetchAnew)
         }
-        learnedDuringFetch = RecordTable()
+        savedDuringFetch = RecordTable()
+        removedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -27,7 +28,7 @@ extension SyncStateMachine {
         isFetchRunning = true
         wantsFetch = false
         fetchRuns += 1
-        stalledPages = 0
+        paging = PagingWatch(at: state.summary.zoneToken)
         runTotals = FetchTotals()
         actions.append(.cancelTimer(.poll))
         emit(.fetchBegan)
@@ -43,17 +44,13 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { learnedDuringFetch[$0] == true }) { return }
-        if page.moreComing, page.token == state.summary.zoneToken {
-            // Empty pages happen; the same position for ever would never end.
-            stalledPages += 1
-            if stalledPages >= 3 {
-                let message =
-                    "The server answers with the same change token and more to come, again and again."
-                return failFetch(CloudError(.unknown("endlessPaging"), message: message))
-            }
-        } else {
-            stalledPages = 0
+        if page.deletions.contains(where: { savedDuringFetch[$0] != nil }) { return }
+        // The same where the dates do not tell which of two versions is the newer one.
+        if page.records.contains(where: isOrderUnknown) { return }
+        let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
+        // Everything up to the page before is kept, and the next try goes on from there.
+        if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
+            return failFetch(finding.error)
         }
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
@@ -62,13 +59,17 @@ extension SyncStateMachine {
                 unchanged.append(record.name)
             } else {
                 entries += readBefore(record.name)
-                entries.append(.fetched(name: record.name, versionToTake(record)))
+                entries.append(.fetched(name: record.name, record.version))
+                if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions { entries += takeDeletion(name) }
+        for name in page.deletions {
+            let isNew = state[name] == nil && page.records.contains { $0.name == name }
+            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
+        }
         for name in page.failed { lookUps.append(name) }
         if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
@@ -89,17 +90,17 @@ extension SyncStateMachine {
         }
     }
 
-    /// Dates tell only which of two answers is newer that were under way at once; else the feed's order counts.
-    private func versionToTake(_ record: FetchedRecord) -> KnownVersion {
-        var version = record.version
-        guard let known = state[record.name]?.known, known.isNewer(than: version) else { return version }
-        if learnedDuringFetch[record.name] == nil { version.modified = nil }
-        return version
+    /// Whether the page was asked for before a save or a deletion was confirmed, and might tell of a version that
+    /// is older than that.
+    private func isOrderUnknown(_ record: FetchedRecord) -> Bool {
+        if removedDuringFetch[record.name] != nil { return true }
+        guard let saved = savedDuringFetch[record.name] else { return false }
+        return saved.isOrderUnknown(beside: record.version)
     }
 
     /// Another answer tells of a record: the page that is under way may be older than that.
-    mutating func noteLearned(_ name: String) {
-        if fetching.request != nil { learnedDuringFetch[name] = true }
+    mutating func noteDuringFetch(_ name: String, _ version: KnownVersion) {
+        if fetching.request != nil { savedDuringFetch[name] = version }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
@@ -160,7 +161,7 @@ extension SyncStateMachine {
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
-            stalledPages = 0
+            paging = PagingWatch()
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
@@ -168,8 +169,7 @@ extension SyncStateMachine {
             // Lost, and lost again: not without a pause.
             if expiries > 2 { failFetch(error) }
         case .continueFetching:
-            stalledPages += 1
-            if stalledPages >= 3 { failFetch(error) }
+            if paging.truncate() { failFetch(error) }
         default:
             failFetch(error)
         }

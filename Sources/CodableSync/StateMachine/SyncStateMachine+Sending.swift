@@ -48,7 +48,10 @@ extension SyncStateMachine {
     }
 
     mutating func clearInFlight() {
-        for item in inFlight { inFlightNames[item.name] = nil }
+        for item in inFlight {
+            inFlightNames[item.name] = nil
+            fetchedDuringSend[item.name] = nil
+        }
         inFlight = []
     }
 

@@ -17,6 +17,11 @@ final class EngineResources: Sendable {
         self.end = end
     }
 
+    /// How many tasks and timers are running: what tests look at for leaks.
+    var counts: (tasks: Int, timers: Int) {
+        state.withLock { ($0.tasks.count, $0.timers.count) }
+    }
+
     deinit {
         endAll()
         state.withLock { $0.journal }?.closeAndWait()
@@ -94,6 +99,7 @@ final class EngineResources: Sendable {
             state.isEnded = true
             defer {
                 state.tasks = [:]
+                state.requests = [:]
                 state.timers = [:]
             }
             return (Array(state.tasks.values), Array(state.timers.values))

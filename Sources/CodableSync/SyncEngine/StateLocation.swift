@@ -116,6 +116,8 @@ struct StateLocation: Sendable {
             }
         } catch StateDirectory.Failure.inUse(let owner) {
             throw SyncError.stateInUse(by: owner)
+        } catch StateDirectory.Failure.full(let detail) {
+            throw SyncError.storageFull(detail)
         } catch StateDirectory.Failure.tooNew(let detail) {
             throw SyncError.stateTooNew(detail)
         } catch StateDirectory.Failure.unreadable(let detail) {
@@ -125,31 +127,5 @@ struct StateLocation: Sendable {
         } catch JournalFailure.unreadable(let detail) {
             throw SyncError.stateUnreadable(detail)
         }
-    }
-
-    /// After damage everything readable is kept, and the zone is fetched in full.
-    private func recover(
-        _ opened: JSONStateStore.Opened,
-        _ state: inout SyncState,
-        _ now: Moment
-    ) throws -> [String] {
-        var messages: [String] = []
-        if opened.recovery.droppedTailBytes > 0 {
-            messages.append(
-                "\(opened.recovery.droppedTailBytes) bytes at the end of the journal were cut off: "
-                    + "they belong to a change that no call has returned for."
-            )
-        }
-        messages += opened.recovery.damages.map(\.description)
-        guard !messages.isEmpty else { return [] }
-        var entries = messages.map { message in
-            JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
-        }
-        if opened.recovery.isDamaged { entries.append(.listingBegan) }
-        try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
-        for entry in entries { state.apply(entry) }
-        // The damaged files are kept aside; a snapshot takes their place, so that this is said once.
-        if opened.recovery.isDamaged { try opened.store.compact() }
-        return messages
     }
 }

@@ -106,6 +106,7 @@ extension SyncEngine {
             pendingCount: state.pendingCount - state.parkedQueue.count,
             parkedCount: state.parkedQueue.count,
             undeliveredCount: state.deliveryQueue.count,
+            undecodable: machine.undecodableNames,
             lastFetch: state.summary.lastFetch,
             stateDirectory: stateDirectory,
             notes: Array(state.notes.suffix(SyncState.maximumNotes))

@@ -94,8 +94,10 @@ extension SyncEngine {
     // MARK: Parts
 
     private func begin() async throws {
+        isStopWanted = false
         try await ready()
-        process(.start)
+        // Stopped again while it was being opened: the last word counts.
+        if !isStopWanted { process(.start) }
     }
 
     /// Every model as the record to store, or every reason why one cannot be.

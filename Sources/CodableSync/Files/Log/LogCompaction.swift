@@ -32,7 +32,14 @@ package final class LogCompaction: Sendable {
     }
 
     /// Closes the snapshot and puts it in its place: from here on an opening begins with it.
+    ///
+    /// - Throws: ``FileError``, or ``LogError/replaced(path:)`` if the directory is not the one that was opened.
     package func finish() throws -> CompactedLog {
+        try log.writer.withLock { try $0.checkStillOurs() }
+        return try finishSnapshot()
+    }
+
+    private func finishSnapshot() throws -> CompactedLog {
         try snapshot.withLock { snapshot in CompactedLog(snapshot: try snapshot.finish()) }
     }
 
