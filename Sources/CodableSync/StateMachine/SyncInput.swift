@@ -112,6 +112,7 @@ package struct CloudAccount: Equatable, Sendable {
 /// One page of the zone's feed; its contents are staged.
 package struct FetchedPage: Equatable, Sendable {
     package var records: [FetchedRecord] = []
+    /// Deleted records; none of them is among the records.
     package var deletions: [String] = []
     /// Records that could not be read in this page, to be looked up.
     package var failed: [String] = []

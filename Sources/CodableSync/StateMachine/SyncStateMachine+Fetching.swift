@@ -17,6 +17,7 @@ extension SyncStateMachine {
         }
         savedDuringFetch = RecordTable()
         removedDuringFetch = RecordTable()
+        learnedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -44,7 +45,7 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { savedDuringFetch[$0] != nil }) { return }
+        if page.deletions.contains(where: { learnedDuringFetch[$0] == true }) { return }
         // The same where the dates do not tell which of two versions is the newer one.
         if page.records.contains(where: isOrderUnknown) { return }
         let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
@@ -55,21 +56,18 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
         for record in page.records {
-            if state[record.name]?.known?.changeTag == record.version.changeTag {
+            if state[record.name]?.known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
             } else {
                 entries += readBefore(record.name)
-                entries.append(.fetched(name: record.name, record.version))
+                entries.append(.fetched(name: record.name, versionToTake(record)))
                 if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
             }
         }
-        for name in page.deletions {
-            let isNew = state[name] == nil && page.records.contains { $0.name == name }
-            entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
-        }
+        for name in page.deletions { entries += takeDeletion(name) }
         for name in page.failed { lookUps.append(name) }
         if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
         runTotals.ignored += page.ignored
@@ -96,6 +94,19 @@ extension SyncStateMachine {
         if removedDuringFetch[record.name] != nil { return true }
         guard let saved = savedDuringFetch[record.name] else { return false }
         return saved.isOrderUnknown(beside: record.version)
+    }
+
+    /// Dates tell only which of two answers is newer that were under way at once; else the feed's order counts.
+    private func versionToTake(_ record: FetchedRecord) -> KnownVersion {
+        var version = record.version
+        guard let known = state[record.name]?.known, known.isNewer(than: version) else { return version }
+        if learnedDuringFetch[record.name] == nil { version.modified = nil }
+        return version
+    }
+
+    /// Another answer tells of a record: the page that is under way may be older than that.
+    mutating func noteLearned(_ name: String) {
+        if fetching.request != nil { learnedDuringFetch[name] = true }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {

@@ -137,6 +137,7 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
+        noteLearned(result.name)
         if fetching.request != nil { savedDuringFetch[result.name] = version }
         if beingLookedUp.contains(result.name) { savedDuringLookUp[result.name] = version }
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]

@@ -65,6 +65,8 @@ package struct SyncStateMachine: Sendable {
     var savedDuringLookUp = RecordTable<KnownVersion>()
     /// What pages told of records while a save of them was under way.
     var fetchedDuringSend = RecordTable<KnownVersion>()
+    /// Records of which another answer has told since the page that is under way was asked for.
+    var learnedDuringFetch = RecordTable<Bool>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
