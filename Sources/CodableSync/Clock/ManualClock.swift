@@ -73,6 +73,9 @@ public final class ManualClock: SyncClock {
         state.withLock { $0.sleepers.map(\.instant).min() }
     }
 
+    /// How many wait for the clock.
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
     /// Waits until a test has moved the clock far enough.
     ///
     /// - Parameter instant: The monotonic time to wait for.

@@ -44,8 +44,9 @@ public struct CloudNotification: Hashable, Sendable {
     /// Apple does not document the payload, so what is left out, as in a pruned one, is no fault; what is there must
     /// be of the right type. Nothing is read below these keys, however deep it is.
     ///
+    /// It is `nil` if the payload is not the cloud's.
+    ///
     /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: What it says, or `nil` if it is not the cloud's.
     public init?(userInfo: [AnyHashable: Any]) {
         var payload = PayloadReader(values: userInfo)
         guard var cloud = payload.dictionary("ck") else { return nil }

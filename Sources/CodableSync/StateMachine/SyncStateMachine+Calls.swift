@@ -168,7 +168,8 @@ extension SyncStateMachine {
     mutating func takeRead(_ names: [String]) {
         var missed: [AcceptedChange] = []
         for name in names {
-            guard let record = state[name] else { continue }
+            // What was lost is nobody's ancestor.
+            guard let record = state[name], record.lost == nil else { continue }
             if state.shownHandle(of: name) != nil {
                 reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
             } else if record.pending == nil {

@@ -117,9 +117,8 @@ extension SyncStateMachine {
             sending.retryAt = nil
             deferred = RecordQueue()
             isOverQuota = false
-        case .fetchRetry:
-            fetching.retryAt = nil
-            wantsFetch = wantsFetch || isAutomatic
+        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun already.
+        case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
             setup.retryAt = nil
             if case .unavailable = account { account = .unknown }
@@ -132,6 +131,8 @@ extension SyncStateMachine {
                 actions.append(.setTimer(.serverWait, at: serverWait))
             } else {
                 serverWait = nil
+                // What waited for the same moment goes with the rest, in one request.
+                if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
             }
         case .poll: wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)

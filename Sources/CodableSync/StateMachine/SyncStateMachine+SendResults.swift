@@ -195,7 +195,9 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: result.name)]
         }
         // A record that was never there cannot be missing: the answer makes no sense.
-        guard let record = state[result.name], record.known != nil || record.pending?.base != nil else {
+        guard let record = state[result.name], record.lost == nil,
+            record.known != nil || record.pending?.base != nil
+        else {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, error)
         }

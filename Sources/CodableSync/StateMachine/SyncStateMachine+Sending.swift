@@ -28,6 +28,7 @@ extension SyncStateMachine {
             guard !deferred.contains(name), !lookUps.contains(name),
                 let record = state[name], let pending = record.pending
             else { return nil }
+            if let lost = record.lost { return (SendItem(name: name, handle: lost.handle, known: nil), 0) }
             switch pending.kind {
             case .save(let handle, let size):
                 return (SendItem(name: name, handle: handle, known: record.known), size)

@@ -48,7 +48,7 @@ package struct SyncStateMachine: Sendable {
     var inFlightNames = RecordTable<Bool>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
-    /// When the first of them is tried again.
+    /// When they are sent again.
     var deferredUntil: Duration?
     /// How often an error that nobody knows has met a change.
     var unknownErrors = RecordTable<Int>()

@@ -226,7 +226,7 @@ package final class JSONStateStore: StateStore {
         to frozen: LogCompaction
     ) throws -> [ContentHandle: LogPosition] {
         var positions: [ContentHandle: LogPosition] = [:]
-        _ = try frozen.append(JournalLine.make(.summary(fold.state.summary)).bytes)
+        _ = try frozen.append(JournalLine.make(.summary(fold.state.summary)).bytes, isAlone: true)
         for note in fold.state.notes.suffix(SyncState.maximumNotes) {
             _ = try frozen.append(JournalLine.make(.note(note)).bytes)
         }
@@ -239,7 +239,8 @@ package final class JSONStateStore: StateStore {
                 contents.append((handle, { $0.raw(bytes) }))
             }
             let line = JournalLine.make(.record(name: name, record), contents: contents)
-            let position = try frozen.append(line.bytes)
+            // An edit is nowhere else; what is known can be fetched again.
+            let position = try frozen.append(line.bytes, isAlone: record.pending != nil)
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
@@ -293,6 +294,7 @@ extension RecordState {
     var handles: [ContentHandle] {
         var handles: Set<ContentHandle> = []
         if let known { handles.insert(known.handle) }
+        if let lost { handles.insert(lost.handle) }
         if let seen { handles.insert(seen) }
         if let pending {
             if let handle = pending.handle { handles.insert(handle) }

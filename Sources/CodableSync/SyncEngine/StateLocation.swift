@@ -50,21 +50,9 @@ struct StateLocation: Sendable {
             configuration.containerIdentifier ?? Bundle.main.bundleIdentifier
             ?? ProcessInfo.processInfo.processName
         let parts = [container, database.identifier, database.scope.rawValue, zoneID.zoneName]
-        return parts.reduce(dataDirectory.appending(path: "CodableSync")) { path, part in
+        return parts.reduce(DataDirectory.path.appending(path: "CodableSync")) { path, part in
             path.appending(path: fileName(for: part))
         }
-    }
-
-    /// The user's directory for the data of apps.
-    private static var dataDirectory: String {
-        #if canImport(Darwin)
-            return URL.applicationSupportDirectory.path
-        #else
-            if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-                return path
-            }
-            return NSHomeDirectory().appending(path: ".local/share")
-        #endif
     }
 
     /// A name that any file system takes; different parts give different names.

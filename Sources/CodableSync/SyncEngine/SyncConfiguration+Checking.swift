@@ -50,6 +50,10 @@ extension SyncConfiguration {
                 "is the URL \(url.absoluteString.quoted); it must be that of a directory on this device"
             )
         }
+        // It would end the path early, and name another directory.
+        guard !url.path(percentEncoded: true).contains("%00") else {
+            throw Self.invalid("storage", "is \(url.path.quoted); a path has no zero bytes")
+        }
         guard !url.path.isEmpty else { throw Self.invalid("storage", "is an empty path; name a directory") }
     }
 

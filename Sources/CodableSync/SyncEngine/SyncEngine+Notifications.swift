@@ -57,7 +57,7 @@ struct HandledNotifications {
 
     private var ids: [String] = []
 
-    /// Notes a notification; `false` if it is a copy. One without an ID is always a new one.
+    /// Notes a notification, and says whether it is a new one, as every one without an ID is.
     mutating func insert(_ id: String?) -> Bool {
         guard let id else { return true }
         if ids.contains(id) { return false }

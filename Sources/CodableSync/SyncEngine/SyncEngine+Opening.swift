@@ -64,7 +64,7 @@ extension SyncEngine {
         }
         let signals = database.signals
         resources.run { [weak self] in
-            for await signal in signals { await self?.process(.signal(signal)) }
+            for await signal in signals { await self?.take(signal) }
         }
         for message in opened.recovered { emit(.stateRecovered(message)) }
         // Streams whose requests came while the state could not be opened are served now.
@@ -90,6 +90,14 @@ extension SyncEngine {
         } else {
             process(.committed(outcome.batch))
         }
+    }
+
+    /// What is said of other zones is not for this engine.
+    private func take(_ signal: CloudSignal) {
+        if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
+            return
+        }
+        process(.signal(signal))
     }
 
     /// What a stream asks for opens the engine, too.

@@ -80,7 +80,7 @@ extension SyncEngine {
                 ParkedChange(
                     recordName: name,
                     client: try await decodeIfPossible(name, record.pending?.handle),
-                    server: try await decodeIfPossible(name, record.known?.handle),
+                    server: try await decodeIfPossible(name, record.lastKnown?.handle),
                     reason: reason
                 )
             )

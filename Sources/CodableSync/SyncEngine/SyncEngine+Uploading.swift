@@ -122,7 +122,7 @@ extension SyncEngine {
                 )
             }
         }
-        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+        if !invalid.isEmpty { throw try refusal(of: invalid) }
         return records
     }
 
@@ -135,7 +135,13 @@ extension SyncEngine {
                 invalid.append(SyncError.InvalidModel(recordName: name, reason: "\(error)"))
             }
         }
-        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+        if !invalid.isEmpty { throw try refusal(of: invalid) }
+    }
+
+    /// Where the configuration is wrong, that is the reason, and not the models.
+    private nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
+        try configuration.check(for: Model.self, in: zoneID, on: database)
+        return .invalidModels(invalid)
     }
 
     private nonisolated func unique(_ names: [String]) -> [String] {

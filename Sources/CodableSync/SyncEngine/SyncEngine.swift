@@ -15,7 +15,7 @@ public import RecordCoding
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
-    let clock: SteadyClock
+    nonisolated let clock: SteadyClock
     let coding: ModelCoding<Model>
     let zoneID: ZoneID
 
@@ -25,7 +25,7 @@ public actor SyncEngine<Model: RecordCodable> {
     let statusHub: Broadcaster<SyncStatus>
     let accountHub: Broadcaster<AccountStatus>
     /// What must be ended when the engine ends, in whatever way.
-    let resources: EngineResources
+    nonisolated let resources: EngineResources
 
     // The actor's own.
     var phase = Phase.new

@@ -49,8 +49,11 @@ final class LedgerSharingTests: XCTestCase {
         let read = files.hold(.read, "journal-1")
         let reading = Task { try await LedgerDirectoryFixture.names(in: reader) }
         await read.reached()
-        // The reader has the lock, and the journal's name: the compaction must not begin yet.
+        // The reader has the lock and has listed the files.
+        let attempts = disk.calls.filter { $0.kind == .lock }.count
         let compacting = Task { try await writer.compact() }
+        while disk.calls.filter({ $0.kind == .lock }).count == attempts { await Task.yield() }
+        XCTAssertEqual(logNames, ["journal-1.jsonl"], "the compaction has not begun")
         read.release()
         let names = try await reading.value
         XCTAssertEqual(names, ["a"])

@@ -243,16 +243,16 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     #if !canImport(Darwin)
-        func testDefaultDirectoryObeysTheDataHomeVariable() {
-            let home = URL(filePath: "/home/a", directoryHint: .isDirectory)
-            let rows: [(String?, String)] = [
-                (nil, "/home/a/.local/share/"), ("/data", "/data/"), ("", "/home/a/.local/share/"),
-                ("relative", "/home/a/.local/share/"),
+        func testDefaultDirectoryObeysTheVariablesForIt() {
+            let rows: [(variables: [String: String], path: String)] = [
+                ([:], "/home/a/.local/share"), (["XDG_DATA_HOME": "/data"], "/data"),
+                (["XDG_DATA_HOME": ""], "/home/a/.local/share"),
+                (["XDG_DATA_HOME": "relative"], "/home/a/.local/share"),
+                (["HOME": "/root/"], "/root/.local/share"), (["HOME": "relative"], "/home/a/.local/share"),
+                (["XDG_DATA_HOME": "/data/", "HOME": "/root"], "/data"),
             ]
-            for (variable, path) in rows {
-                let environment = variable.map { ["XDG_DATA_HOME": $0] } ?? [:]
-                let found = LocalDatabase.dataDirectory(environment: environment, home: home)
-                XCTAssertEqual(found.path(percentEncoded: false).withoutTrailingSlash + "/", path)
+            for (variables, path) in rows {
+                XCTAssertEqual(DataDirectory.path(environment: variables, userHome: "/home/a/"), path)
             }
             XCTAssertTrue(
                 LocalDatabase.defaultDirectory.path(percentEncoded: false).withoutTrailingSlash

@@ -182,6 +182,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertFalse(machine.timers.isEmpty)
     }
 
+    @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))

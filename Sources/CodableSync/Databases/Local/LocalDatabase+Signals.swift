@@ -39,6 +39,9 @@ final class LocalListeners: Sendable {
 
     private let state = Locked(State())
 
+    /// How many listen.
+    var count: Int { state.withLock { $0.listeners.count } }
+
     /// Takes somebody in; `nil` once there is nothing more to tell.
     func add(_ listener: AsyncStream<CloudSignal>.Continuation) -> Int? {
         state.withLock { state in

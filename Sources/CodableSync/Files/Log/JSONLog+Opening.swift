@@ -156,8 +156,8 @@ private struct LogContents {
             return scan.damages
         }
         part.size = scan.end
-        // A journal of an older version is read, and not continued.
-        isLastContinued = scan.header?.version == place.version
+        // A journal of an older version is read, and not continued; nor is one whose last line is not ended.
+        isLastContinued = scan.header?.version == place.version && !scan.isNewlineMissing
         recovery.droppedTailBytes = scan.size - scan.end
         return []
     }
