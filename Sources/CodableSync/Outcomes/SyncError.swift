@@ -1,3 +1,5 @@
+import RecordCoding
+
 public import struct Foundation.Date
 
 /// Why a call to an engine failed.
