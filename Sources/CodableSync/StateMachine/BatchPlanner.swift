@@ -5,6 +5,15 @@ package struct BatchPlanner: Equatable, Sendable {
     private let maximumBytes: Int
     /// What the server has shown that it takes; halved by `limitExceeded`, doubled by success.
     private var learned: Int
+    /// A request was refused for one of its items, and the server does not say for which.
+    private var search: Search?
+
+    private struct Search: Equatable, Sendable {
+        /// The first items of the queue, one of which is to blame.
+        var suspects: Int
+        /// The size to go back to once it is found.
+        var size: Int
+    }
 
     package init(maximumItems: Int, maximumBytes: Int) {
         self.maximumItems = max(1, maximumItems)
@@ -17,10 +26,35 @@ package struct BatchPlanner: Equatable, Sendable {
     /// - Parameter count: The number of items that it carried.
     mutating func halve(after count: Int) {
         learned = max(1, count / 2)
+        search = nil
     }
 
-    mutating func grow() {
-        learned = min(maximumItems, learned * 2)
+    /// The request was refused for one of its items: halves are tried until it is alone.
+    ///
+    /// - Parameter count: The number of items that it carried.
+    mutating func search(among count: Int) {
+        search = Search(suspects: count, size: search?.size ?? learned)
+        learned = max(1, count / 2)
+    }
+
+    /// A request came through.
+    ///
+    /// - Parameter count: The number of items that it carried.
+    mutating func grow(after count: Int = 1) {
+        guard var search else {
+            learned = min(maximumItems, learned * 2)
+            return
+        }
+        search.suspects -= count
+        self.search = search
+        if search.suspects <= 0 { isolated() } else { learned = max(1, search.suspects / 2) }
+    }
+
+    /// The item to blame was alone in its request; the others are innocent, and go as before.
+    mutating func isolated() {
+        guard let search else { return grow() }
+        learned = search.size
+        self.search = nil
     }
 
     /// The first of the items that go into one request; one at least, however large.

@@ -156,7 +156,8 @@ extension JournalEntry {
         case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
             .purgeResolved, .discarded:
             true
-        case .queued, .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
+        case .queued, .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried,
+            .zoneReady,
             .databaseToken,
             .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
             .initialModelsQueued:

@@ -58,7 +58,11 @@ package struct SyncState: Sendable {
         noteDelivery(name, from: before?.undelivered, to: after?.undelivered)
     }
 
-    private mutating func noteDelivery(_ name: String, from former: Undelivered?, to undelivered: Undelivered?) {
+    private mutating func noteDelivery(
+        _ name: String,
+        from former: Undelivered?,
+        to undelivered: Undelivered?
+    ) {
         if let former, former.order != undelivered?.order, !summary.handedOut.isEmpty {
             summary.handedOut.replace(former.order, with: undelivered?.order)
         }

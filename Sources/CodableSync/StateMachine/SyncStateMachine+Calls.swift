@@ -97,16 +97,32 @@ extension SyncStateMachine {
     }
 
     mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+        // Decided already: what is left of it to give up is known once the decision is stored.
+        if names.contains(where: { reconciling[$0] == .decided }) {
+            return postponedDiscards.append(PostponedDiscard(call: call, names: names))
+        }
         var entries: [JournalEntry] = []
         for name in names {
-            guard let pending = state[name]?.pending, inFlightNames[name] == nil else { continue }
+            guard state[name]?.pending != nil, inFlightNames[name] == nil else { continue }
+            discarding[name] = true
             entries.append(.discarded(name: name))
-            if let handle = pending.handle {
-                actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
-            }
             entries.append(note(.discarded, name, "The app gave the change up."))
         }
         answer(call, afterStoring: entries)
+    }
+
+    /// What is given up is told of when it is: nothing can be decided about it in between.
+    mutating func tellOfDiscarded(_ entry: JournalEntry) {
+        guard case .discarded(let name) = entry else { return }
+        discarding[name] = nil
+        guard let handle = state[name]?.pending?.handle else { return }
+        actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+    }
+
+    mutating func takePostponedDiscards() {
+        let postponed = postponedDiscards
+        postponedDiscards = []
+        for discard in postponed { takeDiscard(discard.call, discard.names) }
     }
 
     mutating func takeResync(_ call: CallID) {

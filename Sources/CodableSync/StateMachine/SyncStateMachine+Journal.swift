@@ -17,6 +17,7 @@ extension SyncStateMachine {
         guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
         let committed = uncommitted.remove(at: index)
         for entry in committed.entries {
+            tellOfDiscarded(entry)
             state.apply(entry)
             if case .accepted(let changes) = entry {
                 forgetReads(before: changes)
@@ -38,6 +39,7 @@ extension SyncStateMachine {
         case .lookedUp: endLookUp()
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
             extendPass()
         case .setup: setup.isStoring = false
         case .zoneLost:
@@ -59,6 +61,7 @@ extension SyncStateMachine {
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
         let failed = uncommitted.remove(at: index)
+        for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
@@ -95,6 +98,7 @@ extension SyncStateMachine {
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
         case .setup, .zoneLost:

@@ -79,6 +79,7 @@ extension JSONReader {
             switch key {
             case "kind": reason.kind = ParkReason.Kind(rawValue: try json.string()) ?? .unknownError
             case "message": reason.message = try json.string()
+            case "attempts": reason.attempts = Int(clamping: try json.int())
             default: try json.skipValue()
             }
         }
@@ -217,7 +218,9 @@ extension JSONReader {
             runs: try rows { json in
                 let first = try json.element { try $0.uint() }
                 let last = try json.element { try $0.uint() }
-                guard first <= last else { throw JournalLineError.malformed("a run of orders ends too early") }
+                guard first <= last else {
+                    throw JournalLineError.malformed("a run of orders ends too early")
+                }
                 return first...last
             }
         )
