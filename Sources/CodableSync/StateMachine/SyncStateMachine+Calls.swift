@@ -150,15 +150,21 @@ extension SyncStateMachine {
         return record.seen.map { max($0, read) } ?? read
     }
 
-    /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
+    /// The records of a call as they will be when it is stored.
     ///
     /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
     private func stateToCome(for changes: [NewChange]) -> SyncState {
         guard uncommitted.contains(where: { $0.movesBases }) else { return state }
+        return stateToCome(of: changes.map(\.name))
+    }
+
+    /// These records as they will be behind everything that is on its way to the disk.
+    func stateToCome(of names: [String]) -> SyncState {
+        if uncommitted.isEmpty { return state }
         var coming = SyncState()
-        for change in changes {
-            guard let record = state[change.name] else { continue }
-            coming.change(change.name) { $0 = record }
+        for name in names {
+            guard let record = state[name] else { continue }
+            coming.change(name) { $0 = record }
         }
         for batch in uncommitted {
             for entry in batch.entries { coming.apply(entry) }

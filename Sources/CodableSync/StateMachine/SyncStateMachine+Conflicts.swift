@@ -36,11 +36,12 @@ extension SyncStateMachine {
     mutating func takeReconciled(_ results: [Reconciled]) {
         var entries: [JournalEntry] = []
         setAsideUnread(results)
+        let coming = stateToCome(of: results.map(\.item.name))
         for result in results {
             let item = result.item
-            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
-            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server,
-                discarding[item.name] == nil
+            // Answered for contents that were replaced meanwhile, be it on the way to the disk: the conflict is still
+            // open, and asked anew.
+            guard let record = coming[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
             reconciling[item.name] = .decided
             entries += readBefore(item.name)
