@@ -156,8 +156,9 @@ extension JournalEntry {
         case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
             .purgeResolved, .discarded:
             true
-        case .queued, .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried,
-            .zoneReady,
+        case .queued(_, let change):
+            change.isDeletion
+        case .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
             .databaseToken,
             .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
             .initialModelsQueued:

@@ -117,7 +117,8 @@ struct UncommittedBatch: Equatable, Sendable {
         /// The results of a request are stored.
         case sent(extendsPass: Bool)
         case lookedUp
-        case reconciled([String])
+        /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
+        case reconciled([String], deferring: [String])
         case setup
         case zoneLost
         case fetchAnew

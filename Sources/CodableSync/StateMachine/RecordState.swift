@@ -102,6 +102,10 @@ package struct Undelivered: Equatable, Sendable {
 package struct RecordState: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record is not there.
     package var known: KnownVersion?
+    /// What the cloud had before its zone was lost, where an edit stands beside it that is set aside, or in conflict.
+    package var lost: KnownVersion?
+    /// The server does not take back what was lost.
+    package var isLostRefused = false
     /// The version that the app has last seen: the ancestor of what it uploads next.
     package var seen: ContentHandle?
     package var pending: LocalChange?
@@ -119,7 +123,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
     package var isInConflict: Bool {
-        guard let pending, !pending.isDeletion, pending.parked == nil else { return false }
+        guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
         return pending.base != known?.handle
     }
 
@@ -131,6 +135,7 @@ package struct RecordState: Equatable, Sendable {
     }
 
     package var isSendable: Bool {
+        if lost != nil { return !isLostRefused }
         guard let pending, pending.parked == nil else { return false }
         return pending.isDeletion || pending.base == known?.handle
     }
@@ -139,7 +144,7 @@ package struct RecordState: Equatable, Sendable {
     package var isPendingOnTop: Bool {
         guard let pending else { return false }
         guard let reason = pending.parked else { return true }
-        return !reason.isConflict && pending.base == known?.handle
+        return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
     /// Nothing is left to remember.

@@ -72,6 +72,8 @@ package struct SyncParts: OptionSet, Sendable {
 
     package static let fetch = SyncParts(rawValue: 1)
     package static let send = SyncParts(rawValue: 2)
+    /// A push asks, not a person: nothing is tried that a push says nothing about.
+    package static let hint = SyncParts(rawValue: 4)
 }
 
 /// A change that the app asks for; its contents are staged under the handle.
@@ -104,17 +106,6 @@ package struct CloudAccount: Equatable, Sendable {
     package init(status: AccountStatus, userRecordName: String?) {
         self.status = status
         self.userRecordName = userRecordName
-    }
-}
-
-/// What the database's change feed says about the engine's zone.
-package struct ZoneFate: Equatable, Sendable {
-    package var reason: DatabaseChanges.Deletion.Reason?
-    package var token: ChangeToken?
-
-    package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
-        self.reason = reason
-        self.token = token
     }
 }
 

@@ -17,8 +17,8 @@ extension SyncState {
         case .listingBegan: applyListingBegan()
         case .resolved(let name, let client, let server, let resolution):
             applyResolved(name, client: client, server: server, resolution)
-        case .parked(let name, let reason): change(name) { $0.pending?.parked = reason }
-        case .retried(let name): change(name) { $0.pending?.parked = nil }
+        case .parked(let name, let reason): applyParked(name, reason)
+        case .retried(let name): applyRetried(name)
         case .discarded(let name): applyDiscarded(name)
         case .accepted(let changes): applyAccepted(changes)
         case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
@@ -41,6 +41,9 @@ extension SyncState {
         change(name) { record in
             // What was sent of the former change may still turn up on the server: `sent` stays.
             record.pending = pending
+            // The app has replaced what it was shown of what was lost.
+            record.lost = nil
+            record.isLostRefused = false
             // Whatever the app has not been told yet is older than its own change; what comes of that is told.
             record.undelivered = nil
         }
@@ -64,7 +67,11 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = summary.listing
         change(name) { record in
-            record.confirm(sent, as: version, order: order)
+            if record.lost?.handle == sent {
+                record.confirmLost(as: version)
+            } else {
+                record.confirm(sent, as: version, order: order)
+            }
             record.listing = listing
         }
     }
@@ -96,6 +103,10 @@ extension SyncState {
             if let known = record.known {
                 guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
             }
+            if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
+            // Another device has uploaded its own: that is the cloud's last word now.
+            record.lost = nil
+            record.isLostRefused = false
             let former = record.known
             record.known = version
             if let former, former.hash == version.hash {
@@ -121,7 +132,7 @@ extension SyncState {
         change(name) { $0.isUnread = false }
         guard let record = records[name] else { return }
         // An old deletion of a record that is about to be created is nobody's news.
-        if record.known == nil, record.pending?.base == nil { return }
+        if record.known == nil, record.lost != nil || record.pending?.base == nil { return }
         // The echo of this device's own deletion, or the same wish of another one.
         if record.isOwnDeletion { return applyDeletionConfirmed(name) }
         let order = nextDeliveryOrder()
@@ -189,11 +200,30 @@ extension SyncState {
         }
     }
 
+    private mutating func applyParked(_ name: String, _ reason: ParkReason) {
+        change(name) { record in
+            // Where something was lost, it is what was sent; the edit has been set aside before.
+            if record.lost != nil, record.pending?.parked != nil {
+                record.isLostRefused = true
+            } else {
+                record.pending?.parked = reason
+            }
+        }
+    }
+
+    private mutating func applyRetried(_ name: String) {
+        change(name) { record in
+            record.pending?.parked = nil
+            record.isLostRefused = false
+        }
+    }
+
     private mutating func applyDiscarded(_ name: String) {
         let order = nextDeliveryOrder()
         change(name) { record in
             guard record.pending != nil else { return }
             let wasOnTop = record.isPendingOnTop && record.undelivered == nil
+            if record.lost != nil { return record.queueLost(isNews: wasOnTop, order: order) }
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
@@ -225,6 +255,11 @@ extension KnownVersion {
         guard let modified, let otherDate = other.modified else { return false }
         return modified > otherDate
     }
+
+    /// Whether two versions differ, and their dates do not tell which of them is the newer one.
+    func isOrderUnknown(beside other: KnownVersion) -> Bool {
+        changeTag != other.changeTag && !isNewer(than: other) && !other.isNewer(than: self)
+    }
 }
 
 extension RecordState {
@@ -248,6 +283,9 @@ extension RecordState {
                 seen = version.handle
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
+        } else if let handle = pending?.handle, handle < sent {
+            // Only after damage: the edit that was sent had taken the place of this one, and its line is lost.
+            pending = nil
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle

@@ -16,6 +16,7 @@ extension SyncStateMachine {
             return append([.listingBegan], then: .fetchAnew)
         }
         savedDuringFetch = RecordTable()
+        removedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -27,7 +28,7 @@ extension SyncStateMachine {
         isFetchRunning = true
         wantsFetch = false
         fetchRuns += 1
-        stalledPages = 0
+        paging = PagingWatch(at: state.summary.zoneToken)
         runTotals = FetchTotals()
         actions.append(.cancelTimer(.poll))
         emit(.fetchBegan)
@@ -43,17 +44,13 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
-        if page.moreComing, page.token == state.summary.zoneToken {
-            // Empty pages happen; the same position for ever would never end.
-            stalledPages += 1
-            if stalledPages >= 3 {
-                let message =
-                    "The server answers with the same change token and more to come, again and again."
-                return failFetch(CloudError(.unknown("endlessPaging"), message: message))
-            }
-        } else {
-            stalledPages = 0
+        if page.deletions.contains(where: { savedDuringFetch[$0] != nil }) { return }
+        // The same where the dates do not tell which of two versions is the newer one.
+        if page.records.contains(where: isOrderUnknown) { return }
+        let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
+        // Everything up to the page before is kept, and the next try goes on from there.
+        if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
+            return failFetch(finding.error)
         }
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
@@ -63,6 +60,7 @@ extension SyncStateMachine {
             } else {
                 entries += readBefore(record.name)
                 entries.append(.fetched(name: record.name, record.version))
+                if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
@@ -90,6 +88,14 @@ extension SyncStateMachine {
             fetching.isStoring = true
             append(entries, then: .page(moreComing: page.moreComing))
         }
+    }
+
+    /// Whether the page was asked for before a save or a deletion was confirmed, and might tell of a version that
+    /// is older than that.
+    private func isOrderUnknown(_ record: FetchedRecord) -> Bool {
+        if removedDuringFetch[record.name] != nil { return true }
+        guard let saved = savedDuringFetch[record.name] else { return false }
+        return saved.isOrderUnknown(beside: record.version)
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
@@ -150,7 +156,7 @@ extension SyncStateMachine {
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
-            stalledPages = 0
+            paging = PagingWatch()
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
@@ -158,8 +164,7 @@ extension SyncStateMachine {
             // Lost, and lost again: not without a pause.
             if expiries > 2 { failFetch(error) }
         case .continueFetching:
-            stalledPages += 1
-            if stalledPages >= 3 { failFetch(error) }
+            if paging.truncate() { failFetch(error) }
         default:
             failFetch(error)
         }

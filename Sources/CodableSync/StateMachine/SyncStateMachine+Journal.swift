@@ -14,8 +14,7 @@ extension SyncStateMachine {
     }
 
     mutating func takeCommitted(_ batch: BatchID) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let committed = uncommitted.remove(at: index)
+        guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
             tellOfDiscarded(entry)
             state.apply(entry)
@@ -37,9 +36,10 @@ extension SyncStateMachine {
             clearInFlight()
             if extendsPass { extendPass() }
         case .lookedUp: endLookUp()
-        case .reconciled(let names):
+        case .reconciled(let names, let deferring):
             for name in names { reconciling[name] = nil }
             takePostponedDiscards()
+            for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
         case .zoneLost:
@@ -59,8 +59,7 @@ extension SyncStateMachine {
 
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let failed = uncommitted.remove(at: index)
+        guard let failed = uncommitted.remove(batch) else { return }
         for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
             let error: SyncError =
@@ -96,7 +95,7 @@ extension SyncStateMachine {
             lookingUp.isStoring = false
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
-        case .reconciled(let names):
+        case .reconciled(let names, _):
             for name in names { reconciling[name] = nil }
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.

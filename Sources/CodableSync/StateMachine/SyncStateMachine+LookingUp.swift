@@ -7,6 +7,7 @@ extension SyncStateMachine {
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, 200)))
         beingLookedUp = names
+        savedDuringLookUp = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
@@ -56,6 +57,11 @@ extension SyncStateMachine {
     private mutating func entries(for found: LookedUp) -> [JournalEntry] {
         let name = found.name
         if case .failure(let error) = found.result { heed(error) }
+        if let saved = savedDuringLookUp[name], !found.isNewer(than: saved) {
+            // Read before the save, as far as anyone can tell: it stays in the queue, and is looked up now.
+            beingLookedUp.removeAll { $0 == name }
+            return []
+        }
         switch found.result {
         case .success(let version?):
             // Refused as a conflict, and yet the version that the change was made on: not at once again.
@@ -107,5 +113,13 @@ extension SyncStateMachine {
             return refusedWithoutReason(name)
         }
         return readBefore(name) + [.fetched(name: name, server)]
+    }
+}
+
+extension LookedUp {
+    /// Whether a look-up that was asked for before a save shows that save, or something that came after it.
+    fileprivate func isNewer(than saved: KnownVersion) -> Bool {
+        guard case .success(let version?) = result else { return false }
+        return version.changeTag == saved.changeTag || version.isNewer(than: saved)
     }
 }

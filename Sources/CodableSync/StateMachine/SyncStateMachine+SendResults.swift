@@ -116,6 +116,7 @@ extension SyncStateMachine {
         case .deleted:
             outcome.deleted += 1
             totals.deleted += 1
+            if fetching.request != nil { removedDuringFetch[name] = true }
             return [.deletionConfirmed(name: name)]
         case .conflict(let server?):
             outcome.failed += 1
@@ -141,10 +142,14 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        if fetching.request != nil { savedDuringFetch[result.name] = version }
+        if beingLookedUp.contains(result.name) { savedDuringLookUp[result.name] = version }
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
-        guard deletedInFlight.contains(result.name) else { return saved }
-        // The feed said that it was deleted while it was being saved: before, or after?
+        // The feed told of it while it was being saved, and nothing says which of the two came first.
+        let told = fetchedDuringSend[result.name]
+        guard deletedInFlight.contains(result.name) || told?.isOrderUnknown(beside: version) == true else {
+            return saved
+        }
         deletedInFlight.remove(result.name)
         lookUps.append(result.name)
         return saved + [.unread([result.name])]
@@ -195,7 +200,9 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: result.name)]
         }
         // A record that was never there cannot be missing: the answer makes no sense.
-        guard let record = state[result.name], record.known != nil || record.pending?.base != nil else {
+        guard let record = state[result.name], record.lost == nil,
+            record.known != nil || record.pending?.base != nil
+        else {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, error)
         }
@@ -216,13 +223,17 @@ extension SyncStateMachine {
     // MARK: Items that wait, and items that are set aside
 
     /// Tries an item again with the lane's next try; the others go on.
+    ///
+    /// One that is not to be sent, since another device's change came between, has nothing to wait for.
     mutating func deferItem(_ name: String, after error: CloudError?) {
+        guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
         let isFirst = deferred.count == 1
         if error?.retryAfter != nil || isFirst {
             let until = sending.retryAt
             backOff(\.sending, .sendRetry, after: error)
+            deferredUntil = sending.retryAt
             // The lane itself is free for the others.
             sending.retryAt = until
         }

@@ -28,6 +28,7 @@ extension SyncStateMachine {
             guard !deferred.contains(name), !lookUps.contains(name), discarding[name] == nil,
                 let record = state[name], let pending = record.pending
             else { return nil }
+            if let lost = record.lost { return (SendItem(name: name, handle: lost.handle, known: nil), 0) }
             switch pending.kind {
             case .save(let handle, let size):
                 return (SendItem(name: name, handle: handle, known: record.known), size)
@@ -48,7 +49,10 @@ extension SyncStateMachine {
     }
 
     mutating func clearInFlight() {
-        for item in inFlight { inFlightNames[item.name] = nil }
+        for item in inFlight {
+            inFlightNames[item.name] = nil
+            fetchedDuringSend[item.name] = nil
+        }
         inFlight = []
     }
 

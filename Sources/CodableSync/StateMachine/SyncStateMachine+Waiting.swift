@@ -34,7 +34,7 @@ extension SyncStateMachine {
     }
 
     private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
-        if state.summary.zone == .purged { return .waitingForDecision }
+        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let failure = waiter.failure { return .cloud(failure) }
         if let fault { return .cloud(fault) }
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
@@ -57,8 +57,12 @@ extension SyncStateMachine {
     }
 
     /// No conflict is being decided, or could be.
+    ///
+    /// One of a record that is under way cannot: who only fetches does not wait for that request.
     private var isReconcilingDone: Bool {
-        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+        guard reconciling.isEmpty else { return false }
+        if state.conflictQueue.isEmpty || isWaiting(resolving) { return true }
+        return state.conflictQueue.count <= inFlight.count { state.conflictQueue.contains($0.name) }
     }
 
     private func summary(since before: SyncSummary) -> SyncSummary {

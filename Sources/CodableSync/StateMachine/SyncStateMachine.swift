@@ -36,13 +36,20 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    var subscriptionFailed = false
+    /// Making the subscription: its own waits; the requests are the setup's.
+    var subscribing = Lane()
+    /// The setup's request that is one for the subscription.
+    var subscriptionRequest: RequestID?
+    /// The app has been told that there is no subscription.
+    var hasToldOfSubscription = false
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
     var inFlightNames = RecordTable<Bool>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
+    /// When they are sent again.
+    var deferredUntil: Duration?
     /// How often an error that nobody knows has met a change.
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
@@ -54,14 +61,20 @@ package struct SyncStateMachine: Sendable {
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
     /// Records saved since the page that is under way was asked for.
-    var savedDuringFetch = RecordTable<Bool>()
+    var savedDuringFetch = RecordTable<KnownVersion>()
+    /// Records deleted by this device since the page that is under way was asked for.
+    var removedDuringFetch = RecordTable<Bool>()
+    /// Records saved since the look-up that is under way was asked for.
+    var savedDuringLookUp = RecordTable<KnownVersion>()
+    /// What pages told of records while a save of them was under way.
+    var fetchedDuringSend = RecordTable<KnownVersion>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
-    var stalledPages = 0
+    var paging = PagingWatch()
     /// How often the position was lost since a fetch last reached the end.
     var expiries = 0
     var waiters: [Waiter] = []
@@ -81,7 +94,7 @@ package struct SyncStateMachine: Sendable {
     var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
-    var uncommitted: [UncommittedBatch] = []
+    var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
     var reportedAccount: AccountStatus?
@@ -137,7 +150,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let names): for name in names { takeRead(name) }
+        case .read(let names): takeRead(names)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)

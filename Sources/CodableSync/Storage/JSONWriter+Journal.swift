@@ -141,6 +141,16 @@ extension JSONWriter {
             versionMembers(known)
             endObject()
         }
+        if let lost = record.lost {
+            key("lost")
+            beginObject()
+            versionMembers(lost)
+            endObject()
+        }
+        if record.isLostRefused {
+            key("lostRefused")
+            bool(true)
+        }
         member("seen", record.seen)
         if let pending = record.pending {
             key("pending")

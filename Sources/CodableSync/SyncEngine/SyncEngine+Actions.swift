@@ -3,7 +3,7 @@ import RecordCoding
 /// The door to the state, and what the machine's actions become.
 extension SyncEngine {
     nonisolated var now: Moment {
-        var moment = configuration.clock.now
+        var moment = clock.now
         if let date = configuration.date { moment.wall = date() }
         return moment
     }
@@ -63,7 +63,7 @@ extension SyncEngine {
     }
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {
-        resources.setTimer(timer, at: instant, on: configuration.clock) { [weak self] in
+        resources.setTimer(timer, at: instant, on: clock) { [weak self] in
             await self?.fire(timer)
         }
     }

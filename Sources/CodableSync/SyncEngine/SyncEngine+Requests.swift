@@ -53,7 +53,7 @@ extension SyncEngine {
     func saveZone(_ request: RequestID, replacing: Bool) {
         let zoneID = zoneID
         perform(request) { database in
-            if replacing {
+            if replacing, try await Self.isUnreadable(zoneID, in: database) {
                 // Two requests: a zone can be named only once in each.
                 let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
                 if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound {
@@ -67,11 +67,20 @@ extension SyncEngine {
         }
     }
 
+    /// Whether the zone's records still cannot be read; another device may have made it anew meanwhile.
+    private static func isUnreadable(_ zoneID: ZoneID, in database: any CloudDatabase) async throws -> Bool {
+        guard case .failure(let error)? = try await database.recordZones(for: [zoneID])[zoneID] else {
+            return false
+        }
+        switch error.recovery {
+        case .uploadEverything: return true
+        case .recreateZone: return false
+        default: throw error
+        }
+    }
+
     func subscribe(_ request: RequestID) {
-        let subscription = CloudSubscription(
-            subscriptionID: "codablesync-\(zoneID.zoneName)",
-            kind: .zone(zoneID)
-        )
+        let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { database in
             try await database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
@@ -89,14 +98,9 @@ extension SyncEngine {
             var pages = 0
             while true {
                 let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
-                if let deletion = page.deletions.last(where: { $0.zoneID.isSameZone(as: zoneID) }) {
-                    fate.reason = deletion.reason
-                }
-                if page.modifications.contains(where: { $0.isSameZone(as: zoneID) }) { fate.reason = nil }
-                let isStuck = page.changeToken == fate.token
-                fate.token = page.changeToken
+                let isMoreComing = fate.take(page, about: zoneID)
                 pages += 1
-                if !page.moreComing || isStuck || pages > 1000 { return fate }
+                if !isMoreComing || pages > 1000 { return fate }
             }
         } then: { engine, result in
             engine.process(.databaseChanged(request, result))

@@ -15,6 +15,7 @@ public import RecordCoding
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
+    nonisolated let clock: SteadyClock
     let coding: ModelCoding<Model>
     let zoneID: ZoneID
 
@@ -24,7 +25,7 @@ public actor SyncEngine<Model: RecordCodable> {
     let statusHub: Broadcaster<SyncStatus>
     let accountHub: Broadcaster<AccountStatus>
     /// What must be ended when the engine ends, in whatever way.
-    let resources: EngineResources
+    nonisolated let resources: EngineResources
 
     // The actor's own.
     var phase = Phase.new
@@ -45,6 +46,9 @@ public actor SyncEngine<Model: RecordCodable> {
     var stateDirectory: String?
     var lastAccountStatus: AccountStatus?
     var currentStatus = SyncStatus.stopped
+    /// The app's last word before the state was open was `stop`.
+    var isStopWanted = false
+    var handled = HandledNotifications()
 
     enum Phase {
         case new
@@ -61,6 +65,7 @@ public actor SyncEngine<Model: RecordCodable> {
     public init(database: any CloudDatabase = .default, configuration: SyncConfiguration = .init()) {
         self.database = database
         self.configuration = configuration
+        clock = SteadyClock(configuration.clock)
         zoneID = ZoneID(zoneName: configuration.zoneName ?? Model.recordType)
         coding = ModelCoding(zoneID: zoneID, writesEditDates: configuration.editDates == .recordField)
         let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Model>.Request.self)

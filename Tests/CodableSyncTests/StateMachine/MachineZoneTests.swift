@@ -38,13 +38,13 @@ final class MachineZoneTests: MachineTestCase {
                 guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
                 machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
             }
-            XCTAssertEqual(machine.machine.reported, .waitingForDecision)
+            XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
             XCTAssertEqual(machine.state.knownCount, 2)
             XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
             XCTAssertEqual(machine.upload("C", 4).requests, [])
             XCTAssertEqual(machine.run(.start).requests, [])
             let sync = machine.run(.sync(machine.newCall(), [.fetch, .send]))
-            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision)])
+            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision(.purged))])
             var restarted = MachineHarness(state: machine.state)
             restarted.run(.start)
             XCTAssertEqual(restarted.runAccount(), [])
@@ -182,6 +182,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertFalse(machine.timers.isEmpty)
     }
 
+    @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))

@@ -54,6 +54,8 @@ enum JournalSamples {
     static var records: [RecordState] {
         var full = RecordState()
         full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
+        full.lost = KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil)
+        full.isLostRefused = true
         full.seen = 3
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
         full.sent = [SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9)]
