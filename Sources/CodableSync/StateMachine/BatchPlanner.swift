@@ -7,6 +7,8 @@ package struct BatchPlanner: Equatable, Sendable {
     private var learned: Int
     /// A request was refused for one of its items, and the server does not say for which.
     private var search: Search?
+    /// One to blame was found, and nothing has come through since: there may be many.
+    private var hasJustIsolated = false
 
     private struct Search: Equatable, Sendable {
         /// The first items of the queue, one of which is to blame.
@@ -33,7 +35,8 @@ package struct BatchPlanner: Equatable, Sendable {
     ///
     /// - Parameter count: The number of items that it carried.
     mutating func search(among count: Int) {
-        search = Search(suspects: count, size: search?.size ?? learned)
+        // Where one bad item follows upon another, sizes grow slowly from one again.
+        search = Search(suspects: count, size: search?.size ?? (hasJustIsolated ? 2 : learned))
         learned = max(1, count / 2)
     }
 
@@ -41,6 +44,7 @@ package struct BatchPlanner: Equatable, Sendable {
     ///
     /// - Parameter count: The number of items that it carried.
     mutating func grow(after count: Int = 1) {
+        hasJustIsolated = false
         guard var search else {
             learned = min(maximumItems, learned * 2)
             return
@@ -53,8 +57,9 @@ package struct BatchPlanner: Equatable, Sendable {
     /// The item to blame was alone in its request; the others are innocent, and go as before.
     mutating func isolated() {
         guard let search else { return grow() }
-        learned = search.size
+        learned = min(maximumItems, search.size)
         self.search = nil
+        hasJustIsolated = true
     }
 
     /// The first of the items that go into one request; one at least, however large.
