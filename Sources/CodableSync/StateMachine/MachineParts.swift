@@ -36,6 +36,19 @@ struct Waiter: Equatable, Sendable {
     var failure: CloudError?
 }
 
+/// How far the decision of a conflict is.
+enum DecisionStage: Equatable, Sendable {
+    case asked
+    /// It is decided, and being stored.
+    case decided
+}
+
+/// A call that gives edits up, of which one is being decided.
+struct PostponedDiscard: Equatable, Sendable {
+    var call: CallID
+    var names: [String]
+}
+
 /// What one run of fetching brought.
 struct FetchTotals: Equatable, Sendable {
     var changed = 0

@@ -109,16 +109,32 @@ extension SyncStateMachine {
     }
 
     mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+        // Decided already: what is left of it to give up is known once the decision is stored.
+        if names.contains(where: { reconciling[$0] == .decided }) {
+            return postponedDiscards.append(PostponedDiscard(call: call, names: names))
+        }
         var entries: [JournalEntry] = []
         for name in names {
-            guard let pending = state[name]?.pending, inFlightNames[name] == nil else { continue }
+            guard state[name]?.pending != nil, inFlightNames[name] == nil else { continue }
+            discarding[name] = true
             entries.append(.discarded(name: name))
-            if let handle = pending.handle {
-                actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
-            }
             entries.append(note(.discarded, name, "The app gave the change up."))
         }
         answer(call, afterStoring: entries)
+    }
+
+    /// What is given up is told of when it is: nothing can be decided about it in between.
+    mutating func tellOfDiscarded(_ entry: JournalEntry) {
+        guard case .discarded(let name) = entry else { return }
+        discarding[name] = nil
+        guard let handle = state[name]?.pending?.handle else { return }
+        actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+    }
+
+    mutating func takePostponedDiscards() {
+        let postponed = postponedDiscards
+        postponedDiscards = []
+        for discard in postponed { takeDiscard(discard.call, discard.names) }
     }
 
     mutating func takeResync(_ call: CallID) {
@@ -148,19 +164,25 @@ extension SyncStateMachine {
         return record.seen.map { max($0, read) } ?? read
     }
 
-    /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
+    /// The records of a call as they will be when it is stored.
     ///
     /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
     private mutating func stateToCome(for changes: [NewChange]) -> SyncState {
         let isInitial = changes.first?.isInitial == true
         guard uncommitted.baseMoverCount > 0 || (isInitial && !uncommitted.isEmpty) else { return state }
+        return stateToCome(of: changes.map(\.name))
+    }
+
+    /// These records as they will be behind everything that is on its way to the disk.
+    mutating func stateToCome(of names: [String]) -> SyncState {
+        if uncommitted.isEmpty { return state }
         var coming = SyncState()
         coming.changeSummary { $0 = state.summary }
-        for change in changes {
-            guard let record = state[change.name] else { continue }
-            coming.change(change.name) { $0 = record }
+        for name in names {
+            guard let record = state[name] else { continue }
+            coming.change(name) { $0 = record }
         }
-        for entry in uncommitted.entries(about: changes.lazy.map(\.name)) { coming.apply(entry) }
+        for entry in uncommitted.entries(about: names) { coming.apply(entry) }
         return coming
     }
 

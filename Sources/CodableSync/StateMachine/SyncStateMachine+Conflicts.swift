@@ -13,7 +13,7 @@ extension SyncStateMachine {
         for name in state.conflictQueue.names {
             if items.count >= Self.reconcileBatch { break }
             // The request under way may turn out to have made the very version that is in conflict.
-            if inFlightNames[name] != nil { continue }
+            if inFlightNames[name] != nil || discarding[name] != nil { continue }
             guard let record = state[name], let pending = record.pending, let client = pending.handle else {
                 continue
             }
@@ -29,7 +29,7 @@ extension SyncStateMachine {
             )
         }
         if items.isEmpty { return }
-        for item in items { reconciling[item.name] = true }
+        for item in items { reconciling[item.name] = .asked }
         actions.append(.reconcile(items))
     }
 
@@ -37,11 +37,14 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var deferring: [String] = []
         setAsideUnread(results)
+        let coming = stateToCome(of: results.map(\.item.name))
         for result in results {
             let item = result.item
-            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
-            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
+            // Answered for contents that were replaced meanwhile, be it on the way to the disk: the conflict is still
+            // open, and asked anew.
+            guard let record = coming[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
+            reconciling[item.name] = .decided
             entries += readBefore(item.name)
             entries.append(
                 .resolved(

@@ -16,6 +16,7 @@ extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
+            tellOfDiscarded(entry)
             state.apply(entry)
             if case .accepted(let changes) = entry {
                 forgetReads(before: changes)
@@ -37,6 +38,7 @@ extension SyncStateMachine {
         case .lookedUp: endLookUp()
         case .reconciled(let names, let deferring):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
@@ -58,6 +60,7 @@ extension SyncStateMachine {
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         guard let failed = uncommitted.remove(batch) else { return }
+        for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
@@ -94,6 +97,7 @@ extension SyncStateMachine {
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names, _):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
         case .setup, .zoneLost:

@@ -11,15 +11,20 @@ extension SyncStateMachine {
         emit(.failed(error))
         switch error.recovery {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+            planner.isolated()
             takeAsItemErrors(items, error)
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
                 let entries = park(item.name, reasonToPark(item.name, after: error))
-                planner.grow()
+                planner.isolated()
                 return store(entries)
             }
-            planner.halve(after: items.count)
+            if error.recovery == .split {
+                planner.halve(after: items.count)
+            } else {
+                planner.search(among: items.count)
+            }
         case .unwrap: takeAsItemErrors(items, error)
         case .waitForQuota:
             meetQuota(error)
@@ -82,7 +87,7 @@ extension SyncStateMachine {
             sending.backoff.reset()
             zoneLosses = 0
             sending.failure = nil
-            planner.grow()
+            planner.grow(after: inFlight.count)
         }
         store(entries)
         if let error = outcome.zoneError { examineZone(after: error) }
@@ -240,7 +245,7 @@ extension SyncStateMachine {
         guard tries >= 8 else { return [] }
         unknownErrors[name] = nil
         deferred.remove(name)
-        return park(name, ParkReason(kind: .unknownError, message: error.description))
+        return park(name, ParkReason(kind: .unknownError, message: error.description, attempts: tries))
     }
 
     /// Why a single item is set aside; one that is too large says by how much, which servers do not.

@@ -25,7 +25,7 @@ extension SyncStateMachine {
     /// What could be sent now, in order, with the bytes that each may need.
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
-            guard !deferred.contains(name), !lookUps.contains(name),
+            guard !deferred.contains(name), !lookUps.contains(name), discarding[name] == nil,
                 let record = state[name], let pending = record.pending
             else { return nil }
             if let lost = record.lost { return (SendItem(name: name, handle: lost.handle, known: nil), 0) }

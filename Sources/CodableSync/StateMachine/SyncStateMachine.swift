@@ -54,7 +54,10 @@ package struct SyncStateMachine: Sendable {
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
     var conflictRounds = RecordTable<Int>()
-    var reconciling = RecordTable<Bool>()
+    var reconciling = RecordTable<DecisionStage>()
+    /// Edits that the app gives up, as soon as that is stored.
+    var discarding = RecordTable<Bool>()
+    var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
     /// Records of which another answer has told since the page that is under way was asked for.

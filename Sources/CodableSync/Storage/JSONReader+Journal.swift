@@ -133,6 +133,7 @@ extension JSONReader {
             switch key {
             case "kind": reason.kind = ParkReason.Kind(rawValue: try json.string()) ?? .unknownError
             case "message": reason.message = try json.string()
+            case "attempts": reason.attempts = Int(clamping: try json.int())
             default: try json.skipValue()
             }
         }

@@ -88,6 +88,10 @@ extension JSONWriter {
         string(reason.kind.rawValue)
         key("message")
         string(reason.message)
+        if reason.attempts != 1 {
+            key("attempts")
+            int(Int64(reason.attempts))
+        }
         endObject()
     }
 

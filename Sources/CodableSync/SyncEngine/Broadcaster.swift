@@ -111,6 +111,9 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
+    /// Whether somebody waits for a value now.
+    var hasWaiter: Bool { state.withLock { $0.subscribers.values.contains { !$0.waiting.isEmpty } } }
+
     private func remove(_ id: UInt64) {
         let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
         for waiter in waiters { waiter.resume(returning: nil) }

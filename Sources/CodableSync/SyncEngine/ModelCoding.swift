@@ -63,39 +63,6 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         }
         return model
     }
-
-    /// An error in words, with its place, without the contents of the model.
-    func describe(_ error: any Error) -> String {
-        switch error {
-        case let error as EncodingError:
-            if case .invalidValue(_, let context) = error { return describe(context) }
-            return "\(error)".abbreviated(to: 400)
-        case let error as DecodingError:
-            switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context),
-                .keyNotFound(_, let context), .dataCorrupted(let context):
-                return describe(context)
-            @unknown default: return "\(error)".abbreviated(to: 400)
-            }
-        default:
-            return "\(error)".abbreviated(to: 400)
-        }
-    }
-
-    private func describe(_ context: EncodingError.Context) -> String {
-        describe(context.codingPath, context.debugDescription, context.underlyingError)
-    }
-
-    private func describe(_ context: DecodingError.Context) -> String {
-        describe(context.codingPath, context.debugDescription, context.underlyingError)
-    }
-
-    private func describe(_ path: [any CodingKey], _ text: String, _ cause: (any Error)?) -> String {
-        if let cause = cause as? RecordCodingError { return "\(cause)" }
-        let place = path.map(\.stringValue).joined(separator: ".").abbreviated
-        let text = text.abbreviated(to: 400)
-        return place.isEmpty ? text : "\(place): \(text)"
-    }
 }
 
 extension RecordValue {

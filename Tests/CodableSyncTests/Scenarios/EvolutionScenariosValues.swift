@@ -52,7 +52,7 @@ class EvolutionScenariosValues: EngineScenario {
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [Box(id: "max", value: .max), Box(id: "min", value: .min)])
         let reason = try await refusal(Box(id: "a", value: UInt64(Int64.max) + 1))
-        XCTAssertTrue(reason.contains("value") && reason.contains("9223372036854775808"), reason)
+        XCTAssertTrue(reason.contains("\"value\"") && reason.contains("Int64"), reason)
     }
 
     /// EV-15.

@@ -36,7 +36,7 @@ enum JournalSamples {
     static var reasons: [ParkReason] {
         [
             ParkReason(kind: .tooLarge, message: "big"), ParkReason(kind: .refused, message: ""),
-            ParkReason(kind: .unknownError, message: "\u{0}"),
+            ParkReason(kind: .unknownError, message: "\u{0}", attempts: 8),
             ParkReason(kind: .resolverFailed, message: "x"),
             ParkReason(kind: .serverValueUndecodable, message: "y"),
             ParkReason(kind: .contentsUnreadable, message: "z"),
@@ -46,6 +46,7 @@ enum JournalSamples {
     static var resolutions: [Resolution] {
         [
             .confirmed(8), .client, .merged(11, size: 20, edited: date), .merged(11, size: 0, edited: nil),
+            .redated(12, size: 21, edited: date), .redated(12, size: 0, edited: nil),
             .server, .failed(reasons[3]),
         ]
     }
@@ -81,6 +82,7 @@ enum JournalSamples {
         full.lastFetch = date
         full.deliveryOrder = 5
         full.hasInitialModels = true
+        full.handedOut = HandedOut(together: OrderRuns([1, 2, 3, 7]), alone: [6, .max, 5])
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .sending([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
@@ -92,6 +94,7 @@ enum JournalSamples {
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
             ]),
+            .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
