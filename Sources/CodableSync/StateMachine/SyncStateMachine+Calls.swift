@@ -152,13 +152,15 @@ extension SyncStateMachine {
     private mutating func stateToCome(for changes: [NewChange]) -> SyncState {
         let isInitial = changes.first?.isInitial == true
         guard uncommitted.baseMoverCount > 0 || (isInitial && !uncommitted.isEmpty) else { return state }
+        let entries = uncommitted.entries(about: changes.lazy.map(\.name))
+        if entries.isEmpty { return state }
         var coming = SyncState()
         coming.changeSummary { $0 = state.summary }
         for change in changes {
             guard let record = state[change.name] else { continue }
             coming.change(change.name) { $0 = record }
         }
-        for entry in uncommitted.entries(about: changes.lazy.map(\.name)) { coming.apply(entry) }
+        for entry in entries { coming.apply(entry) }
         return coming
     }
 
