@@ -132,113 +132,38 @@ class LifecycleScenarios: EngineScenario {
         }
     }
 
-    // LC-05, P3
-    func testTwentyCallsAtOnceShareOneRun() async throws {
-        let phone = try makeDevice(Note.self)
-        try await phone.engine.sync()
-        try await serverSave(Note("theirs"))
-        try await phone.engine.upload(Note("a"), Note("b"))
-        let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))
-        let gate = Gate()
-        phone.database.plan(.fetch, .holdBefore(gate))
-        let first = phone.beginSync()
-        await gate.reached()
-        let others = (0..<20).map { _ in phone.beginSync() }
-        try await eventually("all wait") { await phone.engine.machine?.waiters.count == 21 }
-        gate.open()
-        let summary = try await first.value
-        XCTAssertEqual(summary.fetched, 1)
-        for other in others {
-            let summary = try await other.value
-            XCTAssertEqual(summary.pending, 0)
-        }
-        // One run was under way, and one serves all who came meanwhile.
-        XCTAssertEqual(phone.database.count(.fetch), fetches + 2)
-        XCTAssertEqual(phone.database.count(.modify), sends + 1)
-    }
-
-    // LC-06, P3
-    func testACancelledCallReturnsAtOnceAndTheOthersGoOn() async throws {
-        let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a"))
-        let gate = Gate()
-        phone.database.plan(.modify, .holdBefore(gate))
-        let cancelled = phone.beginSync()
-        let other = phone.beginSync()
-        await gate.reached()
-        cancelled.cancel()
-        let result = await cancelled.result
-        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
-        let left = await phone.engine.machine?.waiters.count
-        XCTAssertEqual(left, 1)
-        gate.open()
-        let summary = try await other.value
-        XCTAssertEqual(summary.sent, 1)
-        XCTAssertEqual(phone.database.count(.modify), 1)
-
-        // Cancelled before it begins.
-        let late = Task { [engine = phone.engine] in
-            await Task.yield()
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await engine.sync()
-        }
-        let outcome = await late.result
-        XCTAssertThrowsError(try outcome.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
-        try await phone.engine.sync()
-    }
-
-    // P3
-    func testEachCallMayBeMadeFromALoopOverChanges() async throws {
-        let phone = try makeDevice(Note.self)
-        for number in 0..<4 { try await serverSave(Note("n\(number)", "theirs")) }
-        let changes = phone.engine.changes
-        let engine = phone.engine
-        let loop = Task {
-            var seen = 0
-            for await change in changes {
-                seen += change.names.count
-                try await engine.sync()
-                try await engine.upload(Note("answer-\(seen)"))
-                try await engine.sendChanges()
-                try await engine.fetchChanges()
-                if seen >= 4 { break }
-            }
-            return seen
-        }
-        try await phone.engine.fetchChanges()
-        let seen = try await loop.value
-        XCTAssertGreaterThanOrEqual(seen, 4)
-        let server = try await serverRecords()
-        XCTAssertGreaterThan(server.count, 4)
-    }
-
-    // P3
-    func testEachCallMayBeMadeFromATaskThatAResolverStarts() async throws {
-        typealias Model = Item<Interrupted>
-        let (phone, tablet) = try await makePair(Model("a", "old"))
-        let engine = phone.engine
-        let calls = Locked<[Task<Void, any Error>]>([])
-        Interrupted.interruption.withLock { interruption in
-            interruption = {
-                calls.withLock { calls in
-                    calls.append(Task { try await engine.sync() })
-                    calls.append(Task { try await engine.sendChanges() })
-                    calls.append(Task { try await engine.fetchChanges() })
+    // LC-04, P4: the way to the first send, held at each of its requests.
+    func testCallsDuringTheFirstSyncAreRightWhereverItStands() async throws {
+        let lanes: [ScriptedDatabase.Operation] = [.account, .zones, .subscriptions, .fetch, .modify]
+        for (number, lane) in lanes.enumerated() {
+            for isStoppedWhenAnswered in number < 3 ? [number % 2 == 0] : [true, false] {
+                let zone = "First\(lane.rawValue)\(isStoppedWhenAnswered)"
+                let phone = try makeDevice(Note.self) {
+                    $0.automaticallySyncs = true
+                    $0.storage = .inMemory
+                    $0.zoneName = zone
                 }
+                let gate = Gate()
+                phone.database.plan(lane, .holdAfter(gate))
+                try await phone.engine.upload(Note("a", "v1"), Note("b", "v1"))
+                await gate.reached()
+                try await phone.engine.upload(Note("a", "v2"))
+                await phone.engine.stop()
+                try await phone.engine.delete(recordNames: ["b"])
+                if !isStoppedWhenAnswered { try await phone.engine.start() }
+                gate.open()
+                try await quiet(phone)
+                try await phone.engine.start()
+                try await passUntil("all is sent", phone) { try await phone.pendingNames().isEmpty }
+                try await quiet(phone)
+                let server = try await serverRecords(zone)
+                XCTAssertEqual(server.mapValues { $0.fields["title"] }, ["a": "v2"], zone)
+                XCTAssertLessThanOrEqual(phone.database.highestPeak, 1, zone)
+                let models = try await phone.engine.allModels()
+                XCTAssertEqual(models, [Note("a", "v2")], zone)
+                try await phone.engine.close()
             }
         }
-        defer { Interrupted.interruption.withLock { $0 = nil } }
-        try await tablet.engine.upload(Model("a", "theirs"))
-        try await tablet.engine.sync()
-        try await phone.engine.upload(Model("a", "old", note: "mine"))
-        try await phone.engine.sync()
-        let begun = calls.withLock { $0 }
-        XCTAssertGreaterThanOrEqual(begun.count, 3)
-        for call in begun { try await call.value }
-        try await settle(phone, tablet)
-        try await assertEqualEverywhere(phone, tablet)
-        let model = try await phone.engine.model(named: "a")
-        XCTAssertEqual(model, Model("a", "theirs", note: "mine"))
     }
 
     // LC-08
