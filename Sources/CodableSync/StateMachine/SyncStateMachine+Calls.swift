@@ -175,14 +175,15 @@ extension SyncStateMachine {
 
     /// These records as they will be behind everything that is on its way to the disk.
     mutating func stateToCome(of names: [String]) -> SyncState {
-        if uncommitted.isEmpty { return state }
+        let entries = uncommitted.entries(about: names)
+        if entries.isEmpty { return state }
         var coming = SyncState()
         coming.changeSummary { $0 = state.summary }
         for name in names {
             guard let record = state[name] else { continue }
             coming.change(name) { $0 = record }
         }
-        for entry in uncommitted.entries(about: names) { coming.apply(entry) }
+        for entry in entries { coming.apply(entry) }
         return coming
     }
 
