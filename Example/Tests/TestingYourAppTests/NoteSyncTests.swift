@@ -20,7 +20,7 @@ struct Note: RecordCodable, Identifiable, Equatable {
 }
 // end model
 
-/// The tests of an app: all of this stands in the article "Testing your app".
+/// P-44: the tests of an app, with nothing but what is public. They stand in the article "Testing your app".
 // begin devices
 final class NoteSyncTests: XCTestCase {
     let clock = ManualClock()

@@ -101,7 +101,7 @@ extension SyncState {
             record.listing = listing
             record.isUnread = false
             if let known = record.known {
-                guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
+                guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
             // Another device has uploaded its own: that is the cloud's last word now.
@@ -250,6 +250,11 @@ extension SyncState {
 }
 
 extension KnownVersion {
+    /// By the change tag alone; two versions without one are never the same.
+    package func isSameVersion(as other: KnownVersion) -> Bool {
+        !changeTag.isEmpty && changeTag == other.changeTag
+    }
+
     /// By the server's own clock; versions without a date are taken as they come.
     package func isNewer(than other: KnownVersion) -> Bool {
         guard let modified, let otherDate = other.modified else { return false }
@@ -271,8 +276,8 @@ extension RecordState {
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }
-        // The feed may have told first that somebody else has saved on top of this.
-        let isOvertaken = known?.isNewer(than: version) == true
+        // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
+        let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
         if isAnswered {
             pending = nil

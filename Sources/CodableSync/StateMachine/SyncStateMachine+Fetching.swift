@@ -54,13 +54,20 @@ extension SyncStateMachine {
         }
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
+        // What could not be read, or may be old: the record itself tells.
+        var doubtful = page.failed
         for record in page.records {
-            if state[record.name]?.known?.changeTag == record.version.changeTag {
+            let known = state[record.name]?.known
+            if known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
+            } else if known?.isNewer(than: record.version) == true {
+                // A feed that lags, or a date that means nothing.
+                doubtful.append(record.name)
             } else {
                 entries += readBefore(record.name)
                 entries.append(.fetched(name: record.name, record.version))
                 if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
+                noteDuringLookUp(record.name, record.version)
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
@@ -70,12 +77,12 @@ extension SyncStateMachine {
             let isNew = state[name] == nil && page.records.contains { $0.name == name }
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
-        for name in page.failed { lookUps.append(name) }
-        if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
+        for name in doubtful { lookUps.append(name) }
+        if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            // What could not be read is there nevertheless.
-            let met = unchanged + page.failed
+            // What is looked up is there nevertheless.
+            let met = unchanged + doubtful
             if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
@@ -96,6 +103,11 @@ extension SyncStateMachine {
         if removedDuringFetch[record.name] != nil { return true }
         guard let saved = savedDuringFetch[record.name] else { return false }
         return saved.isOrderUnknown(beside: record.version)
+    }
+
+    /// Another answer tells of a record: the page that is under way may be older than that.
+    mutating func noteDuringFetch(_ name: String, _ version: KnownVersion) {
+        if fetching.request != nil { savedDuringFetch[name] = version }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {

@@ -137,8 +137,8 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if fetching.request != nil { savedDuringFetch[result.name] = version }
-        if beingLookedUp.contains(result.name) { savedDuringLookUp[result.name] = version }
+        noteDuringFetch(result.name, version)
+        noteDuringLookUp(result.name, version)
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
         // The feed told of it while it was being saved, and nothing says which of the two came first.
         let told = fetchedDuringSend[result.name]

@@ -57,7 +57,7 @@ package struct SyncStateMachine: Sendable {
     var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// Records saved since the page that is under way was asked for.
+    /// Records of which another answer has told since the page that is under way was asked for.
     var savedDuringFetch = RecordTable<KnownVersion>()
     /// Records deleted by this device since the page that is under way was asked for.
     var removedDuringFetch = RecordTable<Bool>()

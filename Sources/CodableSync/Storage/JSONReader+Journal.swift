@@ -222,7 +222,8 @@ extension JSONReader {
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
             case "seen": record.seen = try json.unlessMalformed("seen", &problems) { try $0.handle() }
-            case "lost": record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+            case "lost":
+                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "lostRefused": record.isLostRefused = try json.bool()
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
