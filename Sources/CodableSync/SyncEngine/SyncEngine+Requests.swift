@@ -171,7 +171,8 @@ extension SyncEngine {
             changeTag: record.recordChangeTag ?? "",
             handle: handle,
             hash: record.contentHash,
-            modified: record.systemFields?.modificationDate?.rounded
+            modified: record.systemFields?.modificationDate?.rounded,
+            size: record.size
         )
     }
 
