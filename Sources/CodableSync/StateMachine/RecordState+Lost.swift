@@ -1,8 +1,8 @@
 import RecordCoding
 
-// What the cloud had of a record before its zone was lost goes up again. It is queued like any other edit, except
-// where an edit has its place that is set aside, or that does not know of it: then it stands beside that, as `lost`,
-// and is sent by itself, so that both sides stay until the edit is decided.
+// What the cloud had of a record before its zone was lost goes up again, by itself and before any edit of it. So the
+// edit is then sent as what it is, a difference to a version: fields that the model does not know stay, and another
+// device that does the same meets a conflict with an ancestor. An edit that is set aside stays so.
 extension RecordState {
     /// The cloud's last word: what it has, or had before its zone was lost.
     package var lastKnown: KnownVersion? { known ?? lost }
@@ -27,19 +27,32 @@ extension RecordState {
         let version = lastKnown
         let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle
         loseVersions()
-        guard let pending else {
-            if let version {
-                self.pending = LocalChange(kind: .save(version.handle, size: 0), edited: nil, base: nil)
-            }
+        if pending?.isDeletion == true {
+            pending = nil
+            undelivered = nil
             return
         }
-        if pending.isDeletion {
-            self.pending = nil
-            undelivered = nil
-        } else if let version, pending.parked != nil || !isBasedOnIt {
-            lost = version
-            if isBasedOnIt { self.pending?.base = version.handle }
+        lost = version
+        if isBasedOnIt { pending?.base = version?.handle }
+    }
+
+    /// The app changes a record of which something was lost.
+    mutating func replacePending(with change: LocalChange) {
+        defer { isLostRefused = false }
+        guard let lost, !change.isDeletion else {
+            lost = nil
+            pending = change
+            return
         }
+        let isSeen: Bool
+        if let pending {
+            // An edit parked by a conflict is not what the app was shown.
+            isSeen = pending.base == lost.handle || pending.parked?.isConflict == true
+        } else {
+            isSeen = undelivered == nil && change.edited != nil
+        }
+        pending = change
+        pending?.base = isSeen ? lost.handle : nil
     }
 
     /// The cloud has again what was lost.
@@ -47,19 +60,32 @@ extension RecordState {
         guard let lost else { return }
         repoint(from: lost.handle, to: version.handle)
         // The app has been shown it, unless it is still to be told.
-        if undelivered == nil, seen == nil { seen = version.handle }
+        if undelivered == nil {
+            if seen == nil { seen = version.handle }
+        } else if undelivered?.kind == .updated(lost.handle) {
+            undelivered?.seen = version.handle
+        }
         sent.removeAll { $0.handle == lost.handle }
         self.lost = nil
         isLostRefused = false
         known = version
     }
 
-    /// The edit beside it is given up: what was lost is now a change like any other.
-    mutating func queueLost(isNews: Bool, order: UInt64) {
+    /// What was lost becomes an edit like any other, as old as its last save, unless an edit of it is there.
+    ///
+    /// Nobody knows what another device has made its version from, so there is no ancestor.
+    mutating func queueLost() {
         guard let lost else { return }
-        pending = LocalChange(kind: .save(lost.handle, size: 0), edited: nil, base: nil)
+        if pending == nil {
+            pending = LocalChange(
+                kind: .save(lost.handle, size: lost.size),
+                edited: lost.modified,
+                base: nil
+            )
+        } else if pending?.base == lost.handle {
+            pending?.base = nil
+        }
         self.lost = nil
         isLostRefused = false
-        if isNews { undelivered = Undelivered(kind: .updated(lost.handle), seen: nil, order: order) }
     }
 }

@@ -22,12 +22,15 @@ package struct KnownVersion: Equatable, Sendable {
     package var hash: UInt64
     /// When the server saved it, by the server's clock.
     package var modified: Date?
+    /// The bytes of its fields; 0 if nobody has counted them.
+    package var size: Int
 
-    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?) {
+    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?, size: Int = 0) {
         self.changeTag = changeTag
         self.handle = handle
         self.hash = hash
         self.modified = modified
+        self.size = size
     }
 }
 
@@ -102,7 +105,7 @@ package struct Undelivered: Equatable, Sendable {
 package struct RecordState: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record is not there.
     package var known: KnownVersion?
-    /// What the cloud had before its zone was lost, where an edit stands beside it that is set aside, or in conflict.
+    /// What the cloud had before its zone was lost: it goes up again, before any edit.
     package var lost: KnownVersion?
     /// The server does not take back what was lost.
     package var isLostRefused = false
@@ -148,5 +151,5 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// Nothing is left to remember.
-    package var isEmpty: Bool { known == nil && pending == nil && undelivered == nil && !isUnread }
+    package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
 }

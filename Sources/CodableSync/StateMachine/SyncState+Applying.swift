@@ -40,10 +40,7 @@ extension SyncState {
     private mutating func applyQueued(_ name: String, _ pending: LocalChange) {
         change(name) { record in
             // What was sent of the former change may still turn up on the server: `sent` stays.
-            record.pending = pending
-            // The app has replaced what it was shown of what was lost.
-            record.lost = nil
-            record.isLostRefused = false
+            record.replacePending(with: pending)
             // Whatever the app has not been told yet is older than its own change; what comes of that is told.
             record.undelivered = nil
         }
@@ -104,9 +101,8 @@ extension SyncState {
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
-            // Another device has uploaded its own: that is the cloud's last word now.
-            record.lost = nil
-            record.isLostRefused = false
+            // Another device has uploaded its own. Where no edit is on the way, what was lost is one.
+            record.queueLost()
             let former = record.known
             record.known = version
             if let former, former.hash == version.hash {
@@ -202,10 +198,11 @@ extension SyncState {
 
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
         change(name) { record in
-            // Where something was lost, it is what was sent; the edit has been set aside before.
-            if record.lost != nil, record.pending?.parked != nil {
+            // Where something was lost, it is what was sent; an edit beside it has been set aside before, or is now.
+            if record.pending?.parked != nil, record.lost != nil {
                 record.isLostRefused = true
             } else {
+                if record.pending == nil { record.queueLost() }
                 record.pending?.parked = reason
             }
         }
@@ -223,7 +220,6 @@ extension SyncState {
         change(name) { record in
             guard record.pending != nil else { return }
             let wasOnTop = record.isPendingOnTop && record.undelivered == nil
-            if record.lost != nil { return record.queueLost(isNews: wasOnTop, order: order) }
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
@@ -316,6 +312,8 @@ extension RecordState {
     mutating func deliverServerValue(order: UInt64) {
         if let known {
             undelivered = Undelivered(kind: .updated(known.handle), seen: known.handle, order: order)
+        } else if let lost {
+            undelivered = Undelivered(kind: .updated(lost.handle), seen: nil, order: order)
         } else {
             undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
         }

@@ -26,13 +26,17 @@ extension SyncStateMachine {
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
             guard !deferred.contains(name), !lookUps.contains(name), discarding[name] == nil,
-                let record = state[name], let pending = record.pending
+                let record = state[name]
             else { return nil }
-            if let lost = record.lost { return (SendItem(name: name, handle: lost.handle, known: nil), 0) }
-            switch pending.kind {
-            case .save(let handle, let size):
+            if let lost = record.lost {
+                return (SendItem(name: name, handle: lost.handle, known: nil), lost.size)
+            }
+            switch record.pending?.kind {
+            case nil:
+                return nil
+            case .save(let handle, let size)?:
                 return (SendItem(name: name, handle: handle, known: record.known), size)
-            case .delete:
+            case .delete?:
                 return (SendItem(name: name, handle: nil, known: record.known), 0)
             }
         }

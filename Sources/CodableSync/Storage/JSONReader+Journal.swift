@@ -151,6 +151,7 @@ extension JSONReader {
             case "handle": handle = try json.handle()
             case "hash": version.hash = try json.uint()
             case "modified": version.modified = try json.date()
+            case "size": version.size = Int(clamping: try json.int())
             default: try json.skipValue()
             }
         }

@@ -102,6 +102,10 @@ extension JSONWriter {
         key("hash")
         uint(version.hash)
         member("modified", version.modified)
+        if version.size > 0 {
+            key("size")
+            int(Int64(version.size))
+        }
     }
 
     mutating func resolution(

@@ -183,7 +183,8 @@ extension SyncEngine {
             changeTag: record.recordChangeTag ?? "",
             handle: handle,
             hash: record.contentHash,
-            modified: record.systemFields?.modificationDate.flatMap(plausible)
+            modified: record.systemFields?.modificationDate.flatMap(plausible),
+            size: record.size
         )
     }
 

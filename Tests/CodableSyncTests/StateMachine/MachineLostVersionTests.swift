@@ -49,8 +49,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
-    /// Z1: replaced by a new edit, on its way or not.
-    func testANewEditReplacesBothSidesOfWhatWasLost() {
+    /// Z1: the parked edit is replaced by a new one, before what was lost is sent, or meanwhile.
+    func testANewEditIsMadeOnWhatWasLost() {
         for isSent in [false, true] {
             var machine = machine
             machine.upload("A", 3)
@@ -63,18 +63,64 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.run(.read(["A"]))
             if !isSent { machine.upload("A", 7) }
             machine.answerFetch(token: "n")
-            if isSent {
-                machine.upload("A", 7)
-                machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
-                XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [7])
-                XCTAssertEqual(machine.sendRequest?.items.map { $0.known?.changeTag }, ["t10"])
-            } else {
-                XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, 7)
-            }
+            if isSent { machine.upload("A", 7) }
+            // What was lost goes up first, and the edit on top of it.
+            XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [1, 2])
+            machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
+            XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [7])
+            XCTAssertEqual(machine.sendRequest?.items.map { $0.known?.changeTag }, ["t10"])
             XCTAssertEqual(machine.conflicts, [])
             XCTAssertNil(machine.state["A"]?.lost)
             XCTAssertEqual(machine.faults, [])
         }
+    }
+
+    /// Z1: deleted by the app before it has gone up, or meanwhile: it does not stay in the cloud.
+    func testWhatIsDeletedHereAfterTheLossStaysAway() {
+        for isSent in [false, true] {
+            var machine = machine
+            machine.run(.signal(.changes(in: nil)))
+            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+            machine.run(.fetched(request.id, .failure(reset)))
+            machine.finishSetup()
+            if !isSent { machine.delete("A") }
+            machine.answerFetch(token: "n")
+            if isSent { machine.delete("A") }
+            XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, isSent ? 1 : nil)
+            machine.answerSend { item in
+                item.handle == nil ? .deleted : .saved(KnownVersion(item.name == "A" ? 10 : 11))
+            }
+            if isSent { machine.answerSend { _ in .deleted } }
+            XCTAssertNil(machine.state["A"])
+            XCTAssertEqual(machine.state.pendingCount, 0)
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    /// Z1: refused where no edit stands beside it: it is set aside like any other.
+    func testWhatTheServerDoesNotTakeBackIsParked() {
+        loseZone()
+        machine.answerFetch(token: "n")
+        machine.answerSend { item in
+            item.name == "A" ? .failed(CloudError(.permissionFailure)) : .saved(KnownVersion(11))
+        }
+        XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .refused)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
+        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
+    }
+
+    /// Z1: another device's version of what is on its way meets the resolver, and neither is overwritten.
+    func testWhatAnotherDeviceHasUploadedDifferentlyIsAConflict() {
+        loseZone()
+        let actions = machine.answerFetch([.init("A", 12), .init("B", 13, hash: 2)], token: "n")
+        XCTAssertEqual(actions.conflicts.map(\.name), ["A"])
+        XCTAssertEqual(actions.conflicts.map(\.client), [1])
+        XCTAssertEqual(actions.conflicts.map(\.server), [12])
+        XCTAssertEqual(actions.conflicts.map(\.ancestor), [nil])
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(machine.state["B"]?.known?.changeTag, "t13")
+        XCTAssertEqual(actions.delivered, [])
     }
 
     /// Z1: the server does not take back what was lost: not sent for ever, and not forgotten.

@@ -228,7 +228,9 @@ private struct RandomRun {
             let count = queues.filter { $0.contains(name) }.count
             let isLost = state[name]?.lost != nil
             if count > 1, !isLost { faults.append("\(name) is in \(count) queues") }
-            if (count >= 1) != (state[name]?.pending != nil) { faults.append("\(name) is in no queue") }
+            if (count >= 1) != (state[name]?.pending != nil || isLost) {
+                faults.append("\(name) is in no queue")
+            }
             if state.deliveryQueue.contains(name) != (state[name]?.undelivered != nil) {
                 faults.append("\(name) is not in the queue of deliveries")
             }

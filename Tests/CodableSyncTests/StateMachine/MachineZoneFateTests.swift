@@ -108,7 +108,7 @@ final class MachineZoneFateTests: MachineTestCase {
         let actions = machine.run(.databaseChanged(request, .failure(CloudError(.changeTokenExpired))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()
-        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
     }
 
     /// Z1: the set-up's own requests meet it, too, and callers get the right answer.
@@ -124,6 +124,19 @@ final class MachineZoneFateTests: MachineTestCase {
         guard let replacing = fresh.setupRequest else { return XCTFail("no zone is made") }
         XCTAssertEqual(fresh.run(.zoneSaved(replacing, reset)).requests, [], "not without a pause")
         XCTAssertEqual(fresh.fireNext().replacements, [true])
+        // The zone goes before it is subscribed to: the next one is.
+        var late = MachineHarness()
+        late.run(.start)
+        late.confirmAccount()
+        guard let zone = late.setupRequest else { return XCTFail("no zone is made") }
+        late.run(.zoneSaved(zone, nil))
+        guard let subscribing = late.setupRequest else { return XCTFail("nothing is subscribed to") }
+        let missing = late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
+        XCTAssertEqual(missing.requests, ["readDatabaseChanges"])
+        guard let reading = late.setupRequest else { return XCTFail("nothing is asked") }
+        late.run(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
+        guard let next = late.setupRequest else { return XCTFail("no zone is made") }
+        XCTAssertTrue(late.run(.zoneSaved(next, nil)).requests.contains("subscribe"))
         // The feed itself answers that the user has purged.
         machine.upload("A", 3)
         let call = machine.newCall()

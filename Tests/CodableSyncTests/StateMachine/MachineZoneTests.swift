@@ -59,7 +59,8 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.requests, ["saveZone"])
         machine.finishSetup()
-        XCTAssertEqual(Set(machine.answerFetch(token: "n").requests), ["send A=3@- B=2@-"])
+        XCTAssertEqual(Set(machine.answerFetch(token: "n").requests), ["send A=1@- B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
     func testPurgeAnsweredByRemovingDeliversDeletions() {
@@ -90,7 +91,8 @@ final class MachineZoneTests: MachineTestCase {
         machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
         machine.finishSetup()
-        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
     /// Between the discovery and its storing nothing leaves, and late answers are of another zone.
@@ -134,7 +136,9 @@ final class MachineZoneTests: MachineTestCase {
             machine.upload("B", 7)
             XCTAssertEqual(machine.state["B"]?.isInConflict, false, "\(isHandedOut)")
             machine.finishSetup()
-            XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=7@-"], "\(isHandedOut)")
+            XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=5@-"], "\(isHandedOut)")
+            machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
+            XCTAssertEqual(machine.conflicts, [], "\(isHandedOut)")
         }
     }
 

@@ -10,7 +10,7 @@ enum JournalSamples {
     static let names = ["A", "Ünïcödé \"quoted\" \\ \u{1F30D}\n"]
 
     static var entries: [JournalEntry] {
-        let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date)
+        let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [
