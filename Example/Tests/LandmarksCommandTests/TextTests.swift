@@ -76,11 +76,13 @@ final class TextTests: XCTestCase {
     func testTheDataDirectoryFollowsXDG() {
         let rows = [
             ("/data", "/data/landmarks"), (nil, "/home/u/.local/share/landmarks"),
-            ("relative", "/home/u/.local/share/landmarks"), ("", "/home/u/.local/share/landmarks"),
+            ("", "/home/u/.local/share/landmarks"),
         ]
         for (dataHome, path) in rows {
-            let directory = DataDirectory.directory(dataHome: dataHome, userHome: "/home/u")
-            XCTAssertEqual(directory.path, path)
+            let environment = Environment { name in
+                name == "XDG_DATA_HOME" ? dataHome.map { Array($0.utf8) } : nil
+            }
+            XCTAssertEqual(try DataDirectory.path(in: environment, userHome: "/home/u").path, path)
         }
     }
 

@@ -1,3 +1,5 @@
+import RecordCoding
+
 public import struct Foundation.Date
 
 /// Why a call to an engine failed.
@@ -50,7 +52,7 @@ extension SyncError: CustomStringConvertible {
         switch self {
         case .invalidModels(let models):
             "Nothing was queued: "
-                + models.map { "\($0.recordName): \($0.reason)" }.joined(separator: "; ")
+                + models.map { "\($0.recordName.abbreviated): \($0.reason)" }.joined(separator: "; ")
         case .storageFull(let detail):
             "The disk is full, nothing was queued: \(detail). Make space and try again."
         case .stateInUse(let owner):

@@ -29,6 +29,17 @@ package struct RecordTable<Value: Sendable>: Sendable {
         }
     }
 
+    /// The value of a name, or another one where there is none yet; made to be changed in place.
+    subscript(name: String, default value: @autoclosure () -> Value) -> Value {
+        get { self[name] ?? value() }
+        _modify {
+            let shard = Self.shard(of: name)
+            let before = shards[shard].count
+            defer { count += shards[shard].count - before }
+            yield &shards[shard][name, default: value()]
+        }
+    }
+
     /// All names in order.
     ///
     /// Complexity: O(n log n); for listings, not for changes.

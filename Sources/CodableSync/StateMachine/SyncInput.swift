@@ -46,7 +46,20 @@ package enum SyncInput: Equatable, Sendable {
     case streamRequested(StreamID)
     case streamEnded(StreamID)
     /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
-    case undecodable(StreamID, names: [String], isEmpty: Bool)
+    case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
+    /// Contents that were handed out and cannot be read from the disk now.
+    case unread(StreamID, [String], isEmpty: Bool)
+}
+
+/// A change that could not be decoded, and why.
+package struct UndecodableChange: Equatable, Sendable {
+    package var name: String
+    package var reason: String
+
+    package init(name: String, reason: String) {
+        self.name = name
+        self.reason = reason
+    }
 }
 
 /// What a call to `sync` and its parts asks for.
@@ -59,6 +72,8 @@ package struct SyncParts: OptionSet, Sendable {
 
     package static let fetch = SyncParts(rawValue: 1)
     package static let send = SyncParts(rawValue: 2)
+    /// A push asks, not a person: nothing is tried that a push says nothing about.
+    package static let hint = SyncParts(rawValue: 4)
 }
 
 /// A change that the app asks for; its contents are staged under the handle.
@@ -167,13 +182,10 @@ package struct Reconciled: Equatable, Sendable {
     package var resolution: Resolution
     /// Whether the resolver was asked; not if the contents were equal or our own.
     package var wasAsked: Bool
-    /// Whether what is merged is this device's model, with another date.
-    package var keepsClient: Bool
 
-    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, keepsClient: Bool = false) {
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool) {
         self.item = item
         self.resolution = resolution
         self.wasAsked = wasAsked
-        self.keepsClient = keepsClient
     }
 }

@@ -21,6 +21,7 @@ extension SyncState {
         case .retried(let name): applyRetried(name)
         case .discarded(let name): applyDiscarded(name)
         case .accepted(let changes): applyAccepted(changes)
+        case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
         case .zoneReady: changeSummary { $0.zone = .ready }
         case .zoneLost(let reason): applyZoneLost(reason)
         case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
@@ -97,7 +98,7 @@ extension SyncState {
             record.listing = listing
             record.isUnread = false
             if let known = record.known {
-                guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
+                guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
             // Another device has uploaded its own. Where no edit is on the way, what was lost is one.
@@ -173,6 +174,15 @@ extension SyncState {
                     record.seen = server
                 }
                 record.pending?.base = server
+            case .redated(let handle, let size, let edited):
+                // The same model, so whatever the app has still to be told is told of this copy of it.
+                if record.isPendingNews {
+                    record.undelivered?.kind = .updated(handle)
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
+                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
@@ -236,6 +246,11 @@ extension SyncState {
 }
 
 extension KnownVersion {
+    /// By the change tag alone; two versions without one are never the same.
+    package func isSameVersion(as other: KnownVersion) -> Bool {
+        !changeTag.isEmpty && changeTag == other.changeTag
+    }
+
     /// By the server's own clock; versions without a date are taken as they come.
     package func isNewer(than other: KnownVersion) -> Bool {
         guard let modified, let otherDate = other.modified else { return false }
@@ -257,8 +272,8 @@ extension RecordState {
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }
-        // The feed may have told first that somebody else has saved on top of this.
-        let isOvertaken = known?.isNewer(than: version) == true
+        // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
+        let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
         if isAnswered {
             pending = nil
@@ -269,6 +284,9 @@ extension RecordState {
                 seen = version.handle
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
+        } else if let handle = pending?.handle, handle < sent {
+            // Only after damage: the edit that was sent had taken the place of this one, and its line is lost.
+            pending = nil
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle

@@ -6,7 +6,9 @@ extension SyncStateMachine {
         isStopped = false
         guard !isStarted else { return }
         isStarted = true
-        endOwnWaits()
+        endOwnWaits(of: Self.ownWaits)
+        sendEverythingAgain()
+        tryEverythingAgain()
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         if configuration.automaticallySyncs { wantsFetch = true }
     }
@@ -17,9 +19,8 @@ extension SyncStateMachine {
         wantsFetch = false
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
-        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .resolveRetry, .poll] {
-            actions.append(.cancelTimer(timer))
-        }
+        for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
+        actions.append(.cancelTimer(.poll))
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
@@ -55,7 +56,16 @@ extension SyncStateMachine {
             actions.append(.answer(call, .failed(error)))
             return
         }
-        endOwnWaits()
+        if parts.contains(.hint) {
+            if let error = whyAHintIsInVain() {
+                actions.append(.answer(call, .failed(.cloud(error))))
+                return
+            }
+        } else {
+            tryEverythingAgain()
+        }
+        endOwnWaits(of: Self.ownWaits(for: parts))
+        if parts.contains(.send) { sendEverythingAgain() }
         var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
         if parts.contains(.fetch) {
             waiter.fetchRun = fetchRuns + 1
@@ -65,15 +75,17 @@ extension SyncStateMachine {
         passEnd = max(passEnd, state.sendQueue.endPosition)
     }
 
-    /// A caller who asks ends the engine's own waits, never the server's.
-    private mutating func endOwnWaits() {
-        for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp, \.resolving] {
-            self[keyPath: lane].retryAt = nil
-        }
+    /// A person who asks may have mended what stood in the way.
+    private mutating func tryEverythingAgain() {
         if case .unavailable = account { account = .unknown }
         fault = nil
-        isOverQuota = false
-        deferred = RecordQueue()
+    }
+
+    /// A push does not bring an account back, or mend the configuration.
+    private func whyAHintIsInVain() -> CloudError? {
+        if let fault { return fault }
+        if case .unavailable(let status) = account { return Self.error(for: status) }
+        return nil
     }
 
     /// Errors that a caller gets at once.
@@ -129,6 +141,8 @@ extension SyncStateMachine {
     /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
     private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
         guard let record else { return nil }
+        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
+        if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
         guard let read = reads[name] else { return record.seen }
         // Handles grow: the newer version has the greater one.
         return record.seen.map { max($0, read) } ?? read
@@ -137,24 +151,34 @@ extension SyncStateMachine {
     /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
     ///
     /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
-    private func stateToCome(for changes: [NewChange]) -> SyncState {
-        guard uncommitted.contains(where: { $0.movesBases }) else { return state }
+    private mutating func stateToCome(for changes: [NewChange]) -> SyncState {
+        let isInitial = changes.first?.isInitial == true
+        guard uncommitted.baseMoverCount > 0 || (isInitial && !uncommitted.isEmpty) else { return state }
         var coming = SyncState()
+        coming.changeSummary { $0 = state.summary }
         for change in changes {
             guard let record = state[change.name] else { continue }
             coming.change(change.name) { $0 = record }
         }
-        for batch in uncommitted {
-            for entry in batch.entries { coming.apply(entry) }
-        }
+        for entry in uncommitted.entries(about: changes.lazy.map(\.name)) { coming.apply(entry) }
         return coming
     }
 
     /// What the app has read it has seen; what is on its way to the disk it has not.
-    mutating func takeRead(_ name: String) {
-        // What was lost is nobody's ancestor.
-        guard let record = state[name], record.lost == nil, state.shownHandle(of: name) != nil else { return }
-        reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+    mutating func takeRead(_ names: [String]) {
+        var missed: [AcceptedChange] = []
+        for name in names {
+            // What was lost is nobody's ancestor.
+            guard let record = state[name], record.lost == nil else { continue }
+            if state.shownHandle(of: name) != nil {
+                reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+            } else if record.pending == nil {
+                // Looked for and not found: whoever uploads it now knows that it was deleted.
+                reads[name] = nil
+                if record.seen != nil { missed.append(AcceptedChange(name: name, order: 0, seen: nil)) }
+            }
+        }
+        if !missed.isEmpty { append([.accepted(missed)], flush: false) }
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.

@@ -35,6 +35,7 @@ extension SyncStateMachine {
 
     mutating func takeReconciled(_ results: [Reconciled]) {
         var entries: [JournalEntry] = []
+        var deferring: [String] = []
         setAsideUnread(results)
         for result in results {
             let item = result.item
@@ -52,8 +53,9 @@ extension SyncStateMachine {
             )
             guard record.pending?.handle == item.client else { continue }
             entries += tell(of: result)
+            if countsTooManyRounds(result) { deferring.append(item.name) }
         }
-        append(entries, then: .reconciled(results.map(\.item.name)))
+        append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
     }
 
     /// Conflicts whose contents could not be read are still open, and not tried again without a pause.
@@ -77,15 +79,9 @@ extension SyncStateMachine {
             totals.parked += 1
             emit(.parked(recordName: name, reason))
             return [note(.parked, name, reason.message)]
-        case .client:
-            countRound(name)
-            return decided(result, .client)
-        case .merged:
-            countRound(name)
-            return decided(result, result.keepsClient ? .client : .merged)
-        case .server:
-            conflictRounds[name] = nil
-            return decided(result, .server)
+        case .client, .redated: return decided(result, .client)
+        case .merged: return decided(result, .merged)
+        case .server: return decided(result, .server)
         }
     }
 
@@ -111,13 +107,20 @@ extension SyncStateMachine {
         return [note(.discarded, item.name, message)]
     }
 
-    private mutating func countRound(_ name: String) {
-        let rounds = (conflictRounds[name] ?? 0) + 1
-        conflictRounds[name] = rounds
-        if rounds > Self.maximumConflictRounds {
-            emit(.conflictLoop(recordName: name))
+    /// Counts one more conflict in a row; `true` if the record must now wait before it is sent again.
+    private mutating func countsTooManyRounds(_ result: Reconciled) -> Bool {
+        let name = result.item.name
+        switch result.resolution {
+        case .confirmed, .failed: return false
+        case .server:
             conflictRounds[name] = nil
-            deferItem(name, after: nil)
+            return false
+        case .client, .redated, .merged:
+            let rounds = (conflictRounds[name] ?? 0) + 1
+            let isTooMany = rounds > Self.maximumConflictRounds
+            conflictRounds[name] = isTooMany ? nil : rounds
+            if isTooMany { emit(.conflictLoop(recordName: name)) }
+            return isTooMany
         }
     }
 }

@@ -55,7 +55,7 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
         for record in page.records {
-            if state[record.name]?.known?.changeTag == record.version.changeTag {
+            if state[record.name]?.known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
             } else {
                 entries += readBefore(record.name)
@@ -96,6 +96,11 @@ extension SyncStateMachine {
         if removedDuringFetch[record.name] != nil { return true }
         guard let saved = savedDuringFetch[record.name] else { return false }
         return saved.isOrderUnknown(beside: record.version)
+    }
+
+    /// Another answer tells of a record: the page that is under way may be older than that.
+    mutating func noteDuringFetch(_ name: String, _ version: KnownVersion) {
+        if fetching.request != nil { savedDuringFetch[name] = version }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {

@@ -68,6 +68,7 @@ extension SyncStateMachine {
             if state[name]?.known?.changeTag == version.changeTag, state.sendQueue.contains(name) {
                 return refusedWithoutReason(name)
             }
+            noteDuringFetch(name, version)
             return readBefore(name) + [.fetched(name: name, version)]
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
@@ -112,6 +113,7 @@ extension SyncStateMachine {
         if let sent, sent.changeTag == server.changeTag || sent.isNewer(than: server) {
             return refusedWithoutReason(name)
         }
+        noteDuringFetch(name, server)
         return readBefore(name) + [.fetched(name: name, server)]
     }
 }

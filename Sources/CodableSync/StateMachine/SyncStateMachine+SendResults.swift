@@ -137,7 +137,7 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if fetching.request != nil { savedDuringFetch[result.name] = version }
+        noteDuringFetch(result.name, version)
         if beingLookedUp.contains(result.name) { savedDuringLookUp[result.name] = version }
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
         // The feed told of it while it was being saved, and nothing says which of the two came first.
@@ -218,13 +218,17 @@ extension SyncStateMachine {
     // MARK: Items that wait, and items that are set aside
 
     /// Tries an item again with the lane's next try; the others go on.
+    ///
+    /// One that is not to be sent, since another device's change came between, has nothing to wait for.
     mutating func deferItem(_ name: String, after error: CloudError?) {
+        guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
         let isFirst = deferred.count == 1
         if error?.retryAfter != nil || isFirst {
             let until = sending.retryAt
             backOff(\.sending, .sendRetry, after: error)
+            deferredUntil = sending.retryAt
             // The lane itself is free for the others.
             sending.retryAt = until
         }

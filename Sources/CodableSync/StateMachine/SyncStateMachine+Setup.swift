@@ -36,8 +36,9 @@ extension SyncStateMachine {
             case .ready:
                 if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
-                } else if !state.summary.isSubscribed, !subscriptionFailed {
+                } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
                     request(\.setup) { .subscribe($0) }
+                    subscriptionRequest = setup.request
                 }
             }
         }
@@ -59,6 +60,8 @@ extension SyncStateMachine {
     mutating func takeSubscribed(_ request: RequestID, _ error: CloudError?) {
         guard isAnswer(request, in: \.setup) else { return }
         guard let error else {
+            subscribing.backoff.reset()
+            hasToldOfSubscription = false
             setup.isStoring = true
             return append([.subscribed], then: .setup)
         }
@@ -68,9 +71,10 @@ extension SyncStateMachine {
             // The zone is gone; the next one is subscribed to when it is made.
             examineZone(after: error)
         default:
-            // Sync works without: the engine polls, and tries again when it is opened the next time.
-            subscriptionFailed = true
-            emit(.subscriptionFailed(error))
+            // Sync works without: the engine polls, and tries again after a wait.
+            backOff(\.subscribing, .subscriptionRetry, after: error)
+            if !hasToldOfSubscription { emit(.subscriptionFailed(error)) }
+            hasToldOfSubscription = true
         }
     }
 

@@ -56,9 +56,13 @@ extension SyncStateMachine {
         return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
     }
 
-    /// No conflict is being decided, or could be.
+    /// No record of a page is being looked up, and no conflict decided; nor could one be.
+    ///
+    /// One of a record that is under way cannot: who only fetches does not wait for that request.
     private var isReconcilingDone: Bool {
-        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+        guard reconciling.isEmpty, lookUps.isEmpty || isWaiting(lookingUp) else { return false }
+        if state.conflictQueue.isEmpty || isWaiting(resolving) { return true }
+        return state.conflictQueue.count <= inFlight.count { state.conflictQueue.contains($0.name) }
     }
 
     private func summary(since before: SyncSummary) -> SyncSummary {

@@ -57,7 +57,8 @@ extension SyncStateMachine {
 
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
-        subscriptionFailed = false
+        subscribing = Lane()
+        hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
         abandonRequests()

@@ -118,8 +118,8 @@ extension JSONWriter {
             string("confirmed")
             member("handle", sent)
         case .client: string("client")
-        case .merged(let handle, let size, let edited):
-            string("merged")
+        case .redated(let handle, let size, let edited), .merged(let handle, let size, let edited):
+            if case .merged = resolution { string("merged") } else { string("redated") }
             member("handle", handle)
             key("size")
             int(Int64(size))
@@ -196,6 +196,15 @@ extension JSONWriter {
         endObject()
     }
 
+    mutating func orders(_ orders: OrderRuns) {
+        array(orders.runs) { json, run in
+            json.beginArray()
+            json.uint(run.lowerBound)
+            json.uint(run.upperBound)
+            json.endArray()
+        }
+    }
+
     mutating func note(_ note: SyncNote) {
         beginObject()
         key("kind")
@@ -234,6 +243,12 @@ extension JSONWriter {
         uint(summary.deliveryOrder)
         key("initialModels")
         bool(summary.hasInitialModels)
+        if !summary.handedOut.isEmpty {
+            key("handedOut")
+            orders(summary.handedOut.together)
+            key("handedOutAlone")
+            array(summary.handedOut.alone) { $0.uint($1) }
+        }
         endObject()
     }
 }

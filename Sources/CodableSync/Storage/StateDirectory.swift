@@ -7,6 +7,7 @@ package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
         case inUse(by: String)
+        case full(String)
         case tooNew(String)
         case unreadable(String)
     }
@@ -39,8 +40,8 @@ package final class StateDirectory: Sendable {
             case .held(let process):
                 throw Failure.inUse(by: process.map { "process \($0)" } ?? "another process")
             }
-        } catch let error as FileError {
-            throw Failure.unreadable(error.message)
+        } catch {
+            throw Failure(error, in: path)
         }
         do {
             users = Locked(try Self.readUsers(path, fileSystem))
@@ -65,17 +66,8 @@ package final class StateDirectory: Sendable {
         let directory = path.appending(path: "users").appending(path: String(number))
         do {
             return try JSONStateStore.open(directory: directory, fileSystem: fileSystem)
-        } catch let error as FileError {
-            throw Failure.unreadable(error.message)
-        } catch let error as LogError {
-            if case .tooNew = error { throw Failure.tooNew("\(error)") }
-            throw Failure.unreadable("\(error)")
-        } catch JournalLineError.unknownKind(let kind) {
-            throw Failure.tooNew(
-                "\"\(directory.shortenedForMessage)\" has entries of the unknown kind \(kind)"
-            )
         } catch {
-            throw Failure.unreadable("\"\(directory.shortenedForMessage)\": \(error)")
+            throw Failure(error, in: directory)
         }
     }
 

@@ -83,6 +83,8 @@ public struct SyncDiagnostics: Hashable, Sendable {
     public var parkedCount: Int
     /// Records of which the app has still to be told something.
     public var undeliveredCount: Int
+    /// Records of which the cloud's value could not be decoded since the engine was opened, in order of names.
+    public var undecodable: [String] = []
     /// When a fetch last reached the end of the feed.
     public var lastFetch: Date?
     /// The directory of the state; `nil` in memory.

@@ -18,10 +18,10 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         var description: String {
             switch self {
             case .otherRecordName(let expected, let found):
-                "The resolver returned a model with the record name \"\(found)\" for \"\(expected)\"; "
+                "The resolver returned a model with the record name \(found.quoted) for \(expected.quoted); "
                     + "a conflict cannot rename a record."
             case .asset(let field):
-                "The field \"\(field)\" is a file. This database does not carry assets: "
+                "The field \(field.quoted) is a file. This database does not carry assets: "
                     + "store the bytes as Data, or leave the field out."
             case .tooNew(let found, let known):
                 "The record was written with schema version \(found), this app knows \(known); update the app."

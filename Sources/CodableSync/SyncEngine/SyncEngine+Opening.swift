@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     private func open() async throws {
-        try checkConfiguration()
+        try configuration.check(for: Model.self, in: zoneID, on: database)
         let location = StateLocation(
             database: database,
             configuration: configuration,
@@ -36,7 +36,11 @@ extension SyncEngine {
             throw SyncError.closed
         }
         adopt(opened)
-        if configuration.automaticallySyncs { process(.start) }
+        if isStopWanted {
+            process(.stop)
+        } else if configuration.automaticallySyncs {
+            process(.start)
+        }
     }
 
     private func adopt(_ opened: OpenedState) {
@@ -60,9 +64,11 @@ extension SyncEngine {
         }
         let signals = database.signals
         resources.run { [weak self] in
-            for await signal in signals { await self?.process(.signal(signal)) }
+            for await signal in signals { await self?.take(signal) }
         }
         for message in opened.recovered { emit(.stateRecovered(message)) }
+        // Streams whose requests came while the state could not be opened are served now.
+        hub.repeatRequests()
     }
 
     private func machineConfiguration(user: String?) -> MachineConfiguration {
@@ -86,6 +92,14 @@ extension SyncEngine {
         }
     }
 
+    /// What is said of other zones is not for this engine.
+    private func take(_ signal: CloudSignal) {
+        if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
+            return
+        }
+        process(.signal(signal))
+    }
+
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
         if case .ended(let stream) = request {
@@ -104,11 +118,14 @@ extension SyncEngine {
             emit(.stateUnwritable("\(error)"))
             return
         }
-        if case .next(let stream) = request { process(.streamRequested(stream)) }
+        if case .next(let stream) = request, hub.isAsked(stream) { process(.streamRequested(stream)) }
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
+    ///
+    /// Called before anything else, it keeps the engine from starting by itself.
     public func stop() async {
+        isStopWanted = true
         process(.stop)
     }
 
@@ -138,33 +155,5 @@ extension SyncEngine {
         for call in calls.values { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped
-    }
-
-    private func checkConfiguration() throws {
-        do {
-            try RecordLimits.checkRecordType(Model.recordType)
-        } catch {
-            throw SyncError.configuration("recordType: \(error)")
-        }
-        do {
-            try RecordLimits.checkZoneName(zoneID.zoneName)
-        } catch {
-            throw SyncError.configuration("zoneName: \(error)")
-        }
-        if Model.schemaVersion < 1 {
-            throw SyncError.configuration("schemaVersion is \(Model.schemaVersion), it must be 1 or above.")
-        }
-        if let size = configuration.fetchPageSize, size < 1 {
-            throw SyncError.configuration("fetchPageSize is \(size), it must be 1 or above.")
-        }
-        if configuration.requestDeadline <= .zero {
-            throw SyncError.configuration("requestDeadline must be above zero.")
-        }
-        if let interval = configuration.pollInterval, interval <= .zero {
-            throw SyncError.configuration("pollInterval must be above zero; use nil for no polling.")
-        }
-        if configuration.containerIdentifier?.isEmpty == true {
-            throw SyncError.configuration("containerIdentifier is empty.")
-        }
     }
 }

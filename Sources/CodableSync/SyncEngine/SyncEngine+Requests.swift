@@ -80,10 +80,7 @@ extension SyncEngine {
     }
 
     func subscribe(_ request: RequestID) {
-        let subscription = CloudSubscription(
-            subscriptionID: "codablesync-\(zoneID.zoneName)",
-            kind: .zone(zoneID)
-        )
+        let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { database in
             try await database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
@@ -133,13 +130,19 @@ extension SyncEngine {
         }
         var contents: [ContentHandle: Record] = [:]
         var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
+        let deleted = Set(changes.deletions.map(\.recordID))
         for (recordID, modification) in changes.modifications.sorted(by: { $0.key < $1.key }) {
             guard isUsable(recordID) else {
                 page.ignored += 1
                 continue
             }
+            if deleted.contains(recordID) {
+                // Changed, then deleted, or made anew? The record itself tells.
+                page.failed.append(recordID.recordName)
+                continue
+            }
             switch modification {
-            case .success(let record) where record.recordType == Model.recordType:
+            case .success(let record) where isOurs(record, named: recordID):
                 let version = stage(record, in: &contents)
                 page.records.append(FetchedRecord(name: recordID.recordName, version: version))
             case .success:
@@ -150,17 +153,26 @@ extension SyncEngine {
         }
         for deletion in changes.deletions {
             let isOurs = deletion.recordType == Model.recordType || deletion.recordType.isEmpty
-            if isOurs, isUsable(deletion.recordID) {
-                page.deletions.append(deletion.recordID.recordName)
-            } else {
+            guard isOurs, isUsable(deletion.recordID) else {
                 page.ignored += 1
+                continue
+            }
+            if changes.modifications[deletion.recordID] == nil {
+                page.deletions.append(deletion.recordID.recordName)
             }
         }
         process(.fetched(request, .success(page)), contents: contents)
     }
 
+    /// Whether it is a name that a record of this engine can have.
     private func isUsable(_ recordID: RecordID) -> Bool {
-        !recordID.recordName.isEmpty && recordID.recordName.utf8.count <= RecordLimits.maximumNameLength
+        let length = recordID.recordName.utf8.count
+        return 1...RecordLimits.maximumNameLength ~= length && recordID.zoneID.isSameZone(as: zoneID)
+    }
+
+    private func isOurs(_ record: Record, named recordID: RecordID) -> Bool {
+        record.recordType == Model.recordType && record.recordID.recordName == recordID.recordName
+            && record.recordID.zoneID.isSameZone(as: zoneID)
     }
 
     /// Gives a record of the server a handle, and says in short what it is.
@@ -171,9 +183,16 @@ extension SyncEngine {
             changeTag: record.recordChangeTag ?? "",
             handle: handle,
             hash: record.contentHash,
-            modified: record.systemFields?.modificationDate?.rounded,
+            modified: record.systemFields?.modificationDate.flatMap(plausible),
             size: record.size
         )
+    }
+
+    /// A server's date, if it can be one: with any other nothing is decided.
+    private func plausible(_ date: Date) -> Date? {
+        // CloudKit began in 2014. A day ahead is a clock that is wrong, more is no date.
+        let first = Date(timeIntervalSince1970: 1_388_534_400)
+        return date > first && date < now.wall.addingTimeInterval(86_400) ? date.rounded : nil
     }
 
     func lookUp(_ request: RequestID, _ names: [String]) {
@@ -193,6 +212,14 @@ extension SyncEngine {
         _ contents: inout [ContentHandle: Record]
     ) -> LookedUp {
         switch results[recordID] {
+        case .success(let record)? where !isOurs(record, named: recordID):
+            let message =
+                "The cloud has a record of the type \(record.recordType.quoted) under this name. "
+                + "It is not overwritten."
+            return LookedUp(
+                name: recordID.recordName,
+                result: .failure(CloudError(.invalidArguments, message: message))
+            )
         case .success(let record)?:
             return LookedUp(name: recordID.recordName, result: .success(stage(record, in: &contents)))
         case .failure(let error)? where error.recovery == .acceptDeletion:

@@ -83,6 +83,8 @@ package final class JSONLog: Sendable {
 
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
         guard writer.needsNewJournal else { return }
+        // What a failed write has left behind may have any size.
+        try writer.checkStillOurs()
         try beginJournal(&writer)
     }
 

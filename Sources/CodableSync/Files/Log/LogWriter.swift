@@ -56,6 +56,14 @@ struct LogWriter: Sendable {
         }
     }
 
+    /// Another file under the same name means that the directory is not the one that was opened.
+    func checkStillOurs() throws {
+        let path = place.path(active.name)
+        guard try place.fileSystem.status(of: path)?.identity == active.file.identity else {
+            throw LogError.replaced(path: path)
+        }
+    }
+
     /// Another file under the same name, or another size, means that somebody else is at work here.
     func checkStillThere() throws {
         let path = place.path(active.name)
