@@ -206,8 +206,10 @@ class TokenScenarios: ZoneScenario {
         for _ in 0..<100 { await Task.yield() }
         XCTAssertEqual(phone.database.count(.fetch), count)
         phone.database.changeFetchAnswers(nil)
-        pass(.seconds(400))
-        try await eventually("it is idle") { try await phone.engine.diagnostics().status == .idle }
+        try await eventually("it is idle") {
+            pass(.seconds(400))
+            return try await phone.engine.diagnostics().status == .idle
+        }
     }
 
     /// P6: an empty page with a new position is no reason to stop.
