@@ -76,6 +76,8 @@ final class TestingPains: XCTestCase {
         for source in sources {
             for match in source.matches(of: classOfAGroup) {
                 let name = match.output.2
+                // What only the fake can play says so in its name.
+                if name.hasSuffix("OnTheFake") { continue }
                 count += 1
                 XCTAssertNil(match.output.1, "\(name) is told on the fake alone")
                 let isTold = sources.contains { $0.contains("final class \(name)OnLocalDatabase: \(name) {") }
