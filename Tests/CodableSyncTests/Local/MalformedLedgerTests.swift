@@ -19,7 +19,7 @@ final class MalformedLedgerTests: XCTestCase {
     }
 
     private func bytes(_ disk: SimulatedFileSystem) -> [String: [UInt8]] {
-        disk.disk.files.filter { !$0.key.hasSuffix("lock") }.mapValues(\.current)
+        disk.files.filter { !$0.key.hasSuffix("lock") }
     }
 
     /// Reads the names, or the error; whichever it is, an error changes nothing.

@@ -85,7 +85,7 @@ struct StateFiles {
 
     init(_ disk: SimulatedFileSystem) throws {
         self.disk = disk
-        let journal = try XCTUnwrap(disk.disk.files.keys.first { $0.hasSuffix(".jsonl") })
+        let journal = try XCTUnwrap(disk.files.keys.first { $0.hasSuffix(".jsonl") })
         directory = journal.directoryPath
     }
 
@@ -98,7 +98,7 @@ struct StateFiles {
 
     /// All files but the lock, by path.
     var all: [String: [UInt8]] {
-        disk.disk.files.filter { !$0.key.hasSuffix("/lock") }.mapValues(\.current)
+        disk.files.filter { !$0.key.hasSuffix("/lock") }
     }
 
     var names: [String] { disk.names(in: directory) }
@@ -175,14 +175,5 @@ struct StateFiles {
             start = end
         }
         return found.sorted()
-    }
-}
-
-extension SimulatedFileSystem {
-    /// Forgets the faults that were planned and have not happened.
-    func clearFaults() {
-        condition.lock()
-        defer { condition.unlock() }
-        disk.faults = []
     }
 }
