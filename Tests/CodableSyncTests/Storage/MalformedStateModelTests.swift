@@ -156,4 +156,36 @@ final class MalformedStateModelTests: StateFileScenario {
         XCTAssertTrue(told.contains(.deleted(["known2"])), "\(told)")
         try await assertEqualEverywhere(device)
     }
+
+    // I-06, D1: a crash at any call of the recovery changes nothing of what it comes to.
+    func testARecoveryThatIsInterruptedAnywhereComesToTheSame() async throws {
+        let files = try await prepare()
+        var bytes = files["journal-1.jsonl"]
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
+        bytes[place + 9] ^= 1
+        files["journal-1.jsonl"] = bytes
+        for call in 0..<1000 {
+            var interrupted = files.copy()
+            interrupted.disk.powerOff(at: call, .before)
+            let first = try open(interrupted)
+            let wasInterrupted: Bool
+            do {
+                _ = try await first.pendingNames()
+                wasInterrupted = false
+            } catch is SyncError {
+                wasInterrupted = true
+            }
+            interrupted.disk = interrupted.disk.crashed(keeping: .random(seed: UInt64(call)))
+            try await first.engine.close()
+            let second = try open(interrupted)
+            let pending = try await second.pendingNames()
+            XCTAssertEqual(pending, ["p1", "p3"], "call \(call)")
+            let notes = try await second.engine.diagnostics().notes.filter { $0.kind == .recovered }
+            XCTAssertFalse(notes.isEmpty, "call \(call): it is still known")
+            XCTAssertTrue(interrupted.quarantine.contains(bytes), "call \(call): the damaged file is kept")
+            try await second.engine.close()
+            if !wasInterrupted { return XCTAssertGreaterThan(call, 20) }
+        }
+        XCTFail("the recovery never came to an end")
+    }
 }
