@@ -100,7 +100,8 @@ struct StateLocation: Sendable {
                 )
             } catch {
                 directory.release()
-                throw error
+                if error is JournalFailure { throw error }
+                throw StateDirectory.Failure(error, in: path)
             }
         } catch StateDirectory.Failure.inUse(let owner) {
             throw SyncError.stateInUse(by: owner)
