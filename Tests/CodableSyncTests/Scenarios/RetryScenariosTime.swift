@@ -263,7 +263,7 @@ final class RetryScenariosTimeOnLocalDatabase: RetryScenariosTime {
     }
 }
 
-/// Scenarios, group H: what only the fake can tell.
+/// What only the fake can tell of the scenarios of group H: it counts impatient requests.
 final class RetryScenariosOnTheFake: EngineScenario {
     // RB-01, RB-10, I-36
     func testAServerThatCountsImpatientRequestsCountsNone() async throws {
