@@ -75,13 +75,13 @@ final class MalformedRecordScenarios: EngineScenario {
 
     /// B3.
     func testANumberThatTheTypeCannotHoldIsReportedAndTheRecordKept() async throws {
-        try await assertKept("too-large", ["small": 300], says: "small", "UInt8", "300")
-        try await assertKept("fraction", ["count": 1.5], says: "count", "Int", "1.5")
+        try await assertKept("too-large", ["small": 300], says: "small", "UInt8")
+        try await assertKept("fraction", ["count": 1.5], says: "count", "Int")
     }
 
     /// B4.
     func testAnUnknownCaseIsReportedAndTheRecordKept() async throws {
-        try await assertKept("unknown-case", ["season": "winter"], says: "season", "winter")
+        try await assertKept("unknown-case", ["season": "winter"], says: "season")
     }
 
     /// B5.
