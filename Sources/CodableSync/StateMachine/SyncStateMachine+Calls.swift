@@ -56,7 +56,17 @@ extension SyncStateMachine {
             return
         }
         endOwnWaits()
-        var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
+        wait(call, for: parts)
+    }
+
+    mutating func wait(_ call: CallID, for parts: SyncParts) {
+        var waiter = Waiter(
+            call: call,
+            parts: parts,
+            fetchRun: nil,
+            wantsSend: parts.contains(.send),
+            before: totals
+        )
         if parts.contains(.fetch) {
             waiter.fetchRun = fetchRuns + 1
             wantsFetch = true

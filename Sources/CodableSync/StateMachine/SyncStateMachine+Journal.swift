@@ -36,6 +36,8 @@ extension SyncStateMachine {
             for name in names { reconciling[name] = nil }
             extendPass()
         case .setup: setup.isStoring = false
+        case .claimed(let user): takeClaimed(by: user)
+        case .signedOut(let user): takeSignedOut(user)
         case .zoneLost:
             setup.isStoring = false
             zoneDoubt = nil
@@ -89,8 +91,9 @@ extension SyncStateMachine {
             for name in names { reconciling[name] = nil }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup, .zoneLost:
+        case .setup, .claimed, .signedOut, .zoneLost:
             setup.isStoring = false
+            mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)
         }
     }

@@ -104,8 +104,7 @@ extension SyncStateMachine {
         case .changes:
             wantsFetch = wantsFetch || isAutomatic
         case .accountChanged:
-            account = .unknown
-            setup.retryAt = nil
+            doubtAccount()
         case .reachable:
             for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp] {
                 self[keyPath: lane].retryAt = nil

@@ -26,6 +26,9 @@ extension SyncStateMachine {
         switch account {
         case .unknown:
             request(\.setup) { .checkAccount($0) }
+        case .other where !isSwitching:
+            // Their state could not be opened: they may be gone by now.
+            request(\.setup) { .checkAccount($0) }
         case .unavailable, .other:
             break
         case .confirmed:

@@ -40,11 +40,7 @@ extension SyncStateMachine {
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
         switch account {
         case .unavailable(let status): return .cloud(Self.error(for: status))
-        case .other(let user):
-            return .cloud(
-                CloudError(.notAuthenticated, message: "The state belongs to another user than \(user).")
-            )
-        case .unknown, .confirmed: return nil
+        case .other, .unknown, .confirmed: return switchFailure
         }
     }
 

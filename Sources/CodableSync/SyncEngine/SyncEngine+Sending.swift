@@ -6,6 +6,7 @@ extension SyncEngine {
         let outgoing = OutgoingRequest(items: items, zoneID: zoneID, recordType: Model.recordType)
         let journal = journal
         let database = database
+        let session = session
         resources.run(request) { [weak self] in
             let result: Result<OutgoingRequest, CloudError>
             do {
@@ -25,7 +26,7 @@ extension SyncEngine {
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
-            await self?.takeSent(request, result)
+            await self?.finish(session) { $0.takeSent(request, result) }
         }
     }
 
