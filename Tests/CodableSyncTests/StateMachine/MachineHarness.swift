@@ -21,6 +21,8 @@ struct MachineHarness {
     private(set) var lookUpRequest: (id: RequestID, names: [String])?
     private(set) var setupRequest: RequestID?
     private(set) var conflicts: [ReconcileItem] = []
+    /// The user whose state the machine wants in the place of this one.
+    private(set) var switchTo: String?
     private(set) var timers: [SyncTimer: Duration] = [:]
     /// The batch that each call's changes are in.
     private var batches: [CallID: BatchID] = [:]
@@ -213,6 +215,18 @@ struct MachineHarness {
         for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
     }
 
+    /// Another user's state takes the place of this one, as the shell does it.
+    @discardableResult
+    mutating func switchUser(state: SyncState, from former: String?) -> [SyncAction] {
+        commitAll()
+        machine = SyncStateMachine(goingOnFrom: machine, state: state, at: now)
+        for id in open.keys { close(id) }
+        switchTo = nil
+        conflicts = []
+        timers = [:]
+        return run(.switched(from: former))
+    }
+
     // MARK: The mechanical checks
 
     private mutating func end(_ input: SyncInput) {
@@ -272,6 +286,7 @@ struct MachineHarness {
             timers[timer] = nil
             if case .deadline(let id) = timer { close(id) }
         case .answer(let call, let answer): checkAnswer(call, answer)
+        case .switchUser(let user): switchTo = user
         case .emit, .emitLoading, .report, .reportAccount: break
         }
     }
