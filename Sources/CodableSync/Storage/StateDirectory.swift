@@ -72,13 +72,17 @@ package final class StateDirectory: Sendable {
 
     /// Opens the state of a user, or makes it; the user who was here last stays so until ``commit(_:)``.
     ///
-    /// - Parameter name: The user record name.
+    /// - Parameters:
+    ///   - name: The user record name.
+    ///   - former: The state that is open, if one is, with whoever owns it by now.
     /// - Returns: The store and the state, which belongs to that user.
     /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
-    package func open(for name: String) throws -> JSONStateStore.Opened {
+    package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
+        if let former { learn(former) }
         while true {
             let user = users.withLock { users in
-                users.first { $0.name == name }
+                users.first { $0.name == name && $0.number != former?.number }
+                    ?? users.first { $0.name == nil && $0.number != former?.number }
                     ?? StateUser(number: (users.map(\.number).max() ?? 0) + 1, name: name)
             }
             let opened = try open(user)

@@ -1,10 +1,16 @@
 import RecordCoding
 
 /// One user's state.
-struct StateUser: Equatable, Sendable {
-    var number: Int64
+package struct StateUser: Equatable, Sendable {
+    /// The number of the directory.
+    package var number: Int64
     /// `nil` while nobody has claimed it.
-    var name: String?
+    package var name: String?
+
+    package init(number: Int64, name: String? = nil) {
+        self.number = number
+        self.name = name
+    }
 }
 
 /// `users.json`: whose the directories are, first the user who was here last.

@@ -106,8 +106,15 @@ struct StateLocation: Sendable {
     }
 
     /// Opens the state of another user in the same directory; the last known user is still the former one.
-    func open(for user: String, in directory: StateDirectory, at now: Moment) async throws -> OpenedState {
-        try await besideTheActor { try prepare(try directory.open(for: user), directory, now) }
+    func open(
+        for user: String,
+        in directory: StateDirectory,
+        leaving former: StateUser,
+        at now: Moment
+    ) async throws -> OpenedState {
+        try await besideTheActor {
+            try prepare(try directory.open(for: user, leaving: former), directory, now)
+        }
     }
 
     /// Makes the user of a state the last known one: the commit of a switch.

@@ -65,6 +65,7 @@ extension SyncEngine {
         resources.keep(journal)
         nextHandle = opened.nextHandle
         directory = opened.directory
+        stateNumber = opened.number
         stateDirectory = opened.path
         self.machine = machine
         phase = .open

@@ -12,8 +12,13 @@ extension SyncEngine {
     ) {
         let database = database
         let session = session
+        let generation = accountGeneration
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
+            guard database.accountGeneration == generation else {
+                await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                return
+            }
             do {
                 result = .success(try await request(database))
             } catch {
@@ -36,6 +41,7 @@ extension SyncEngine {
     // MARK: Account and zone
 
     func checkAccount(_ request: RequestID) {
+        accountGeneration = database.accountGeneration
         perform(request) { database -> CloudAccount in
             let status = try await database.accountStatus()
             let user = status == .available ? try await database.userRecordName() : nil

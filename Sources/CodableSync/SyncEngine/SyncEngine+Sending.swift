@@ -7,11 +7,16 @@ extension SyncEngine {
         let journal = journal
         let database = database
         let session = session
+        let generation = accountGeneration
         resources.run(request) { [weak self] in
             let result: Result<OutgoingRequest, CloudError>
             do {
                 var outgoing = outgoing
                 try outgoing.load(from: journal)
+                guard database.accountGeneration == generation else {
+                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                    return
+                }
                 if !outgoing.isEmpty {
                     outgoing.answer = try await database.modifyRecords(
                         saving: outgoing.saves,

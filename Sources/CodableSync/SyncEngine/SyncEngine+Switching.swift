@@ -26,7 +26,12 @@ extension SyncEngine {
 
     private func exchangeState(for user: String) async throws {
         guard let journal, let directory else { throw SyncError.closed }
-        let opened = try await location.open(for: user, in: directory, at: now)
+        let opened = try await location.open(
+            for: user,
+            in: directory,
+            leaving: StateUser(number: stateNumber, name: machine?.userRecordName),
+            at: now
+        )
         do {
             try checkSwitching()
             if let failure = await journal.settle() { throw failure }

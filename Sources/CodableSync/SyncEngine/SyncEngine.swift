@@ -44,6 +44,10 @@ public actor SyncEngine<Model: RecordCodable> {
     var session = 0
     /// Where the states of all users are.
     var directory: StateDirectory?
+    /// The number of the directory whose state is open.
+    var stateNumber: Int64 = 0
+    /// What the database said of its account when that was last looked up.
+    var accountGeneration = 0
     /// Streams that asked while no state could be opened.
     var unserved: [StreamID] = []
     /// Keeps other models out of the zone.

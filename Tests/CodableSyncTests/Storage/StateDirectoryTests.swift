@@ -49,7 +49,7 @@ final class StateDirectoryTests: XCTestCase {
     func testAnotherUsersStateIsTheirsFromTheStartAndTheFormerOneStaysLastUntilTheCommit() throws {
         let first = try directory()
         try makeAlice(first)
-        let bob = try first.open(for: "bob")
+        let bob = try first.open(for: "bob", leaving: nil)
         XCTAssertEqual(bob.state.summary.user, "bob")
         XCTAssertEqual(bob.state.sortedNames, [])
         first.release()
@@ -57,17 +57,17 @@ final class StateDirectoryTests: XCTestCase {
 
         let second = try directory()
         _ = try second.openLast()
-        try second.commit("bob", number: try second.open(for: "bob").number)
+        try second.commit("bob", number: try second.open(for: "bob", leaving: nil).number)
         second.release()
         XCTAssertEqual(try lastUser(), "bob")
         let third = try directory()
-        XCTAssertEqual(try third.open(for: "alice").state.sortedNames, ["A"])
+        XCTAssertEqual(try third.open(for: "alice", leaving: nil).state.sortedNames, ["A"])
     }
 
     func testSwitchThatCannotBeStoredIsNotMade() throws {
         let first = try directory()
         try makeAlice(first)
-        let bob = try first.open(for: "bob")
+        let bob = try first.open(for: "bob", leaving: nil)
         fileSystem.fail(.create, code: ENOSPC)
         XCTAssertThrowsError(try first.commit("bob", number: bob.number))
         first.release()
@@ -82,10 +82,10 @@ final class StateDirectoryTests: XCTestCase {
         let swapped = #"{"format":"codablesync-users","version":1,"users":[{"directory":1,"name":"bob"}]}"#
         fileSystem.place(Array(swapped.utf8), at: "/d/users.json")
         let second = try directory()
-        let bob = try second.open(for: "bob")
+        let bob = try second.open(for: "bob", leaving: nil)
         XCTAssertEqual(bob.number, 2)
         XCTAssertEqual(bob.state.sortedNames, [])
-        XCTAssertEqual(try second.open(for: "alice").number, 1)
+        XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
     }
 
     /// The newest fetch is the best witness of who was here last.
@@ -95,7 +95,7 @@ final class StateDirectoryTests: XCTestCase {
             let first = try directory()
             try makeAlice(first)
             for name in ["alice", "bob"] {
-                let opened = try first.open(for: name)
+                let opened = try first.open(for: name, leaving: nil)
                 let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
                 try opened.store.append([batch([.fetchCompleted(date)])])
                 try first.commit(name, number: opened.number)
@@ -105,8 +105,8 @@ final class StateDirectoryTests: XCTestCase {
             try fileSystem.remove("/d/users.json")
             let second = try directory()
             XCTAssertEqual(try second.openLast().state.summary.user, last)
-            XCTAssertEqual(try second.open(for: "alice").number, 1)
-            XCTAssertEqual(try second.open(for: "bob").number, 2)
+            XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
+            XCTAssertEqual(try second.open(for: "bob", leaving: nil).number, 2)
         }
     }
 
@@ -114,12 +114,12 @@ final class StateDirectoryTests: XCTestCase {
     func testDirectoryThatNobodyNamesIsOnlyItsOwners() throws {
         let first = try directory()
         try makeAlice(first)
-        try put("B", 2, try first.open(for: "bob").store)
+        try put("B", 2, try first.open(for: "bob", leaving: nil).store)
         first.release()
         let second = try directory()
         _ = try second.openLast()
-        XCTAssertEqual(try second.open(for: "carol").number, 3)
-        XCTAssertEqual(try second.open(for: "bob").state.sortedNames, ["B"])
+        XCTAssertEqual(try second.open(for: "carol", leaving: nil).number, 3)
+        XCTAssertEqual(try second.open(for: "bob", leaving: nil).state.sortedNames, ["B"])
     }
 
     // MARK: What it belongs to

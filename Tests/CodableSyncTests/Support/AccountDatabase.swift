@@ -16,6 +16,7 @@ final class AccountDatabase: CloudDatabase {
     private struct State {
         var user: String?
         var status: AccountStatus
+        var generation = 0
         var lookUpFailures: [CloudError] = []
         var told: [Told] = []
         var lookUps = 0
@@ -64,7 +65,10 @@ final class AccountDatabase: CloudDatabase {
     }
 
     private func change(signal: Bool, _ body: (inout State) -> Void) {
-        state.withLock { body(&$0) }
+        state.withLock { state in
+            body(&state)
+            if signal { state.generation += 1 }
+        }
         if signal { emit(.accountChanged) }
     }
 
@@ -102,6 +106,7 @@ final class AccountDatabase: CloudDatabase {
     var scope: DatabaseScope { .private }
     var limits: DatabaseLimits { sample.limits }
     var isInMemory: Bool { sample.isInMemory }
+    var accountGeneration: Int { state.withLock { $0.generation } }
 
     var signals: AsyncStream<CloudSignal> {
         AsyncStream { continuation in
