@@ -32,6 +32,7 @@ extension SyncStateMachine {
     private mutating func confirm(_ user: String) {
         if zoneLosses == 0 { setup.backoff.reset() }
         account = .confirmed(user)
+        confirmedAt = now.monotonic
         if isAutomatic { wantsFetch = true }
     }
 
@@ -107,18 +108,30 @@ extension SyncStateMachine {
 
     // MARK: Doubt
 
+    /// How long a look-up counts, since the signal of a change may be lost.
+    static var accountValidity: Duration { .seconds(300) }
+
+    /// Before work begins: who the user was long ago may not be who it is.
+    mutating func renewStaleAccount() {
+        guard let confirmedAt, now.monotonic - confirmedAt >= Self.accountValidity else { return }
+        renewAccount()
+    }
+
+    /// What is met may be another user's cloud: who it is is looked up before anything is made of it.
+    mutating func renewAccount() {
+        if case .confirmed = account { account = .unknown }
+    }
+
     /// The user may be another one: who it is is looked up before anything else is asked for.
     ///
     /// What is under way may have reached the database of another user; its answer would be taken for this one's.
     mutating func doubtAccount() {
-        if case .other = account {
-            // The user whose state is being opened is looked up then anyhow.
-            if !isSwitching { setup.retryAt = nil }
-            return
-        }
-        mustLookAgain = setup.isStoring
+        // The user whose state is being opened is looked up then anyhow.
+        mustLookAgain = setup.isStoring || isSwitching
+        if isSwitching { return }
         abandonAllRequests()
         account = .unknown
+        switchFailure = nil
         setup.retryAt = nil
     }
 
@@ -143,7 +156,6 @@ extension SyncStateMachine {
 
     private mutating func beginSwitch(to user: String) {
         isSwitching = true
-        switchFailure = nil
         if configuration.removesOnSignOut, state.summary.signOut != .removed {
             append([.signedOut(removing: true)])
         }
@@ -161,8 +173,10 @@ extension SyncStateMachine {
     mutating func takeSwitchFailed(_ error: SyncError) {
         guard case .other(let user) = account, isSwitching else { return }
         isSwitching = false
+        if switchFailure != error { emit(.accountSwitchFailed(to: user, error)) }
         switchFailure = error
-        emit(.accountSwitchFailed(to: user, error))
         backOff(\.setup, .setupRetry, after: nil)
+        // Meanwhile the user may have left.
+        if mustLookAgain { doubtAccount() }
     }
 }

@@ -56,6 +56,7 @@ extension SyncStateMachine {
             return
         }
         endOwnWaits()
+        renewStaleAccount()
         wait(call, for: parts)
     }
 

@@ -41,6 +41,7 @@ extension SyncStateMachine {
         case .zoneLost:
             setup.isStoring = false
             zoneDoubt = nil
+            isDoubtOfOwner = false
         case .fetchAnew: fetching.isStoring = false
         }
     }

@@ -84,7 +84,9 @@ extension SyncStateMachine {
         case .lookUpRetry: lookingUp.retryAt = nil
         case .resolveRetry: resolving.retryAt = nil
         case .serverWait: if !isInServerWait { serverWait = nil }
-        case .poll: wantsFetch = wantsFetch || isAutomatic
+        case .poll:
+            renewStaleAccount()
+            wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)
         }
     }
@@ -102,6 +104,7 @@ extension SyncStateMachine {
     mutating func takeSignal(_ signal: CloudSignal) {
         switch signal {
         case .changes:
+            renewStaleAccount()
             wantsFetch = wantsFetch || isAutomatic
         case .accountChanged:
             doubtAccount()

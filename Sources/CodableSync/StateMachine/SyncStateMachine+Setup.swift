@@ -37,7 +37,12 @@ extension SyncStateMachine {
             case .unknown: request(\.setup) { .saveZone($0, replacing: false) }
             case .unreadable: request(\.setup) { .saveZone($0, replacing: true) }
             case .ready:
-                if let zoneDoubt {
+                if zoneDoubt != nil, !isDoubtOfOwner {
+                    // Another user's database does not have it either.
+                    isDoubtOfOwner = true
+                    renewAccount()
+                    advanceSetup()
+                } else if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
                 } else if !state.summary.isSubscribed, !subscriptionFailed {
                     request(\.setup) { .subscribe($0) }

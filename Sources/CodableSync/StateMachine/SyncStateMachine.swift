@@ -18,6 +18,10 @@ package struct SyncStateMachine: Sendable {
     /// The app's last word was `stop`.
     var isStopped = false
     var account = AccountStage.unknown
+    /// When the account was looked up last, and was the owner's.
+    var confirmedAt: Duration?
+    /// Whose zone it is that is missing has been looked up.
+    var isDoubtOfOwner = false
     /// The state of the other user who is here is being opened.
     var isSwitching = false
     /// Whom the app still takes for the user, while another one is here.

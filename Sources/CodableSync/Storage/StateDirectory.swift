@@ -1,5 +1,7 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// The engine's directory: a lock for its one owner, and a state for each user below it.
 ///
 /// `lock` · `users/1/`, `users/2/` … with a journal each, which says itself whose it is and what it belongs to ·
@@ -88,7 +90,8 @@ package final class StateDirectory: Sendable {
             let opened = try open(user)
             // The journal knows whose it is; the index may have been lost, or come from a backup.
             guard let owner = opened.state.summary.user, owner != name else {
-                return opened.state.summary.user == nil ? try claimed(opened, by: name) : opened
+                let isTheirs = opened.state.summary.user != nil && opened.state.summary.signOut == nil
+                return isTheirs ? opened : try claimed(opened, by: name)
             }
             opened.store.close()
             learn(StateUser(number: user.number, name: owner))
@@ -132,12 +135,20 @@ package final class StateDirectory: Sendable {
             users.withLock { $0 = numbers.map { StateUser(number: $0) } }
             return
         }
-        let found = try numbers.map { number in
-            let opened = try open(StateUser(number: number))
-            defer { opened.store.close() }
-            let user = StateUser(number: number, name: opened.state.summary.user)
-            return (user: user, lastFetch: opened.state.summary.lastFetch)
+        var failure: (any Error)?
+        let found = numbers.map { number -> (user: StateUser, lastFetch: Date?) in
+            do {
+                let opened = try open(StateUser(number: number))
+                defer { opened.store.close() }
+                let summary = opened.state.summary
+                return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
+            } catch {
+                // Nobody else is held up by it, and nobody gets it.
+                failure = error
+                return (StateUser(number: number), nil)
+            }
         }
+        if let failure, found.allSatisfy({ $0.lastFetch == nil }) { throw failure }
         let sorted = found.sorted { first, second in
             guard let date = first.lastFetch else { return false }
             return second.lastFetch.map { date > $0 } ?? true

@@ -5,14 +5,16 @@ import RecordCoding
 /// From the first call to the state, and back to nothing.
 extension SyncEngine {
     /// Opens the state of the user who is here, if it is not open yet; concurrent callers share one opening.
-    func ready() async throws {
+    ///
+    /// - Parameter isForSync: Whether the call will look the user up itself.
+    func ready(isForSync: Bool = false) async throws {
         while true {
             switch phase {
             case .closed: throw SyncError.closed
             case .new: phase = .opening(Task { try await openFirst() })
             case .opening(let task), .switching(let task): try await task.value
             case .open:
-                guard machine?.isForAnotherUser == true else { return }
+                guard !isForSync, machine?.isForAnotherUser == true else { return }
                 // Their state could not be opened; the cause may have passed.
                 process(.switchWanted)
                 guard case .switching = phase else { return }

@@ -82,7 +82,7 @@ extension SyncEngine {
 
     private func sync(_ parts: SyncParts) async throws -> SyncSummary {
         try Task.checkCancellation()
-        try await ready()
+        try await ready(isForSync: true)
         lastCall += 1
         let call = lastCall
         let answer = await withTaskCancellationHandler {

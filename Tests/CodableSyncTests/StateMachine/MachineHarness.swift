@@ -83,7 +83,22 @@ struct MachineHarness {
             }
             note(action)
         }
-        return actions
+        return answerRenewal(actions, after: input)
+    }
+
+    /// Whether the user is still the same is asked in between: yes.
+    private mutating func answerRenewal(_ actions: [SyncAction], after input: SyncInput) -> [SyncAction] {
+        switch input {
+        case .fetched, .sent, .lookedUp, .committed, .zoneSaved, .subscribed: break
+        default: return actions
+        }
+        guard let user = machine.userRecordName, let index = actions.firstIndex(where: \.isAccountCheck),
+            case .checkAccount(let request) = actions[index]
+        else { return actions }
+        var actions = actions
+        actions.remove(at: index)
+        let account = CloudAccount(status: .available, userRecordName: user)
+        return actions + feed(.accountChecked(request, .success(account)))
     }
 
     /// Takes one input in, and commits whatever comes of it.
@@ -303,4 +318,8 @@ struct MachineHarness {
         guard answer == .done, let batch = batches[call] else { return }
         if !committed.contains(batch) { faults.append("call \(call) is answered before it is stored") }
     }
+}
+
+extension SyncAction {
+    fileprivate var isAccountCheck: Bool { if case .checkAccount = self { true } else { false } }
 }
