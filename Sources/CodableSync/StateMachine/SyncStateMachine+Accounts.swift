@@ -113,13 +113,14 @@ extension SyncStateMachine {
 
     /// Before work begins: who the user was long ago may not be who it is.
     mutating func renewStaleAccount() {
-        guard let confirmedAt, now.monotonic - confirmedAt >= Self.accountValidity else { return }
-        renewAccount()
+        renewAccount(after: Self.accountValidity)
     }
 
-    /// What is met may be another user's cloud: who it is is looked up before anything is made of it.
-    mutating func renewAccount() {
-        if case .confirmed = account { account = .unknown }
+    /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything
+    /// is made of it.
+    mutating func renewAccount(after validity: Duration = .seconds(10)) {
+        guard case .confirmed = account, let confirmedAt else { return }
+        if now.monotonic - confirmedAt >= validity { account = .unknown }
     }
 
     /// The user may be another one: who it is is looked up before anything else is asked for.

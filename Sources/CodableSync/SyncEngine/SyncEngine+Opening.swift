@@ -7,6 +7,7 @@ extension SyncEngine {
     /// Opens the state of the user who is here, if it is not open yet; concurrent callers share one opening.
     ///
     /// - Parameter isForSync: Whether the call will look the user up itself.
+    /// - Throws: ``SyncError``: why the state cannot be used; the next call tries again.
     func ready(isForSync: Bool = false) async throws {
         while true {
             switch phase {

@@ -120,7 +120,9 @@ class AccountScenarios: AccountScenario {
         var statuses = phone.engine.accountStatus.makeAsyncIterator()
         let first = await statuses.next()
         XCTAssertEqual(first, .available)
-        for status in [AccountStatus.restricted, .temporarilyUnavailable, .couldNotDetermine, .noAccount, .available] {
+        for status in [
+            AccountStatus.restricted, .temporarilyUnavailable, .couldNotDetermine, .noAccount, .available,
+        ] {
             phone.account.set(status)
             let next = await statuses.next()
             XCTAssertEqual(next, status)

@@ -168,7 +168,10 @@ final class AccountScenariosFailing: AccountScenario {
             _ = try await phone.engine.sync()
             XCTFail("a newer state was opened")
         } catch SyncError.stateTooNew {}
-        XCTAssertEqual(files.names(in: "/device/users/2").map { files.bytes(at: "/device/users/2/\($0)") }, before)
+        XCTAssertEqual(
+            files.names(in: "/device/users/2").map { files.bytes(at: "/device/users/2/\($0)") },
+            before
+        )
         phone.account.signIn("alice")
         try await phone.device.restart()
         try await phone.engine.sync()

@@ -8,7 +8,8 @@ class AccountScenariosRemoving: AccountScenario {
     /// Every byte on a device's disk, as text.
     private func bytes(_ files: SimulatedFileSystem) -> String {
         let directories = ["/device", "/device/users/1", "/device/users/2"]
-        let paths = directories.flatMap { directory in files.names(in: directory).map { "\(directory)/\($0)" } }
+        let paths = directories.flatMap { directory in files.names(in: directory).map { "\(directory)/\($0)" }
+        }
         return paths.compactMap { files.bytes(at: $0) }.map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
@@ -73,9 +74,15 @@ class AccountScenariosRemoving: AccountScenario {
             let shown = try await phone.shown()
             XCTAssertEqual(shown, expected)
             let edited = try await phone.engine.model(named: "edited")
-            XCTAssertEqual(edited, Note("edited", "v2 of edited", note: "elsewhere"), "merged with its ancestor")
+            XCTAssertEqual(
+                edited,
+                Note("edited", "v2 of edited", note: "elsewhere"),
+                "merged with its ancestor"
+            )
             let delivered = try await phone.device.drain()
-            let updated = Set(delivered.filter { if case .updated = $0 { true } else { false } }.flatMap(\.names))
+            let updated = Set(
+                delivered.filter { if case .updated = $0 { true } else { false } }.flatMap(\.names)
+            )
             XCTAssertTrue(updated.isSuperset(of: ["confirmed", "undelivered"]), "\(updated)")
             XCTAssertFalse(delivered.contains { if case .deleted = $0 { true } else { false } })
             let pending = try await phone.pending()

@@ -128,7 +128,9 @@ final class StateDirectoryTests: XCTestCase {
         let first = try directory { $0.container = "iCloud.a" }
         try makeAlice(first)
         first.release()
-        let files = { self.fileSystem.names(in: "/d/users/1").map { self.fileSystem.bytes(at: "/d/users/1/\($0)") } }
+        let files = {
+            self.fileSystem.names(in: "/d/users/1").map { self.fileSystem.bytes(at: "/d/users/1/\($0)") }
+        }
         let before = files()
         let rows: [(String, (inout StateIdentity) -> Void)] = [
             ("\"cloud-2\"", { $0.cloud = "cloud-2" }), ("\"public\"", { $0.scope = "public" }),

@@ -102,12 +102,17 @@ struct AccountDevice<Model: RecordCodable & Equatable> {
     }
 
     /// Everything that the server of a user was told: names, texts, tags and tokens.
-    func told(_ user: String) -> (names: Set<String>, texts: Set<String>, tags: Set<String>, tokens: Set<ChangeToken>)
-    {
+    func told(_ user: String) -> (
+        names: Set<String>, texts: Set<String>, tags: Set<String>, tokens: Set<ChangeToken>
+    ) {
         let told = account.told(user)
         return (
             Set(told.flatMap(\.names)),
-            Set(told.flatMap { $0.fields.values }.compactMap { if case .string(let text) = $0 { text } else { nil } }),
+            Set(
+                told.flatMap { $0.fields.values }.compactMap {
+                    if case .string(let text) = $0 { text } else { nil }
+                }
+            ),
             Set(told.flatMap(\.tags)), Set(told.compactMap(\.token))
         )
     }
