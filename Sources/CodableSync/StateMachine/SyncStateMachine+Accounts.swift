@@ -33,7 +33,7 @@ extension SyncStateMachine {
         if zoneLosses == 0 { setup.backoff.reset() }
         account = .confirmed(user)
         confirmedAt = now.monotonic
-        if isAutomatic { wantsFetch = true }
+        if isAutomatic, !isFetchRunning { wantsFetch = true }
     }
 
     /// The state has an owner, who is here: whoever was told of nobody is told of them.

@@ -14,7 +14,6 @@ extension SyncStateMachine {
         self.init(state: state, configuration: former.configuration, at: now)
         isStarted = former.isStarted
         isStopped = former.isStopped
-        random = former.random
         lastNumber = former.lastNumber
         reported = former.reported
         reportedAccount = former.reportedAccount
