@@ -1,10 +1,11 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test lint layers claims format demo check clean
+.PHONY: help build test sanitize lint layers claims format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
 	@echo 'make test     runs the tests'
+	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
 	@echo 'make lint     checks format, layers and lengths of files'
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
@@ -18,6 +19,9 @@ build:
 
 test:
 	swift test
+
+sanitize:
+	@Scripts/check-sanitizers
 
 lint:
 	@Scripts/lint
@@ -39,4 +43,4 @@ check:
 	@.ci/run
 
 clean:
-	rm -rf .build Example/.build
+	rm -rf .build .build-thread .build-address Example/.build

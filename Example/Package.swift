@@ -41,6 +41,11 @@ let package = Package(
             dependencies: ["LandmarksCommand"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "TestingYourAppTests",
+            dependencies: [.product(name: "CodableSync", package: "CodableSync")],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,14 +4,24 @@ import Foundation
 /// Another process, for the tests that need one; it says each thing that it has done on a line of its own.
 @main
 enum SecondProcess {
+    static let usage = """
+        usage: SecondProcess lock PATH | save DIRECTORY PREFIX REQUESTS RECORDS [COMPACT-EVERY] | half DIRECTORY
+               | compact DIRECTORY | follow DIRECTORY
+        """
+    static let zone = ZoneID(zoneName: "Note")
+
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        switch arguments.first {
-        case "lock" where arguments.count == 2: try lock(arguments[1])
-        case "save" where arguments.count == 5:
-            try await save(arguments[1], prefix: arguments[2], Int(arguments[3]) ?? 1, Int(arguments[4]) ?? 1)
+        switch (arguments.first, arguments.count) {
+        case ("lock", 2): try lock(arguments[1])
+        case ("half", 2): try half(arguments[1])
+        case ("compact", 2): try await compact(arguments[1])
+        case ("follow", 2): try await follow(arguments[1])
+        case ("save", 5...6):
+            let numbers = arguments[3...].map { Int($0) ?? 0 }
+            try await save(arguments[1], prefix: arguments[2], numbers)
         default:
-            say("usage: SecondProcess lock PATH | save DIRECTORY PREFIX REQUESTS RECORDS")
+            say(usage)
             exit(64)
         }
     }
@@ -28,13 +38,55 @@ enum SecondProcess {
         }
     }
 
-    /// Saves records, some in each request, and says how many requests were answered.
-    private static func save(_ path: String, prefix: String, _ requests: Int, _ records: Int) async throws {
+    /// Takes the lock of a database, writes half a save, and stays there until the standard input ends.
+    private static func half(_ path: String) throws {
+        guard
+            case .acquired(let lock) = try LocalFileSystem().lock(path.appending(path: "lock"), waiting: true)
+        else { return say("held") }
+        let journal = try LocalFileSystem()
+            .openFile(at: path.appending(path: "journal-1.jsonl"), for: .appending)
+        try journal.append(Array("{\"user\":\"local\",\"save\":{}}\n{\"user\":\"lo".utf8))
+        say("half")
+        while readLine() != nil {}
+        lock.release()
+    }
+
+    /// Compacts again and again, and says when each time has ended.
+    private static func compact(_ path: String) async throws {
+        let directory = LedgerDirectory(path: path)
+        while true {
+            try await directory.compact()
+            say("compacted")
+        }
+    }
+
+    /// Says the name of each record when it is told of a change, until it is ended.
+    private static func follow(_ path: String) async throws {
         let database = LocalDatabase(directory: URL(filePath: path))
-        let zone = ZoneID(zoneName: "Note")
+        let signals = database.signals
+        var token = try await tell(database, after: nil)
+        say("ready")
+        for await _ in signals { token = try await tell(database, after: token) }
+    }
+
+    private static func tell(_ database: LocalDatabase, after token: ChangeToken?) async throws -> ChangeToken
+    {
+        let changes = try await database.recordZoneChanges(
+            inZoneWith: zone,
+            since: token,
+            desiredKeys: [],
+            resultsLimit: nil
+        )
+        for name in changes.modifications.keys.map(\.recordName).sorted() { say(name) }
+        return changes.changeToken
+    }
+
+    /// Saves records, some in each request, and says how many requests were answered.
+    private static func save(_ path: String, prefix: String, _ numbers: [Int]) async throws {
+        let database = LocalDatabase(directory: URL(filePath: path))
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])
-        for request in 0..<requests {
-            let saved = (0..<records).map { index in
+        for request in 0..<numbers[0] {
+            let saved = (0..<numbers[1]).map { index in
                 Record(
                     recordID: RecordID(recordName: "\(prefix)-\(request)-\(index)", zoneID: zone),
                     recordType: "Note",
@@ -49,6 +101,7 @@ enum SecondProcess {
             )
             for outcome in result.saveResults.values { _ = try outcome.get() }
             say("\(request)")
+            if numbers.count > 2, request % max(1, numbers[2]) == 0 { try await database.ledger.compact() }
         }
         await database.close()
     }

@@ -12,7 +12,7 @@ struct Landmarks: AsyncParsableCommand {
             the cloud, a directory that the devices share, and fetches what the others did.
 
             Exit codes: 0 done, 64 usage, 65 bad input data, 66 no such input, 69 cloud unreachable, \
-            74 disk, 75 state in use.
+            70 internal error, 74 disk, 75 state in use, 130 interrupted.
             """,
         subcommands: [
             Demo.self, Import.self, Add.self, Edit.self, Remove.self, List.self, Sync.self, Watch.self,
@@ -23,6 +23,7 @@ struct Landmarks: AsyncParsableCommand {
     @OptionGroup var options: DeviceOptions
 
     static func main() async {
+        Output.holdPlaces()
         // A reader that has gone away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         let status = await Program(arguments: Array(CommandLine.arguments.dropFirst())).run()

@@ -24,6 +24,8 @@ struct Program {
     private func report(_ error: any Error) -> Int32 {
         // Whoever read the output has had enough.
         if case OutputError.closed = error { return 0 }
+        // Who sends a signal knows why.
+        if let interrupted = error as? Interrupted { return interrupted.status }
         if Failure.isHelp(error), ArgumentCheck(arguments).asksForHelp {
             return show(Landmarks.message(for: error))
         }

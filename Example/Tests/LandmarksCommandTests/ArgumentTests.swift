@@ -70,7 +70,8 @@ final class ArgumentTests: XCTestCase {
 
     func testHelpIsNotCheckedFurther() {
         XCTAssertNil(message("--help"))
-        XCTAssertNil(message("lits", "-h"))
+        XCTAssertNil(message("list", "-h", "--json", "--json"))
+        XCTAssertNil(message("help"))
         XCTAssertNil(message("help", "list"))
     }
 }

@@ -36,7 +36,7 @@ final class TextTests: XCTestCase {
             (.invalidModels([]), 65), (.storageFull(""), 74), (.stateInUse(by: "p"), 75),
             (.stateTooNew(""), 74),
             (.stateUnreadable(""), 74), (.configuration(""), 70), (.waiting(until: Date()), 69),
-            (.waitingForDecision, 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
+            (.waitingForDecision(.purged), 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
             (.closed, 70),
         ]
         for (error, status) in rows { XCTAssertEqual(Failure(error).status.rawValue, status, "\(error)") }
@@ -76,11 +76,13 @@ final class TextTests: XCTestCase {
     func testTheDataDirectoryFollowsXDG() {
         let rows = [
             ("/data", "/data/landmarks"), (nil, "/home/u/.local/share/landmarks"),
-            ("relative", "/home/u/.local/share/landmarks"), ("", "/home/u/.local/share/landmarks"),
+            ("", "/home/u/.local/share/landmarks"),
         ]
         for (dataHome, path) in rows {
-            let directory = DataDirectory.directory(dataHome: dataHome, userHome: "/home/u")
-            XCTAssertEqual(directory.path, path)
+            let environment = Environment { name in
+                name == "XDG_DATA_HOME" ? dataHome.map { Array($0.utf8) } : nil
+            }
+            XCTAssertEqual(try DataDirectory.path(in: environment, userHome: "/home/u").path, path)
         }
     }
 

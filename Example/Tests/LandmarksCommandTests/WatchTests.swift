@@ -1,68 +1,138 @@
 import Foundation
 import XCTest
 
+@testable import LandmarksCommand
+
 final class WatchTests: CommandTestCase {
     /// A `watch` that has synced, and what it prints.
     private struct Watcher {
         let process: Process
         let output: Pipe
+        let errors: Pipe
 
-        /// Reads until a line has the text; the end of the output ends it, too.
-        func line(with text: String) -> String? {
+        /// The next line; `nil` at the end of the output.
+        func line() -> String? { Self.line(of: output) }
+
+        static func line(of pipe: Pipe) -> String? {
             var bytes: [UInt8] = []
-            while let byte = output.fileHandleForReading.readData(ofLength: 1).first {
-                if byte != UInt8(ascii: "\n") {
-                    bytes.append(byte)
-                    continue
-                }
-                let line = String(decoding: bytes, as: UTF8.self)
-                if line.contains(text) { return line }
-                bytes = []
+            while let byte = pipe.fileHandleForReading.readData(ofLength: 1).first {
+                if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+                bytes.append(byte)
             }
             return nil
+        }
+
+        /// Sends a signal, and waits for the end.
+        func end(_ signal: Int32) -> Int32 {
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+            return process.terminationStatus
         }
     }
 
     private func watch(_ name: String) throws -> Watcher {
-        let watcher = Watcher(process: process(device(name, ["watch"])), output: Pipe())
-        watcher.process.standardOutput = watcher.output
-        watcher.process.standardError = watcher.output
-        try watcher.process.run()
+        let process = process(device(name, ["watch"]))
+        let watcher = Watcher(process: process, output: Pipe(), errors: Pipe())
+        process.standardOutput = watcher.output
+        process.standardError = watcher.errors
+        try process.run()
         // A watch that says nothing must not hold the tests for ever.
-        let process = watcher.process
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
-            if process.isRunning { process.terminate() }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         }
-        XCTAssertNotNil(watcher.line(with: "synced:"))
+        XCTAssertEqual(
+            Watcher.line(of: watcher.errors),
+            "synced: 0 sent, 0 deleted, 0 fetched, 0 conflicts resolved; Ctrl-C ends"
+        )
         return watcher
     }
 
+    private func add(_ name: String) throws -> String {
+        try runs("phone", "add", name, "--latitude", "1", "--longitude", "2").trimmingCharacters(
+            in: .newlines
+        )
+    }
+
+    /// Three processes: one watches, one adds, one syncs.
     func testPrintsEachChangeAsItArrivesUntilCtrlC() throws {
         let watcher = try watch("tablet")
-        let name = try runs("phone", "add", "Far away", "--latitude", "1", "--longitude", "2")
-            .trimmingCharacters(in: .newlines)
+        for round in 0..<2 {
+            let name = try add("Far away \(round)")
+            try runs("phone", "sync")
+            XCTAssertEqual(watcher.line()?.hasPrefix("updated  \(name)     Far away \(round)"), true)
+            try runs("phone", "edit", name, "--name", "Near \(round)")
+            try runs("phone", "sync")
+            XCTAssertEqual(watcher.line()?.hasPrefix("updated  \(name)     Near \(round)"), true)
+            try runs("phone", "remove", name)
+            try runs("phone", "sync")
+            XCTAssertEqual(watcher.line(), "deleted  \(name)")
+        }
+        XCTAssertEqual(watcher.end(SIGINT), 130)
+        XCTAssertEqual(watcher.process.terminationReason, .exit)
+        XCTAssertNil(watcher.line())
+        XCTAssertNil(Watcher.line(of: watcher.errors), "whoever sends a signal knows why")
+        XCTAssertEqual(try runs("tablet", "list"), "")
+    }
+
+    func testThePoliteSignalEndsItToo() throws {
+        let watcher = try watch("tablet")
+        XCTAssertEqual(watcher.end(SIGTERM), 143)
+        XCTAssertEqual(watcher.process.terminationReason, .exit)
+        XCTAssertNil(Watcher.line(of: watcher.errors))
+        XCTAssertEqual(try runs("tablet", "list"), "", "the state is free, and whole")
+    }
+
+    // F11: also where nothing is to be printed any more, so that the state is free at once.
+    func testEndsQuietlyWhenNobodyReadsItAnyMore() throws {
+        let watcher = try watch("tablet")
+        let name = try add("Far away")
         try runs("phone", "sync")
-        XCTAssertEqual(watcher.line(with: "Far away")?.hasPrefix("updated  \(name)"), true)
-        try runs("phone", "remove", name)
-        try runs("phone", "sync")
-        XCTAssertEqual(watcher.line(with: name), "deleted  \(name)")
-        watcher.process.interrupt()
+        XCTAssertEqual(watcher.line()?.hasPrefix("updated  \(name)"), true)
+        try watcher.output.fileHandleForReading.close()
         watcher.process.waitUntilExit()
         XCTAssertEqual(watcher.process.terminationReason, .exit)
         XCTAssertEqual(watcher.process.terminationStatus, 0)
-        XCTAssertEqual(try runs("tablet", "list"), "")
+        XCTAssertNil(Watcher.line(of: watcher.errors))
+        XCTAssertTrue(try runs("tablet", "list").contains("Far away"))
+    }
+
+    func testWhatTwoWatchersPrintIsTheSame() throws {
+        let watchers = try ["tablet", "laptop"].map(watch)
+        let name = try add("Far away")
+        try runs("phone", "sync")
+        for watcher in watchers {
+            XCTAssertEqual(watcher.line()?.hasPrefix("updated  \(name)     Far away"), true)
+        }
+        for watcher in watchers { XCTAssertEqual(watcher.end(SIGINT), 130) }
     }
 
     func testADeviceInUseIsExitCode75AndNamesTheProcess() throws {
         let watcher = try watch("phone")
-        defer {
-            watcher.process.interrupt()
-            watcher.process.waitUntilExit()
-        }
         let run = try run(device("phone", ["list", "--json"]))
         XCTAssertEqual(run.status, 75)
-        XCTAssertTrue(run.errors.contains("process \(watcher.process.processIdentifier)"), run.errors)
-        let error = try json(run.output, as: [String: [String: Any]].self)["error"]
-        XCTAssertEqual(error?["code"] as? String, "stateInUse")
+        let message =
+            "the state of this device is in use by process \(watcher.process.processIdentifier): wait until that has "
+            + "ended, or use another --device"
+        XCTAssertEqual(run.errors, "landmarks: \(message)\n")
+        XCTAssertEqual(
+            run.output,
+            #"{"error":{"code":"stateInUse","exit":75,"message":"\#(message)"}}"# + "\n"
+        )
+        XCTAssertEqual(watcher.end(SIGINT), 130)
+        try runs("phone", "list")
+    }
+
+    /// To look makes nothing, and asks the cloud nothing.
+    func testCommandsThatDoNotSyncMakeNoCloud() throws {
+        _ = try add("X")
+        try runs("phone", "list")
+        try runs("phone", "status")
+        let state = home.appending(path: "state").path
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: state), ["devices"])
+        try runs("phone", "sync")
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: state).sorted(),
+            ["cloud", "devices"]
+        )
     }
 }

@@ -50,6 +50,17 @@ public final class ManualClock: SyncClock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
+    /// Moves both clocks forward until the wall shows a date, and wakes whoever waited for a time that has come.
+    ///
+    /// With the date of ``SyncStatus/waiting(until:)``, the next try comes now.
+    ///
+    /// - Parameter wall: The date; one in the past moves nothing.
+    public func advance(to wall: Date) {
+        let seconds = wall.timeIntervalSince(now.wall)
+        // Dates are rounded, so a millisecond more than they say.
+        if seconds > 0 { advance(by: .seconds(seconds) + .milliseconds(1)) }
+    }
+
     /// Sets the date on the wall, as a user may; the monotonic clock stays.
     ///
     /// - Parameter wall: The new date.
@@ -61,6 +72,9 @@ public final class ManualClock: SyncClock {
     public var nextWake: Duration? {
         state.withLock { $0.sleepers.map(\.instant).min() }
     }
+
+    /// How many wait for the clock.
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Waits until a test has moved the clock far enough.
     ///

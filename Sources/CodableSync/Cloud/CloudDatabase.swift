@@ -139,9 +139,11 @@ extension CloudDatabase {
     /// Not kept in memory.
     public var isInMemory: Bool { false }
 
-    /// The payload of a database that does not push is never its own.
+    /// Every database reads CloudKit's payload, so that an app's push handler works, and can be tested, on each.
     ///
     /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: `nil`.
-    public func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? { nil }
+    /// - Returns: What it says, or `nil` if it is not CloudKit's.
+    public func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
+        CloudNotification(userInfo: userInfo)
+    }
 }

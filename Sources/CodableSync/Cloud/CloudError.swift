@@ -51,6 +51,6 @@ public struct CloudError: Error, Hashable, Sendable {
 }
 
 extension CloudError: CustomStringConvertible {
-    /// The code's name and the message.
-    public var description: String { "\(code.name): \(message)" }
+    /// The code's name and the message, shortened where they are a server's and long, without control characters.
+    public var description: String { "\(code.name.abbreviated): \(message.abbreviated(to: 400))" }
 }

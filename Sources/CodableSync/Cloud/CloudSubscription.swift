@@ -24,4 +24,12 @@ public struct CloudSubscription: Hashable, Sendable {
         self.subscriptionID = subscriptionID
         self.kind = kind
     }
+
+    /// The subscription that an engine makes for its zone: `codablesync-` and the zone's name.
+    ///
+    /// - Parameter zoneID: The zone.
+    /// - Returns: The subscription.
+    public static func engine(for zoneID: ZoneID) -> CloudSubscription {
+        CloudSubscription(subscriptionID: "codablesync-\(zoneID.zoneName)", kind: .zone(zoneID))
+    }
 }

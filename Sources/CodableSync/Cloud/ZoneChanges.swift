@@ -23,6 +23,8 @@ public struct ZoneChanges: Sendable, Equatable {
     /// The records that changed, each once, in its newest version; or why one could not be read.
     public var modifications: [RecordID: Result<Record, CloudError>]
     /// The records that are gone.
+    ///
+    /// A page has no order: one that is among ``modifications`` too is looked up by the engine, and the record decides.
     public var deletions: [Deletion]
     /// The position after this page; a valid place to go on from even if a later page fails.
     public var changeToken: ChangeToken

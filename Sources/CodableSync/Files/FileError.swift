@@ -75,11 +75,26 @@ extension FileError: CustomStringConvertible {
 
 extension String {
     /// At most 80 characters of this text without control characters, so that a path cannot forge a line.
+    ///
+    /// The end of a path says the most, and so stays.
     package var shortenedForMessage: String {
-        let escaped = unicodeScalars.prefix(400).map { scalar in
-            scalar.value < 0x20 || scalar.value == 0x7F
-                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        let isLong = unicodeScalars.count > 400
+        let scalars =
+            isLong ? Array(unicodeScalars.prefix(100) + unicodeScalars.suffix(300)) : Array(unicodeScalars)
+        let escaped = scalars.map { scalar in
+            scalar.isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
         }.joined()
         return escaped.count <= 80 ? escaped : String(escaped.prefix(20)) + "…" + String(escaped.suffix(59))
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it shows as itself: neither a control character nor one that turns the line around.
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
+            false
+        default: true
+        }
     }
 }

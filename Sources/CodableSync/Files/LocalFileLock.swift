@@ -28,7 +28,12 @@ final class LocalFileLock: FileLock {
         while true {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
             let number = retryingInterrupted { open(path, flags, 0o600) }
-            guard number >= 0 else { throw FileError(.lock, path, code: errno) }
+            guard number >= 0 else {
+                if errno == ELOOP {
+                    throw FileError(.lock, path, code: ELOOP, reason: "It is a symbolic link")
+                }
+                throw FileError(.lock, path, code: errno)
+            }
             let lock = LocalFileLock(number)
             guard retryingInterrupted({ flock(number, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) }) == 0 else {
                 guard errno == EWOULDBLOCK else { throw FileError(.lock, path, code: errno) }
@@ -50,6 +55,10 @@ final class LocalFileLock: FileLock {
         guard fstat(number, &held) == 0 else { throw FileError(.lock, path, code: errno) }
         guard held.st_mode & S_IFMT == S_IFREG else {
             throw FileError(.lock, path, code: ELOOP, reason: "It is not a regular file")
+        }
+        guard held.st_nlink <= 1 else {
+            let reason = "It is a hard link: writing would change another file as well"
+            throw FileError(.lock, path, code: EMLINK, reason: reason)
         }
         guard lstat(path, &named) == 0 else {
             if errno == ENOENT { return false }

@@ -41,7 +41,7 @@ struct LedgerSaver {
         if let existing, existing.recordType != record.recordType {
             throw CloudError(
                 .invalidArguments,
-                message: "The record exists with the type \(existing.recordType)."
+                message: "The record exists with the type \(existing.recordType.quoted)."
             )
         }
         try checkVersion(of: record, existing)
@@ -162,7 +162,7 @@ struct LedgerSaver {
         let name = record.recordID.recordName
         for (field, reference) in record.references.sorted(by: { $0.field < $1.field }) {
             guard isHere(reference, zone) else {
-                let message = "The reference in the field \(field) points into another zone."
+                let message = "The reference in the field \(field.quoted) points into another zone."
                 throw CloudError(.invalidArguments, message: message)
             }
         }

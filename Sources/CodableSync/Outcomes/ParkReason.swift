@@ -20,15 +20,19 @@ public struct ParkReason: Hashable, Sendable, Codable {
     public var kind: Kind
     /// What happened, in words, without the contents of the model.
     public var message: String
+    /// How often the change was tried before it was set aside, since it was made or tried again by `retry`.
+    public var attempts: Int
 
     /// Makes a reason.
     ///
     /// - Parameters:
     ///   - kind: The kind of reason.
     ///   - message: What happened, in words.
-    public init(kind: Kind, message: String) {
+    ///   - attempts: How often the change was tried.
+    public init(kind: Kind, message: String, attempts: Int = 1) {
         self.kind = kind
         self.message = message
+        self.attempts = attempts
     }
 
     /// Whether the server's value was delivered instead, so that the edit is no longer on top of reads.

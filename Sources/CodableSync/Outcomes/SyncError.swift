@@ -1,3 +1,5 @@
+import RecordCoding
+
 public import struct Foundation.Date
 
 /// Why a call to an engine failed.
@@ -34,8 +36,8 @@ public enum SyncError: Error, Hashable, Sendable {
     case configuration(String)
     /// The server ordered a wait, which is still going on.
     case waiting(until: Date)
-    /// The user removed the app's data from the cloud; call `resolvePurge` first.
-    case waitingForDecision
+    /// The engine waits for a decision of the app: after a purge, call `resolvePurge` first.
+    case waitingForDecision(DecisionReason)
     /// The cloud could not be used.
     case cloud(CloudError)
     /// The engine is stopped; call `start` first.
@@ -50,7 +52,7 @@ extension SyncError: CustomStringConvertible {
         switch self {
         case .invalidModels(let models):
             "Nothing was queued: "
-                + models.map { "\($0.recordName): \($0.reason)" }.joined(separator: "; ")
+                + models.map { "\($0.recordName.abbreviated): \($0.reason)" }.joined(separator: "; ")
         case .storageFull(let detail):
             "The disk is full, nothing was queued: \(detail). Make space and try again."
         case .stateInUse(let owner):
@@ -63,7 +65,7 @@ extension SyncError: CustomStringConvertible {
             "The configuration cannot be used: \(detail)"
         case .waiting(let date):
             "The server ordered a wait until \(date). Try again then."
-        case .waitingForDecision:
+        case .waitingForDecision(.purged):
             "The user removed the data from the cloud. Call resolvePurge to upload it again or to remove it here."
         case .cloud(let error):
             "The cloud could not be used: \(error)"

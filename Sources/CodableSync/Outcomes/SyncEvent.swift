@@ -21,6 +21,9 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
 }
 
 /// What happened in an engine: a log for people and for tests, never needed to keep data right.
+///
+/// Some events carry records, so that a value that was given up can be brought back. Printed, an event names its
+/// records and never shows their fields.
 public enum SyncEvent: Hashable, Sendable {
     /// A fetch began.
     case fetchBegan
@@ -48,6 +51,11 @@ public enum SyncEvent: Hashable, Sendable {
     case quotaExceeded
     /// The server's value of a record cannot be decoded; it is kept, and tried again at the next opening.
     case undecodable(recordName: String, reason: String)
+    /// A loop over `changes` holds an element and has not asked for the next one while 1000 changes came for it.
+    ///
+    /// Told once until it asks again; `waiting` is the number of records that wait for it, on disk. Whatever else
+    /// a loop waits for, do it outside of the loop; or let go of a stream that is no longer read.
+    case streamStalled(waiting: Int)
     /// Records of other types, without a usable name, or that nobody asked about, were passed over.
     case ignoredRecords(count: Int)
     /// The answer to a request did not mention a record; it is sent again.

@@ -26,8 +26,8 @@ public enum SyncStatus: Hashable, Sendable {
     case offline
     /// The cloud cannot be used.
     case paused(PauseReason)
-    /// The user removed the app's data from the cloud; the app must call `resolvePurge`.
-    case waitingForDecision
+    /// The app must decide something before anything goes on: after a purge, by `resolvePurge`.
+    case waitingForDecision(DecisionReason)
     /// The engine was stopped, or not started yet.
     case stopped
 }

@@ -5,6 +5,17 @@ package struct BatchPlanner: Equatable, Sendable {
     private let maximumBytes: Int
     /// What the server has shown that it takes; halved by `limitExceeded`, doubled by success.
     private var learned: Int
+    /// A request was refused for one of its items, and the server does not say for which.
+    private var search: Search?
+    /// One to blame was found, and nothing has come through since: there may be many.
+    private var hasJustIsolated = false
+
+    private struct Search: Equatable, Sendable {
+        /// The first items of the queue, one of which is to blame.
+        var suspects: Int
+        /// The size to go back to once it is found.
+        var size: Int
+    }
 
     package init(maximumItems: Int, maximumBytes: Int) {
         self.maximumItems = max(1, maximumItems)
@@ -17,10 +28,38 @@ package struct BatchPlanner: Equatable, Sendable {
     /// - Parameter count: The number of items that it carried.
     mutating func halve(after count: Int) {
         learned = max(1, count / 2)
+        search = nil
     }
 
-    mutating func grow() {
-        learned = min(maximumItems, learned * 2)
+    /// The request was refused for one of its items: halves are tried until it is alone.
+    ///
+    /// - Parameter count: The number of items that it carried.
+    mutating func search(among count: Int) {
+        // Where one bad item follows upon another, sizes grow slowly from one again.
+        search = Search(suspects: count, size: search?.size ?? (hasJustIsolated ? 2 : learned))
+        learned = max(1, count / 2)
+    }
+
+    /// A request came through.
+    ///
+    /// - Parameter count: The number of items that it carried.
+    mutating func grow(after count: Int = 1) {
+        hasJustIsolated = false
+        guard var search else {
+            learned = min(maximumItems, learned * 2)
+            return
+        }
+        search.suspects -= count
+        self.search = search
+        if search.suspects <= 0 { isolated() } else { learned = max(1, search.suspects / 2) }
+    }
+
+    /// The item to blame was alone in its request; the others are innocent, and go as before.
+    mutating func isolated() {
+        guard let search else { return grow() }
+        learned = min(maximumItems, search.size)
+        self.search = nil
+        hasJustIsolated = true
     }
 
     /// The first of the items that go into one request; one at least, however large.

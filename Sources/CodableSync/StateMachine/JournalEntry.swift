@@ -47,6 +47,8 @@ package enum JournalEntry: Equatable, Sendable {
     case discarded(name: String)
     /// The app has taken these changes.
     case accepted([AcceptedChange])
+    /// These changes are in the app's hands: if the process ends now, one of them may be the reason.
+    case handedOut(OrderRuns)
     /// The zone exists.
     case zoneReady
     /// The zone is gone, and why, if that is known.
@@ -99,6 +101,8 @@ package enum Resolution: Equatable, Sendable {
     case confirmed(ContentHandle)
     /// The edit stands as it is, on top of the cloud's value.
     case client
+    /// The edit stands, with another date: another copy of the same model.
+    case redated(ContentHandle, size: Int, edited: Date?)
     /// Both were made into a new model.
     case merged(ContentHandle, size: Int, edited: Date?)
     /// The edit is given up.
@@ -129,6 +133,8 @@ package struct StateSummary: Equatable, Sendable {
     package var signOut: SignOut?
     /// The files still hold records that were removed; a snapshot leaves them out.
     package var holdsRemoved = false
+    /// What the app has in its hands.
+    package var handedOut = HandedOut()
 
     package init() {}
 }
@@ -152,7 +158,8 @@ extension JournalEntry {
         case .queued(_, let change): change.handle.map { [$0] } ?? []
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
-        case .resolved(_, _, _, .merged(let handle, _, _)): [handle]
+        case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):
+            [handle]
         default: []
         }
     }
@@ -163,7 +170,9 @@ extension JournalEntry {
         case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
             .purgeResolved, .discarded, .signedOut:
             true
-        case .queued, .sending, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
+        case .queued(_, let change):
+            change.isDeletion
+        case .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
             .databaseToken,
             .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
             .initialModelsQueued, .made, .claimed:

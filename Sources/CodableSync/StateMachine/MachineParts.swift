@@ -38,6 +38,19 @@ struct Waiter: Equatable, Sendable {
     var failure: CloudError?
 }
 
+/// How far the decision of a conflict is.
+enum DecisionStage: Equatable, Sendable {
+    case asked
+    /// It is decided, and being stored.
+    case decided
+}
+
+/// A call that gives edits up, of which one is being decided.
+struct PostponedDiscard: Equatable, Sendable {
+    var call: CallID
+    var names: [String]
+}
+
 /// What one run of fetching brought.
 struct FetchTotals: Equatable, Sendable {
     var changed = 0
@@ -47,12 +60,36 @@ struct FetchTotals: Equatable, Sendable {
 
 /// A loop of the app over `changes`.
 struct StreamState: Equatable, Sendable {
+    enum Stage: Equatable, Sendable {
+        /// It waits for an element.
+        case asking
+        /// Its element waits until the journal says that it is handed out.
+        case handing
+        /// It has an element, and has not asked since.
+        case holding
+    }
+
     var id: StreamID
+    var stage = Stage.asking
     /// Records of which it has still to be told something.
     var queue = RecordQueue()
-    /// What it has in its hands.
+    /// Those of them that are handed out one at a time, after all others.
+    var suspects = RecordQueue()
+    /// What it has in its hands, or is about to get.
     var handed: [AcceptedChange] = []
-    var isWaiting = false
+    /// How many changes have come since it got what it holds.
+    var arrived = 0
+
+    /// The records of which it has still to be told something.
+    var waitingCount: Int { queue.count + suspects.count }
+
+    func holdsBack(_ name: String) -> Bool {
+        queue.contains(name) || suspects.contains(name) || handed.contains { $0.name == name }
+    }
+
+    mutating func append(_ name: String, isSuspect: Bool) {
+        if isSuspect { suspects.append(name) } else { queue.append(name) }
+    }
 }
 
 /// Entries on their way to the disk, and what comes once they are there.
@@ -82,7 +119,8 @@ struct UncommittedBatch: Equatable, Sendable {
         /// The results of a request are stored.
         case sent(extendsPass: Bool)
         case lookedUp
-        case reconciled([String])
+        /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
+        case reconciled([String], deferring: [String])
         case setup
         /// The state has an owner, who is here.
         case claimed(String)
@@ -90,13 +128,15 @@ struct UncommittedBatch: Equatable, Sendable {
         case signedOut(String?)
         case zoneLost
         case fetchAnew
+        /// The stream may have the element that was chosen for it.
+        case deliver(StreamID)
 
         /// The call of the app that waits for it.
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call): call
             case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .claimed, .signedOut,
-                .zoneLost, .fetchAnew:
+                .zoneLost, .fetchAnew, .deliver:
                 nil
             }
         }

@@ -22,12 +22,15 @@ package struct KnownVersion: Equatable, Sendable {
     package var hash: UInt64
     /// When the server saved it, by the server's clock.
     package var modified: Date?
+    /// The bytes of its fields; 0 if nobody has counted them.
+    package var size: Int
 
-    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?) {
+    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?, size: Int = 0) {
         self.changeTag = changeTag
         self.handle = handle
         self.hash = hash
         self.modified = modified
+        self.size = size
     }
 }
 
@@ -102,6 +105,10 @@ package struct Undelivered: Equatable, Sendable {
 package struct RecordState: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record is not there.
     package var known: KnownVersion?
+    /// What the cloud had before its zone was lost: it goes up again, before any edit.
+    package var lost: KnownVersion?
+    /// The server does not take back what was lost.
+    package var isLostRefused = false
     /// The version that the app has last seen: the ancestor of what it uploads next.
     package var seen: ContentHandle?
     package var pending: LocalChange?
@@ -119,7 +126,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
     package var isInConflict: Bool {
-        guard let pending, !pending.isDeletion, pending.parked == nil else { return false }
+        guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
         return pending.base != known?.handle
     }
 
@@ -131,6 +138,7 @@ package struct RecordState: Equatable, Sendable {
     }
 
     package var isSendable: Bool {
+        if lost != nil { return !isLostRefused }
         guard let pending, pending.parked == nil else { return false }
         return pending.isDeletion || pending.base == known?.handle
     }
@@ -139,9 +147,9 @@ package struct RecordState: Equatable, Sendable {
     package var isPendingOnTop: Bool {
         guard let pending else { return false }
         guard let reason = pending.parked else { return true }
-        return !reason.isConflict && pending.base == known?.handle
+        return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
     /// Nothing is left to remember.
-    package var isEmpty: Bool { known == nil && pending == nil && undelivered == nil && !isUnread }
+    package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
 }

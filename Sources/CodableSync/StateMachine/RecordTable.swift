@@ -6,13 +6,12 @@
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
 
-    private var shards: [[String: Value]]
+    /// None before the first value comes: many tables are made, and stay empty.
+    private var shards: [[String: Value]] = []
     /// The number of names that have a value.
     package private(set) var count = 0
 
-    package init() {
-        shards = Array(repeating: [:], count: Self.shardCount)
-    }
+    package init() {}
 
     package var isEmpty: Bool { count == 0 }
 
@@ -20,12 +19,28 @@ package struct RecordTable<Value: Sendable>: Sendable {
     ///
     /// Complexity: O(1).
     package subscript(name: String) -> Value? {
-        get { shards[Self.shard(of: name)][name] }
+        get { shards.isEmpty ? nil : shards[Self.shard(of: name)][name] }
         set {
+            if shards.isEmpty {
+                if newValue == nil { return }
+                makeShards()
+            }
             let shard = Self.shard(of: name)
             let before = shards[shard].count
             shards[shard][name] = newValue
             count += shards[shard].count - before
+        }
+    }
+
+    /// The value of a name, or another one where there is none yet; made to be changed in place.
+    subscript(name: String, default value: @autoclosure () -> Value) -> Value {
+        get { self[name] ?? value() }
+        _modify {
+            if shards.isEmpty { makeShards() }
+            let shard = Self.shard(of: name)
+            let before = shards[shard].count
+            defer { count += shards[shard].count - before }
+            yield &shards[shard][name, default: value()]
         }
     }
 
@@ -40,6 +55,10 @@ package struct RecordTable<Value: Sendable>: Sendable {
         return names
     }
 
+    private mutating func makeShards() {
+        shards = Array(repeating: [:], count: Self.shardCount)
+    }
+
     /// FNV-1a over the name's bytes: stable over processes, unlike `Hasher`.
     private static func shard(of name: String) -> Int {
         var hash: UInt32 = 2_166_136_261
@@ -50,4 +69,8 @@ package struct RecordTable<Value: Sendable>: Sendable {
     }
 }
 
-extension RecordTable: Equatable where Value: Equatable {}
+extension RecordTable: Equatable where Value: Equatable {
+    package static func == (lhs: RecordTable, rhs: RecordTable) -> Bool {
+        lhs.count == rhs.count && (lhs.isEmpty || lhs.shards == rhs.shards)
+    }
+}

@@ -53,7 +53,20 @@ package enum SyncInput: Equatable, Sendable {
     case streamRequested(StreamID)
     case streamEnded(StreamID)
     /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
-    case undecodable(StreamID, names: [String], isEmpty: Bool)
+    case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
+    /// Contents that were handed out and cannot be read from the disk now.
+    case unread(StreamID, [String], isEmpty: Bool)
+}
+
+/// A change that could not be decoded, and why.
+package struct UndecodableChange: Equatable, Sendable {
+    package var name: String
+    package var reason: String
+
+    package init(name: String, reason: String) {
+        self.name = name
+        self.reason = reason
+    }
 }
 
 /// What a call to `sync` and its parts asks for.
@@ -66,6 +79,8 @@ package struct SyncParts: OptionSet, Sendable {
 
     package static let fetch = SyncParts(rawValue: 1)
     package static let send = SyncParts(rawValue: 2)
+    /// A push asks, not a person: nothing is tried that a push says nothing about.
+    package static let hint = SyncParts(rawValue: 4)
 }
 
 /// A change that the app asks for; its contents are staged under the handle.
@@ -98,17 +113,6 @@ package struct CloudAccount: Equatable, Sendable {
     package init(status: AccountStatus, userRecordName: String?) {
         self.status = status
         self.userRecordName = userRecordName
-    }
-}
-
-/// What the database's change feed says about the engine's zone.
-package struct ZoneFate: Equatable, Sendable {
-    package var reason: DatabaseChanges.Deletion.Reason?
-    package var token: ChangeToken?
-
-    package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
-        self.reason = reason
-        self.token = token
     }
 }
 
@@ -185,13 +189,10 @@ package struct Reconciled: Equatable, Sendable {
     package var resolution: Resolution
     /// Whether the resolver was asked; not if the contents were equal or our own.
     package var wasAsked: Bool
-    /// Whether what is merged is this device's model, with another date.
-    package var keepsClient: Bool
 
-    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, keepsClient: Bool = false) {
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool) {
         self.item = item
         self.resolution = resolution
         self.wasAsked = wasAsked
-        self.keepsClient = keepsClient
     }
 }

@@ -20,10 +20,11 @@ extension SyncState {
         case .listingBegan: applyListingBegan()
         case .resolved(let name, let client, let server, let resolution):
             applyResolved(name, client: client, server: server, resolution)
-        case .parked(let name, let reason): change(name) { $0.pending?.parked = reason }
-        case .retried(let name): change(name) { $0.pending?.parked = nil }
+        case .parked(let name, let reason): applyParked(name, reason)
+        case .retried(let name): applyRetried(name)
         case .discarded(let name): applyDiscarded(name)
         case .accepted(let changes): applyAccepted(changes)
+        case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
         case .zoneReady: changeSummary { $0.zone = .ready }
         case .zoneLost(let reason): applyZoneLost(reason)
         case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
@@ -42,7 +43,7 @@ extension SyncState {
     private mutating func applyQueued(_ name: String, _ pending: LocalChange) {
         change(name) { record in
             // What was sent of the former change may still turn up on the server: `sent` stays.
-            record.pending = pending
+            record.replacePending(with: pending)
             // Whatever the app has not been told yet is older than its own change; what comes of that is told.
             record.undelivered = nil
         }
@@ -66,7 +67,11 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = summary.listing
         change(name) { record in
-            record.confirm(sent, as: version, order: order)
+            if record.lost?.handle == sent {
+                record.confirmLost(as: version)
+            } else {
+                record.confirm(sent, as: version, order: order)
+            }
             record.listing = listing
         }
     }
@@ -96,8 +101,11 @@ extension SyncState {
             record.listing = listing
             record.isUnread = false
             if let known = record.known {
-                guard known.changeTag != version.changeTag, !known.isNewer(than: version) else { return }
+                guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
+            if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
+            // Another device has uploaded its own. Where no edit is on the way, what was lost is one.
+            record.queueLost()
             let former = record.known
             record.known = version
             if let former, former.hash == version.hash {
@@ -123,7 +131,7 @@ extension SyncState {
         change(name) { $0.isUnread = false }
         guard let record = records[name] else { return }
         // An old deletion of a record that is about to be created is nobody's news.
-        if record.known == nil, record.pending?.base == nil { return }
+        if record.known == nil, record.lost != nil || record.pending?.base == nil { return }
         // The echo of this device's own deletion, or the same wish of another one.
         if record.isOwnDeletion { return applyDeletionConfirmed(name) }
         let order = nextDeliveryOrder()
@@ -169,6 +177,15 @@ extension SyncState {
                     record.seen = server
                 }
                 record.pending?.base = server
+            case .redated(let handle, let size, let edited):
+                // The same model, so whatever the app has still to be told is told of this copy of it.
+                if record.isPendingNews {
+                    record.undelivered?.kind = .updated(handle)
+                    record.undelivered?.seen = server
+                } else {
+                    record.seen = server
+                }
+                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
             case .merged(let handle, let size, let edited):
                 record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
                 record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
@@ -179,6 +196,25 @@ extension SyncState {
                 record.pending?.parked = reason
                 record.deliverServerValue(order: order)
             }
+        }
+    }
+
+    private mutating func applyParked(_ name: String, _ reason: ParkReason) {
+        change(name) { record in
+            // Where something was lost, it is what was sent; an edit beside it has been set aside before, or is now.
+            if record.pending?.parked != nil, record.lost != nil {
+                record.isLostRefused = true
+            } else {
+                if record.pending == nil { record.queueLost() }
+                record.pending?.parked = reason
+            }
+        }
+    }
+
+    private mutating func applyRetried(_ name: String) {
+        change(name) { record in
+            record.pending?.parked = nil
+            record.isLostRefused = false
         }
     }
 
@@ -213,10 +249,20 @@ extension SyncState {
 }
 
 extension KnownVersion {
+    /// By the change tag alone; two versions without one are never the same.
+    package func isSameVersion(as other: KnownVersion) -> Bool {
+        !changeTag.isEmpty && changeTag == other.changeTag
+    }
+
     /// By the server's own clock; versions without a date are taken as they come.
     package func isNewer(than other: KnownVersion) -> Bool {
         guard let modified, let otherDate = other.modified else { return false }
         return modified > otherDate
+    }
+
+    /// Whether two versions differ, and their dates do not tell which of them is the newer one.
+    func isOrderUnknown(beside other: KnownVersion) -> Bool {
+        changeTag != other.changeTag && !isNewer(than: other) && !other.isNewer(than: self)
     }
 }
 
@@ -229,8 +275,8 @@ extension RecordState {
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }
-        // The feed may have told first that somebody else has saved on top of this.
-        let isOvertaken = known?.isNewer(than: version) == true
+        // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
+        let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
         if isAnswered {
             pending = nil
@@ -269,6 +315,8 @@ extension RecordState {
     mutating func deliverServerValue(order: UInt64) {
         if let known {
             undelivered = Undelivered(kind: .updated(known.handle), seen: known.handle, order: order)
+        } else if let lost {
+            undelivered = Undelivered(kind: .updated(lost.handle), seen: nil, order: order)
         } else {
             undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
         }

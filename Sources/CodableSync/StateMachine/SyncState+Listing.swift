@@ -55,7 +55,7 @@ extension SyncState {
         // Somebody deleted the zone with its records; edits of this device go into a new one.
         case .deleted: for name in records.sortedNames { forget(name) }
         // The server's copies are unreadable or were lost by nobody's wish: everything goes up again.
-        case .encryptedDataReset, nil: for name in records.sortedNames { queueAgain(name) }
+        case .encryptedDataReset, nil: for name in records.sortedNames { change(name) { $0.queueAgain() } }
         }
     }
 
@@ -63,7 +63,7 @@ extension SyncState {
         changeSummary { $0.zone = .unknown }
         for name in records.sortedNames {
             if uploadAgain {
-                queueAgain(name)
+                change(name) { $0.queueAgain() }
             } else {
                 forget(name)
             }
@@ -74,36 +74,16 @@ extension SyncState {
     private mutating func forget(_ name: String) {
         let order = nextDeliveryOrder()
         change(name) { record in
-            let isNews = record.known != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            let isNews = record.lastKnown != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            // A deletion, or a model that a conflict made, of which the app has still to be told.
+            let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
             record.loseVersions()
             if record.pending?.isDeletion == true { record.pending = nil }
-            record.undelivered = isNews ? Undelivered(kind: .deleted, seen: nil, order: order) : nil
-        }
-    }
-
-    /// Uploads what is known once more, as a record that the server never saw.
-    private mutating func queueAgain(_ name: String) {
-        change(name) { record in
-            if record.pending?.isDeletion == true {
-                record.pending = nil
+            if isNews {
+                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+            } else if !isStillNews {
                 record.undelivered = nil
-            } else if record.pending == nil, let known = record.known {
-                record.pending = LocalChange(kind: .save(known.handle, size: 0), edited: nil, base: nil)
             }
-            record.loseVersions()
         }
-    }
-}
-
-extension RecordState {
-    /// Versions of a zone that is gone are nobody's ancestors, and nothing of this device is on its way to it.
-    fileprivate mutating func loseVersions() {
-        known = nil
-        seen = nil
-        sent = []
-        isDeletionSent = false
-        isUnread = false
-        pending?.base = nil
-        undelivered?.seen = nil
     }
 }

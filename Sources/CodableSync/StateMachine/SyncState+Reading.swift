@@ -4,7 +4,7 @@ extension SyncState {
     package func shownHandle(of name: String) -> ContentHandle? {
         guard let record = self[name] else { return nil }
         if record.isPendingOnTop { return record.pending?.handle }
-        return record.known?.handle
+        return record.lastKnown?.handle
     }
 
     /// Every name of which a read may show something, in order.
@@ -14,6 +14,8 @@ extension SyncState {
 
     /// The names with an unconfirmed change: first what can be sent, in order, then what cannot.
     package var pendingNames: [String] {
-        Array(sendQueue.names) + Array(conflictQueue.names) + Array(parkedQueue.names)
+        // A change that is set aside has its place at the end, also where its record is sent once more.
+        sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
+            + Array(parkedQueue.names)
     }
 }

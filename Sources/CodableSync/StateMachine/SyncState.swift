@@ -55,7 +55,18 @@ package struct SyncState: Sendable {
         place(name, in: \.parkedQueue, if: after?.pending?.parked != nil)
         place(name, in: \.unreadQueue, if: after?.isUnread == true)
         place(name, in: \.deliveryQueue, if: after?.undelivered != nil)
-        if let undelivered = after?.undelivered, undelivered.order != before?.undelivered?.order {
+        noteDelivery(name, from: before?.undelivered, to: after?.undelivered)
+    }
+
+    private mutating func noteDelivery(
+        _ name: String,
+        from former: Undelivered?,
+        to undelivered: Undelivered?
+    ) {
+        if let former, former.order != undelivered?.order, !summary.handedOut.isEmpty {
+            summary.handedOut.replace(former.order, with: undelivered?.order)
+        }
+        if let undelivered, undelivered.order != former?.order {
             deliveryQueue.moveToEnd(name)
             renewed.append(name)
         }

@@ -85,6 +85,7 @@ extension SyncStateMachine {
     private mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         reads = RecordTable()
+        unstoredAcceptances = []
         for index in streams.indices { streams[index].handed = [] }
     }
 
@@ -113,7 +114,7 @@ extension SyncStateMachine {
 
     /// Before work begins: who the user was long ago may not be who it is.
     mutating func renewStaleAccount() {
-        renewAccount(after: Self.accountValidity)
+        if state.summary.zone == .ready { renewAccount(after: Self.accountValidity) }
     }
 
     /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything
@@ -138,7 +139,7 @@ extension SyncStateMachine {
 
     /// Takes the answers to what is under way for lost ones.
     private mutating func abandonAllRequests() {
-        for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp] {
+        for lane in [\SyncStateMachine.setup, \.subscribing, \.fetching, \.sending, \.lookingUp] {
             abandonRequest(in: lane)
         }
         if !sending.isStoring { clearInFlight() }

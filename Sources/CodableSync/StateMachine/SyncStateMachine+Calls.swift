@@ -6,7 +6,9 @@ extension SyncStateMachine {
         isStopped = false
         guard !isStarted else { return }
         isStarted = true
-        endOwnWaits()
+        endOwnWaits(of: Self.ownWaits)
+        sendEverythingAgain()
+        tryEverythingAgain()
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         if configuration.automaticallySyncs { wantsFetch = true }
     }
@@ -17,9 +19,8 @@ extension SyncStateMachine {
         wantsFetch = false
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
-        for timer in [SyncTimer.sendRetry, .fetchRetry, .setupRetry, .lookUpRetry, .resolveRetry, .poll] {
-            actions.append(.cancelTimer(timer))
-        }
+        for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
+        actions.append(.cancelTimer(.poll))
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
@@ -55,7 +56,16 @@ extension SyncStateMachine {
             actions.append(.answer(call, .failed(error)))
             return
         }
-        endOwnWaits()
+        if parts.contains(.hint) {
+            if let error = whyAHintIsInVain() {
+                actions.append(.answer(call, .failed(.cloud(error))))
+                return
+            }
+        } else {
+            tryEverythingAgain()
+        }
+        endOwnWaits(of: Self.ownWaits(for: parts))
+        if parts.contains(.send) { sendEverythingAgain() }
         renewStaleAccount()
         wait(call, for: parts)
     }
@@ -76,21 +86,23 @@ extension SyncStateMachine {
         passEnd = max(passEnd, state.sendQueue.endPosition)
     }
 
-    /// A caller who asks ends the engine's own waits, never the server's.
-    private mutating func endOwnWaits() {
-        for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp, \.resolving] {
-            self[keyPath: lane].retryAt = nil
-        }
+    /// A person who asks may have mended what stood in the way.
+    private mutating func tryEverythingAgain() {
         if case .unavailable = account { account = .unknown }
         fault = nil
-        isOverQuota = false
-        deferred = RecordQueue()
+    }
+
+    /// A push does not bring an account back, or mend the configuration.
+    private func whyAHintIsInVain() -> CloudError? {
+        if let fault { return fault }
+        if case .unavailable(let status) = account { return Self.error(for: status) }
+        return nil
     }
 
     /// Errors that a caller gets at once.
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision }
+        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let serverWait, serverWait > now.monotonic {
             return .waiting(until: wallDate(at: serverWait))
         }
@@ -108,16 +120,32 @@ extension SyncStateMachine {
     }
 
     mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+        // Decided already: what is left of it to give up is known once the decision is stored.
+        if names.contains(where: { reconciling[$0] == .decided }) {
+            return postponedDiscards.append(PostponedDiscard(call: call, names: names))
+        }
         var entries: [JournalEntry] = []
         for name in names {
-            guard let pending = state[name]?.pending, inFlightNames[name] == nil else { continue }
+            guard state[name]?.pending != nil, inFlightNames[name] == nil else { continue }
+            discarding[name] = true
             entries.append(.discarded(name: name))
-            if let handle = pending.handle {
-                actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
-            }
             entries.append(note(.discarded, name, "The app gave the change up."))
         }
         answer(call, afterStoring: entries)
+    }
+
+    /// What is given up is told of when it is: nothing can be decided about it in between.
+    mutating func tellOfDiscarded(_ entry: JournalEntry) {
+        guard case .discarded(let name) = entry else { return }
+        discarding[name] = nil
+        guard let handle = state[name]?.pending?.handle else { return }
+        actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+    }
+
+    mutating func takePostponedDiscards() {
+        let postponed = postponedDiscards
+        postponedDiscards = []
+        for discard in postponed { takeDiscard(discard.call, discard.names) }
     }
 
     mutating func takeResync(_ call: CallID) {
@@ -140,31 +168,51 @@ extension SyncStateMachine {
     /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
     private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
         guard let record else { return nil }
+        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
+        if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
         guard let read = reads[name] else { return record.seen }
         // Handles grow: the newer version has the greater one.
         return record.seen.map { max($0, read) } ?? read
     }
 
-    /// The records of a call as they will be when it is stored: behind everything that is on its way to the disk.
+    /// The records of a call as they will be when it is stored.
     ///
     /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
-    private func stateToCome(for changes: [NewChange]) -> SyncState {
-        guard uncommitted.contains(where: { $0.movesBases }) else { return state }
+    private mutating func stateToCome(for changes: [NewChange]) -> SyncState {
+        let isInitial = changes.first?.isInitial == true
+        guard uncommitted.baseMoverCount > 0 || (isInitial && !uncommitted.isEmpty) else { return state }
+        return stateToCome(of: changes.map(\.name))
+    }
+
+    /// These records as they will be behind everything that is on its way to the disk.
+    mutating func stateToCome(of names: [String]) -> SyncState {
+        let entries = uncommitted.entries(about: names)
+        if entries.isEmpty { return state }
         var coming = SyncState()
-        for change in changes {
-            guard let record = state[change.name] else { continue }
-            coming.change(change.name) { $0 = record }
+        coming.changeSummary { $0 = state.summary }
+        for name in names {
+            guard let record = state[name] else { continue }
+            coming.change(name) { $0 = record }
         }
-        for batch in uncommitted {
-            for entry in batch.entries { coming.apply(entry) }
-        }
+        for entry in entries { coming.apply(entry) }
         return coming
     }
 
     /// What the app has read it has seen; what is on its way to the disk it has not.
-    mutating func takeRead(_ name: String) {
-        guard let record = state[name], state.shownHandle(of: name) != nil else { return }
-        reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+    mutating func takeRead(_ names: [String]) {
+        var missed: [AcceptedChange] = []
+        for name in names {
+            // What was lost is nobody's ancestor.
+            guard let record = state[name], record.lost == nil else { continue }
+            if state.shownHandle(of: name) != nil {
+                reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+            } else if record.pending == nil {
+                // Looked for and not found: whoever uploads it now knows that it was deleted.
+                reads[name] = nil
+                if record.seen != nil { missed.append(AcceptedChange(name: name, order: 0, seen: nil)) }
+            }
+        }
+        if !missed.isEmpty { append([.accepted(missed)], flush: false) }
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.

@@ -13,7 +13,7 @@ extension SyncStateMachine {
         for name in state.conflictQueue.names {
             if items.count >= Self.reconcileBatch { break }
             // The request under way may turn out to have made the very version that is in conflict.
-            if inFlightNames[name] != nil { continue }
+            if inFlightNames[name] != nil || discarding[name] != nil { continue }
             guard let record = state[name], let pending = record.pending, let client = pending.handle else {
                 continue
             }
@@ -29,18 +29,22 @@ extension SyncStateMachine {
             )
         }
         if items.isEmpty { return }
-        for item in items { reconciling[item.name] = true }
+        for item in items { reconciling[item.name] = .asked }
         actions.append(.reconcile(items))
     }
 
     mutating func takeReconciled(_ results: [Reconciled]) {
         var entries: [JournalEntry] = []
+        var deferring: [String] = []
         setAsideUnread(results)
+        let coming = stateToCome(of: results.map(\.item.name))
         for result in results {
             let item = result.item
-            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
-            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
+            // Answered for contents that were replaced meanwhile, be it on the way to the disk: the conflict is still
+            // open, and asked anew.
+            guard let record = coming[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
+            reconciling[item.name] = .decided
             entries += readBefore(item.name)
             entries.append(
                 .resolved(
@@ -52,8 +56,9 @@ extension SyncStateMachine {
             )
             guard record.pending?.handle == item.client else { continue }
             entries += tell(of: result)
+            if countsTooManyRounds(result) { deferring.append(item.name) }
         }
-        append(entries, then: .reconciled(results.map(\.item.name)))
+        append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
     }
 
     /// Conflicts whose contents could not be read are still open, and not tried again without a pause.
@@ -77,15 +82,9 @@ extension SyncStateMachine {
             totals.parked += 1
             emit(.parked(recordName: name, reason))
             return [note(.parked, name, reason.message)]
-        case .client:
-            countRound(name)
-            return decided(result, .client)
-        case .merged:
-            countRound(name)
-            return decided(result, result.keepsClient ? .client : .merged)
-        case .server:
-            conflictRounds[name] = nil
-            return decided(result, .server)
+        case .client, .redated: return decided(result, .client)
+        case .merged: return decided(result, .merged)
+        case .server: return decided(result, .server)
         }
     }
 
@@ -111,13 +110,20 @@ extension SyncStateMachine {
         return [note(.discarded, item.name, message)]
     }
 
-    private mutating func countRound(_ name: String) {
-        let rounds = (conflictRounds[name] ?? 0) + 1
-        conflictRounds[name] = rounds
-        if rounds > Self.maximumConflictRounds {
-            emit(.conflictLoop(recordName: name))
+    /// Counts one more conflict in a row; `true` if the record must now wait before it is sent again.
+    private mutating func countsTooManyRounds(_ result: Reconciled) -> Bool {
+        let name = result.item.name
+        switch result.resolution {
+        case .confirmed, .failed: return false
+        case .server:
             conflictRounds[name] = nil
-            deferItem(name, after: nil)
+            return false
+        case .client, .redated, .merged:
+            let rounds = (conflictRounds[name] ?? 0) + 1
+            let isTooMany = rounds > Self.maximumConflictRounds
+            conflictRounds[name] = isTooMany ? nil : rounds
+            if isTooMany { emit(.conflictLoop(recordName: name)) }
+            return isTooMany
         }
     }
 }

@@ -4,23 +4,36 @@ import RecordCoding
 extension SyncStateMachine {
     /// Records in one element of `changes`.
     static var maximumElement: Int { 200 }
+    /// A stream that holds an element while so many changes come for it is said to have stalled.
+    static var stallingCount: Int { 1000 }
 
     mutating func takeStreamRequested(_ id: StreamID) {
-        if let index = streams.firstIndex(where: { $0.id == id }) {
-            let taken = streams[index].handed
-            streams[index].handed = []
-            streams[index].isWaiting = true
-            accept(taken)
-        } else {
-            // A stream lives from its first request, and gets whatever nobody has accepted.
-            var stream = StreamState(id: id, isWaiting: true)
-            let accepted = acceptedUnderWay
-            for name in state.deliveryQueue.names
-            where accepted[name] == nil || accepted[name] != state[name]?.undelivered?.order {
-                stream.queue.append(name)
-            }
-            streams.append(stream)
+        guard let index = streams.firstIndex(where: { $0.id == id }) else {
+            return streams.append(newStream(id))
         }
+        // One that waits already accepts nothing: it has nothing in its hands.
+        guard streams[index].stage == .holding else { return }
+        let taken = streams[index].handed
+        streams[index].handed = []
+        streams[index].stage = .asking
+        streams[index].arrived = 0
+        if !taken.isEmpty { delivering.backoff.reset() }
+        accept(taken)
+    }
+
+    /// A stream lives from its first request, and gets whatever nobody has accepted.
+    func newStream(_ id: StreamID) -> StreamState {
+        var stream = StreamState(id: id)
+        let accepted = acceptedUnderWay
+        let isOpen = { (name: String) in
+            guard let order = self.state[name]?.undelivered?.order else { return false }
+            return accepted[name] != order && self.undecodable[name] != order
+        }
+        for name in state.deliveryQueue.names where !suspects.contains(name) && isOpen(name) {
+            stream.queue.append(name)
+        }
+        for name in suspects.names where isOpen(name) { stream.suspects.append(name) }
+        return stream
     }
 
     /// What was accepted, and is on its way to the disk.
@@ -39,29 +52,18 @@ extension SyncStateMachine {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         let ended = streams.remove(at: index)
         guard !streams.isEmpty || !configuration.keepsUndelivered else { return }
-        var released = ended.handed
-        for name in ended.queue.names {
-            guard let undelivered = state[name]?.undelivered else { continue }
-            released.append(
-                AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen)
-            )
-        }
-        accept(released)
+        let waiting = Array(ended.queue.names) + Array(ended.suspects.names)
+        accept(ended.handed + waiting.compactMap { undelivered($0) })
     }
 
-    /// What was handed out and could not be decoded is kept, and tried again at the next opening.
-    mutating func takeUndecodable(_ id: StreamID, names: [String], isEmpty: Bool) {
-        guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
-        streams[index].handed.removeAll { names.contains($0.name) }
-        if isEmpty { streams[index].isWaiting = true }
+    private func undelivered(_ name: String) -> AcceptedChange? {
+        state[name]?.undelivered.map { AcceptedChange(name: name, order: $0.order, seen: $0.seen) }
     }
 
-    /// Accepts the changes that no other live stream has still to take.
+    /// Accepts the changes that no live stream has still to take, and that could be decoded.
     private mutating func accept(_ changes: [AcceptedChange]) {
         let free = changes.filter { change in
-            !streams.contains { stream in
-                stream.queue.contains(change.name) || stream.handed.contains { $0.name == change.name }
-            }
+            undecodable[change.name] != change.order && !streams.contains { $0.holdsBack(change.name) }
         }
         if !free.isEmpty { append([.accepted(free)], flush: false) }
     }
@@ -69,6 +71,7 @@ extension SyncStateMachine {
     /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
     mutating func forgetVersionsHandedOut() {
         reads = RecordTable()
+        unstoredAcceptances = []
         for stream in streams.indices {
             for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }
         }
@@ -80,44 +83,92 @@ extension SyncStateMachine {
         state.renewed = []
         guard !renewed.isEmpty else { return }
         for index in streams.indices {
-            for name in renewed { streams[index].queue.append(name) }
+            for name in renewed { streams[index].append(name, isSuspect: suspects.contains(name)) }
+            noteArrival(of: renewed.count, atStreamAt: index)
         }
-        if streams.isEmpty, !configuration.keepsUndelivered {
-            accept(
-                renewed.compactMap { name in
-                    state[name]?.undelivered.map {
-                        AcceptedChange(name: name, order: $0.order, seen: $0.seen)
-                    }
-                }
-            )
-        }
+        if streams.isEmpty, !configuration.keepsUndelivered { accept(renewed.compactMap { undelivered($0) }) }
     }
+
+    /// Says once that a loop has stopped to ask for more.
+    ///
+    /// Counted since it got what it holds: a long queue alone says nothing, a loop may be working through it.
+    private mutating func noteArrival(of count: Int, atStreamAt index: Int) {
+        guard streams[index].stage == .holding else { return }
+        let before = streams[index].arrived
+        streams[index].arrived += count
+        guard before < Self.stallingCount, streams[index].arrived >= Self.stallingCount else { return }
+        emit(.streamStalled(waiting: streams[index].waitingCount))
+    }
+
+    /// With `keepsUndelivered` off nothing waits for a later stream, not even after a crash.
+    mutating func acceptLeftovers() {
+        guard mustAcceptLeftovers else { return }
+        mustAcceptLeftovers = false
+        accept(state.deliveryQueue.names.compactMap { undelivered($0) })
+    }
+
+    // MARK: Handing out
 
     mutating func advanceDelivering() {
-        for index in streams.indices where streams[index].isWaiting {
-            let items = nextElement(ofStreamAt: index)
-            guard !items.isEmpty else { continue }
-            streams[index].isWaiting = false
-            actions.append(.deliver(streams[index].id, items))
+        guard !isWaiting(delivering) else { return }
+        for index in streams.indices where streams[index].stage == .asking {
+            let element = nextElement(ofStreamAt: index)
+            guard !element.isEmpty else { continue }
+            streams[index].handed = element
+            streams[index].stage = .handing
+            guard configuration.keepsUndelivered else {
+                deliverHanded(to: streams[index].id)
+                continue
+            }
+            // Written before it is handed out, so that the next opening knows what this one died of. The process
+            // dies, not the disk: that needs no flush.
+            let orders = OrderRuns(element.map(\.order))
+            append([.handedOut(orders)], flush: false, then: .deliver(streams[index].id))
         }
     }
 
-    /// The longest run of one kind from the front of a stream's queue.
-    private mutating func nextElement(ofStreamAt index: Int) -> [DeliveryItem] {
-        var items: [DeliveryItem] = []
-        while items.count < Self.maximumElement, let name = streams[index].queue.first {
-            guard let undelivered = state[name]?.undelivered else {
-                streams[index].queue.remove(name)
-                continue
-            }
-            if let first = items.first, !first.kind.isSameKind(as: undelivered.kind) { break }
-            streams[index].queue.remove(name)
-            items.append(DeliveryItem(name: name, kind: undelivered.kind))
-            streams[index].handed.append(
-                AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen)
-            )
+    /// The journal knows of it: the element may go out.
+    mutating func deliverHanded(to id: StreamID) {
+        guard let index = streams.firstIndex(where: { $0.id == id && $0.stage == .handing }) else { return }
+        // What was renewed meanwhile is in the queue again.
+        let handed = streams[index].handed.filter { state[$0.name]?.undelivered?.order == $0.order }
+        let items = handed.compactMap { change in
+            state[change.name]?.undelivered.map { DeliveryItem(name: change.name, kind: $0.kind) }
         }
-        return items
+        streams[index].handed = handed
+        streams[index].stage = items.isEmpty ? .asking : .holding
+        streams[index].arrived = 0
+        if !items.isEmpty { actions.append(.deliver(id, items)) }
+    }
+
+    /// The longest run of one kind from the front of a stream's queue, or one of the suspects.
+    private mutating func nextElement(ofStreamAt index: Int) -> [AcceptedChange] {
+        var element: [AcceptedChange] = []
+        var kind: Undelivered.Kind?
+        while element.count < Self.maximumElement, let name = streams[index].queue.first {
+            if let undelivered = deliverable(name) {
+                if let kind, !kind.isSameKind(as: undelivered.kind) { break }
+                kind = undelivered.kind
+                element.append(
+                    AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen)
+                )
+            }
+            streams[index].queue.remove(name)
+        }
+        while element.isEmpty, let name = streams[index].suspects.first {
+            streams[index].suspects.remove(name)
+            guard let undelivered = deliverable(name) else { continue }
+            element.append(AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen))
+        }
+        return element
+    }
+
+    /// What is to be told of a record, unless it has turned out that it cannot be decoded.
+    private func deliverable(_ name: String) -> Undelivered? {
+        guard let undelivered = state[name]?.undelivered, undecodable[name] != undelivered.order else {
+            return nil
+        }
+        return undelivered
     }
 }
 

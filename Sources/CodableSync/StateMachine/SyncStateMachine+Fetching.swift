@@ -16,6 +16,7 @@ extension SyncStateMachine {
             return append([.listingBegan], then: .fetchAnew)
         }
         savedDuringFetch = RecordTable()
+        removedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -27,7 +28,7 @@ extension SyncStateMachine {
         isFetchRunning = true
         wantsFetch = false
         fetchRuns += 1
-        stalledPages = 0
+        paging = PagingWatch(at: state.summary.zoneToken)
         runTotals = FetchTotals()
         actions.append(.cancelTimer(.poll))
         emit(.fetchBegan)
@@ -43,26 +44,30 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { savedDuringFetch[$0] == true }) { return }
-        if page.moreComing, page.token == state.summary.zoneToken {
-            // Empty pages happen; the same position for ever would never end.
-            stalledPages += 1
-            if stalledPages >= 3 {
-                let message =
-                    "The server answers with the same change token and more to come, again and again."
-                return failFetch(CloudError(.unknown("endlessPaging"), message: message))
-            }
-        } else {
-            stalledPages = 0
+        if page.deletions.contains(where: { savedDuringFetch[$0] != nil }) { return }
+        // The same where the dates do not tell which of two versions is the newer one.
+        if page.records.contains(where: isOrderUnknown) { return }
+        let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
+        // Everything up to the page before is kept, and the next try goes on from there.
+        if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
+            return failFetch(finding.error)
         }
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
+        // What could not be read, or may be old: the record itself tells.
+        var doubtful = page.failed
         for record in page.records {
-            if state[record.name]?.known?.changeTag == record.version.changeTag {
+            let known = state[record.name]?.known
+            if known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
+            } else if known?.isNewer(than: record.version) == true {
+                // A feed that lags, or a date that means nothing.
+                doubtful.append(record.name)
             } else {
                 entries += readBefore(record.name)
                 entries.append(.fetched(name: record.name, record.version))
+                if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
+                noteDuringLookUp(record.name, record.version)
                 // It may be our own write, whose answer was lost: the reconciler tells.
                 if state[record.name]?.sent.isEmpty != false { countForeign() }
                 noteRemoteEdit(of: record)
@@ -72,12 +77,12 @@ extension SyncStateMachine {
             let isNew = state[name] == nil && page.records.contains { $0.name == name }
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
-        for name in page.failed { lookUps.append(name) }
-        if !page.failed.isEmpty { entries.append(.unread(page.failed)) }
+        for name in doubtful { lookUps.append(name) }
+        if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            // What could not be read is there nevertheless.
-            let met = unchanged + page.failed
+            // What is looked up is there nevertheless.
+            let met = unchanged + doubtful
             if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
@@ -90,6 +95,19 @@ extension SyncStateMachine {
             fetching.isStoring = true
             append(entries, then: .page(moreComing: page.moreComing))
         }
+    }
+
+    /// Whether the page was asked for before a save or a deletion was confirmed, and might tell of a version that
+    /// is older than that.
+    private func isOrderUnknown(_ record: FetchedRecord) -> Bool {
+        if removedDuringFetch[record.name] != nil { return true }
+        guard let saved = savedDuringFetch[record.name] else { return false }
+        return saved.isOrderUnknown(beside: record.version)
+    }
+
+    /// Another answer tells of a record: the page that is under way may be older than that.
+    mutating func noteDuringFetch(_ name: String, _ version: KnownVersion) {
+        if fetching.request != nil { savedDuringFetch[name] = version }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
@@ -150,7 +168,7 @@ extension SyncStateMachine {
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
-            stalledPages = 0
+            paging = PagingWatch()
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
@@ -159,8 +177,7 @@ extension SyncStateMachine {
             // Lost, and lost again: not without a pause.
             if expiries > 2 { failFetch(error) }
         case .continueFetching:
-            stalledPages += 1
-            if stalledPages >= 3 { failFetch(error) }
+            if paging.truncate() { failFetch(error) }
         default:
             failFetch(error)
         }

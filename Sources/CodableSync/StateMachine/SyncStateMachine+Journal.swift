@@ -14,12 +14,16 @@ extension SyncStateMachine {
     }
 
     mutating func takeCommitted(_ batch: BatchID) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let committed = uncommitted.remove(at: index)
+        guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
+            tellOfDiscarded(entry)
             state.apply(entry)
-            if case .accepted(let changes) = entry { forgetReads(before: changes) }
+            if case .accepted(let changes) = entry {
+                forgetReads(before: changes)
+                forgetSuspicions(of: changes)
+            }
         }
+        acceptAgain()
         forgetDeferralOfUnsendable()
         passOnRenewed()
         switch committed.then {
@@ -32,8 +36,10 @@ extension SyncStateMachine {
             clearInFlight()
             if extendsPass { extendPass() }
         case .lookedUp: endLookUp()
-        case .reconciled(let names):
+        case .reconciled(let names, let deferring):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
+            for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
         case .claimed(let user): takeClaimed(by: user)
@@ -43,6 +49,7 @@ extension SyncStateMachine {
             zoneDoubt = nil
             isDoubtOfOwner = false
         case .fetchAnew: fetching.isStoring = false
+        case .deliver(let stream): deliverHanded(to: stream)
         }
     }
 
@@ -55,8 +62,8 @@ extension SyncStateMachine {
 
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
-        guard let index = uncommitted.firstIndex(where: { $0.batch == batch }) else { return }
-        let failed = uncommitted.remove(at: index)
+        guard let failed = uncommitted.remove(batch) else { return }
+        for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
             let error: SyncError =
                 switch failure {
@@ -69,10 +76,13 @@ extension SyncStateMachine {
         switch failure {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
         }
+        keepUnstoredAcceptances(failed.entries)
+        // A full disk keeps nothing from the app.
+        if case .deliver(let stream) = failed.then { return deliverHanded(to: stream) }
         let error = CloudError(.internalError, message: "The state could not be written.")
         if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
-        case .nothing, .answer, .resync: break
+        case .nothing, .answer, .resync, .deliver: break
         case .send:
             sending.isStoring = false
             clearInFlight()
@@ -88,8 +98,9 @@ extension SyncStateMachine {
             lookingUp.isStoring = false
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
-        case .reconciled(let names):
+        case .reconciled(let names, _):
             for name in names { reconciling[name] = nil }
+            takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
         case .setup, .claimed, .signedOut, .zoneLost:

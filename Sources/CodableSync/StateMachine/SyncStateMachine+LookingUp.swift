@@ -7,6 +7,7 @@ extension SyncStateMachine {
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, 200)))
         beingLookedUp = names
+        savedDuringLookUp = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
@@ -56,13 +57,25 @@ extension SyncStateMachine {
     private mutating func entries(for found: LookedUp) -> [JournalEntry] {
         let name = found.name
         if case .failure(let error) = found.result { heed(error) }
+        if let saved = savedDuringLookUp[name], !found.isNewer(than: saved) {
+            // Read before the save, as far as anyone can tell: it stays in the queue, and is looked up now.
+            beingLookedUp.removeAll { $0 == name }
+            return []
+        }
         switch found.result {
         case .success(let version?):
+            let record = state[name]
             // Refused as a conflict, and yet the version that the change was made on: not at once again.
-            if state[name]?.known?.changeTag == version.changeTag, state.sendQueue.contains(name) {
+            if record?.known?.changeTag == version.changeTag, record?.isUnread != true,
+                state.sendQueue.contains(name)
+            {
                 return refusedWithoutReason(name)
             }
-            return readBefore(name) + [.fetched(name: name, version)]
+            noteDuringFetch(name, version)
+            var found = version
+            // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
+            if record?.known?.isNewer(than: version) == true { found.modified = nil }
+            return readBefore(name) + [.fetched(name: name, found)]
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
             if let record = state[name], record.known == nil, record.isSendable {
@@ -79,6 +92,11 @@ extension SyncStateMachine {
             lookUpAgain(name, after: error)
             return []
         }
+    }
+
+    /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.
+    mutating func noteDuringLookUp(_ name: String, _ version: KnownVersion) {
+        if beingLookedUp.contains(name) { savedDuringLookUp[name] = version }
     }
 
     private mutating func refusedWithoutReason(_ name: String) -> [JournalEntry] {
@@ -103,9 +121,21 @@ extension SyncStateMachine {
     /// The answer to a change that names, as the version that differs, one that is no news.
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
         let sent = inFlight.first { $0.name == name }?.known
-        if let sent, sent.changeTag == server.changeTag || sent.isNewer(than: server) {
-            return refusedWithoutReason(name)
+        if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
+        if let sent, sent.isNewer(than: server) {
+            // An old answer, or a date that means nothing: the record itself tells.
+            lookUps.append(name)
+            return [.unread([name])]
         }
+        noteDuringFetch(name, server)
         return readBefore(name) + [.fetched(name: name, server)]
+    }
+}
+
+extension LookedUp {
+    /// Whether a look-up that was asked for before a save shows that save, or something that came after it.
+    fileprivate func isNewer(than saved: KnownVersion) -> Bool {
+        guard case .success(let version?) = result else { return false }
+        return version.changeTag == saved.changeTag || version.isNewer(than: saved)
     }
 }

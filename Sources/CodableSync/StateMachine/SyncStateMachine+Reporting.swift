@@ -11,7 +11,7 @@ extension SyncStateMachine {
 
     private var currentStatus: SyncStatus {
         if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision }
+        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable(let status): return .paused(.account(status))
@@ -21,12 +21,22 @@ extension SyncStateMachine {
         if isFetchRunning { return .fetching }
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
         if isOverQuota { return .paused(.quotaExceeded) }
-        for lane in [setup, fetching, sending] {
+        for lane in [setup, fetching, sending, lookingUp, resolving] {
             guard let retryAt = lane.retryAt, retryAt > now.monotonic else { continue }
             if lane.failure?.code == .networkUnavailable { return .offline }
             return .waiting(until: wallDate(at: retryAt))
         }
-        return .idle
+        return upcoming ?? .idle
+    }
+
+    /// What is about to be done although no request for it is under way: between two requests nobody is idle.
+    private var upcoming: SyncStatus? {
+        guard mayWork else { return nil }
+        if wantsFetch || setup.isBusy || account == .unknown { return .fetching }
+        let mustReconcile = !state.conflictQueue.isEmpty || !lookUps.isEmpty
+        if mustReconcile || sending.isStoring || state.sendQueue.count > deferred.count { return .sending }
+        guard !deferred.isEmpty, let deferredUntil, deferredUntil > now.monotonic else { return nil }
+        return .waiting(until: wallDate(at: deferredUntil))
     }
 
     mutating func report(_ status: AccountStatus) {

@@ -29,6 +29,45 @@ extension SyncStateMachine {
         actions.append(.cancelTimer(.deadline(request)))
     }
 
+    /// A lane that waits after failures, and the timer that ends its wait.
+    typealias OwnWait = (lane: WritableKeyPath<SyncStateMachine, Lane>, timer: SyncTimer)
+
+    /// The engine's own waits, which a caller may end; never the server's.
+    static var ownWaits: [OwnWait] {
+        [
+            (\.setup, .setupRetry), (\.subscribing, .subscriptionRetry), (\.fetching, .fetchRetry),
+            (\.lookingUp, .lookUpRetry), (\.resolving, .resolveRetry), (\.sending, .sendRetry),
+        ]
+    }
+
+    /// The waits that stand between a caller and what it asks for.
+    static func ownWaits(for parts: SyncParts) -> [OwnWait] {
+        ownWaits.filter { wait in
+            switch wait.timer {
+            case .fetchRetry: parts.contains(.fetch)
+            case .sendRetry: parts.contains(.send)
+            // Sync works without.
+            case .subscriptionRetry: false
+            default: true
+            }
+        }
+    }
+
+    mutating func endOwnWaits(of waits: [OwnWait]) {
+        for wait in waits where self[keyPath: wait.lane].retryAt != nil {
+            self[keyPath: wait.lane].retryAt = nil
+            actions.append(.cancelTimer(wait.timer))
+        }
+    }
+
+    /// Whatever was put off is sent with the others.
+    mutating func sendEverythingAgain() {
+        isOverQuota = false
+        guard !deferred.isEmpty else { return }
+        deferred = RecordQueue()
+        actions.append(.cancelTimer(.sendRetry))
+    }
+
     func isWaiting(_ lane: Lane) -> Bool {
         if let retryAt = lane.retryAt { retryAt > now.monotonic } else { false }
     }
@@ -42,7 +81,10 @@ extension SyncStateMachine {
         var backoff = self[keyPath: lane].backoff
         let wait = backoff.next(using: &random)
         self[keyPath: lane].backoff = backoff
-        if let error { heed(error) }
+        if let error {
+            self[keyPath: lane].failure = error
+            heed(error)
+        }
         let until = max(now.monotonic + wait, serverWait ?? .zero)
         self[keyPath: lane].retryAt = until
         actions.append(.setTimer(timer, at: until))
@@ -75,17 +117,24 @@ extension SyncStateMachine {
             sending.retryAt = nil
             deferred = RecordQueue()
             isOverQuota = false
-        case .fetchRetry:
-            fetching.retryAt = nil
-            wantsFetch = wantsFetch || isAutomatic
+        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun already.
+        case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
             setup.retryAt = nil
             if case .unavailable = account { account = .unknown }
         case .lookUpRetry: lookingUp.retryAt = nil
         case .resolveRetry: resolving.retryAt = nil
-        case .serverWait: if !isInServerWait { serverWait = nil }
+        case .deliverRetry: delivering.retryAt = nil
+        case .subscriptionRetry: subscribing.retryAt = nil
+        case .serverWait:
+            if let serverWait, isInServerWait {
+                actions.append(.setTimer(.serverWait, at: serverWait))
+            } else {
+                serverWait = nil
+                // What waited for the same moment goes with the rest, in one request.
+                if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
+            }
         case .poll:
-            renewStaleAccount()
             wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)
         }
@@ -97,8 +146,13 @@ extension SyncStateMachine {
         if sending.request == request { return takeSent(request, .failure(error)) }
         if fetching.request == request { return takeFetched(request, .failure(error)) }
         if lookingUp.request == request { return takeLookedUp(request, .failure(error)) }
-        // Whatever the setup asked for, its failure is met in the same way.
-        if setup.request == request { takeAccount(request, .failure(error)) }
+        guard setup.request == request else { return }
+        // Sync works without a subscription; whatever else the setup asked for, its failure is met in one way.
+        if subscriptionRequest == request {
+            takeSubscribed(request, error)
+        } else {
+            takeAccount(request, .failure(error))
+        }
     }
 
     mutating func takeSignal(_ signal: CloudSignal) {
@@ -109,10 +163,9 @@ extension SyncStateMachine {
         case .accountChanged:
             doubtAccount()
         case .reachable:
-            for lane in [\SyncStateMachine.setup, \.fetching, \.sending, \.lookingUp] {
-                self[keyPath: lane].retryAt = nil
-            }
-            deferred = RecordQueue()
+            let isOverQuota = isOverQuota
+            endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })
+            if !isOverQuota { sendEverythingAgain() }
             wantsFetch = wantsFetch || isAutomatic
         }
     }

@@ -11,15 +11,20 @@ extension SyncStateMachine {
         emit(.failed(error))
         switch error.recovery {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+            planner.isolated()
             takeAsItemErrors(items, error)
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
                 let entries = park(item.name, reasonToPark(item.name, after: error))
-                planner.grow()
+                planner.isolated()
                 return store(entries)
             }
-            planner.halve(after: items.count)
+            if error.recovery == .split {
+                planner.halve(after: items.count)
+            } else {
+                planner.search(among: items.count)
+            }
         case .unwrap: takeAsItemErrors(items, error)
         case .waitForQuota:
             meetQuota(error)
@@ -82,7 +87,7 @@ extension SyncStateMachine {
             sending.backoff.reset()
             zoneLosses = 0
             sending.failure = nil
-            planner.grow()
+            planner.grow(after: inFlight.count)
         }
         store(entries)
         if let error = outcome.zoneError { examineZone(after: error) }
@@ -111,6 +116,7 @@ extension SyncStateMachine {
         case .deleted:
             outcome.deleted += 1
             totals.deleted += 1
+            if fetching.request != nil { removedDuringFetch[name] = true }
             return [.deletionConfirmed(name: name)]
         case .conflict(let server?):
             outcome.failed += 1
@@ -136,10 +142,14 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        if fetching.request != nil { savedDuringFetch[result.name] = true }
+        noteDuringFetch(result.name, version)
+        noteDuringLookUp(result.name, version)
         let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
-        guard deletedInFlight.contains(result.name) else { return saved }
-        // The feed said that it was deleted while it was being saved: before, or after?
+        // The feed told of it while it was being saved, and nothing says which of the two came first.
+        let told = fetchedDuringSend[result.name]
+        guard deletedInFlight.contains(result.name) || told?.isOrderUnknown(beside: version) == true else {
+            return saved
+        }
         deletedInFlight.remove(result.name)
         lookUps.append(result.name)
         return saved + [.unread([result.name])]
@@ -190,7 +200,9 @@ extension SyncStateMachine {
             return [.deletionConfirmed(name: result.name)]
         }
         // A record that was never there cannot be missing: the answer makes no sense.
-        guard let record = state[result.name], record.known != nil || record.pending?.base != nil else {
+        guard let record = state[result.name], record.lost == nil,
+            record.known != nil || record.pending?.base != nil
+        else {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, error)
         }
@@ -211,13 +223,17 @@ extension SyncStateMachine {
     // MARK: Items that wait, and items that are set aside
 
     /// Tries an item again with the lane's next try; the others go on.
+    ///
+    /// One that is not to be sent, since another device's change came between, has nothing to wait for.
     mutating func deferItem(_ name: String, after error: CloudError?) {
+        guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
         let isFirst = deferred.count == 1
         if error?.retryAfter != nil || isFirst {
             let until = sending.retryAt
             backOff(\.sending, .sendRetry, after: error)
+            deferredUntil = sending.retryAt
             // The lane itself is free for the others.
             sending.retryAt = until
         }
@@ -229,7 +245,7 @@ extension SyncStateMachine {
         guard tries >= 8 else { return [] }
         unknownErrors[name] = nil
         deferred.remove(name)
-        return park(name, ParkReason(kind: .unknownError, message: error.description))
+        return park(name, ParkReason(kind: .unknownError, message: error.description, attempts: tries))
     }
 
     /// Why a single item is set aside; one that is too large says by how much, which servers do not.

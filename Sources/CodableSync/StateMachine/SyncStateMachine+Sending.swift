@@ -25,13 +25,18 @@ extension SyncStateMachine {
     /// What could be sent now, in order, with the bytes that each may need.
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
-            guard !deferred.contains(name), !lookUps.contains(name),
-                let record = state[name], let pending = record.pending
+            guard !deferred.contains(name), !lookUps.contains(name), discarding[name] == nil,
+                let record = state[name]
             else { return nil }
-            switch pending.kind {
-            case .save(let handle, let size):
+            if let lost = record.lost {
+                return (SendItem(name: name, handle: lost.handle, known: nil), lost.size)
+            }
+            switch record.pending?.kind {
+            case nil:
+                return nil
+            case .save(let handle, let size)?:
                 return (SendItem(name: name, handle: handle, known: record.known), size)
-            case .delete:
+            case .delete?:
                 return (SendItem(name: name, handle: nil, known: record.known), 0)
             }
         }
@@ -48,7 +53,10 @@ extension SyncStateMachine {
     }
 
     mutating func clearInFlight() {
-        for item in inFlight { inFlightNames[item.name] = nil }
+        for item in inFlight {
+            inFlightNames[item.name] = nil
+            fetchedDuringSend[item.name] = nil
+        }
         inFlight = []
     }
 

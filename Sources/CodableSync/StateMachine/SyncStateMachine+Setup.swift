@@ -44,8 +44,9 @@ extension SyncStateMachine {
                     advanceSetup()
                 } else if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
-                } else if !state.summary.isSubscribed, !subscriptionFailed {
+                } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
                     request(\.setup) { .subscribe($0) }
+                    subscriptionRequest = setup.request
                 }
             }
         }
@@ -66,14 +67,22 @@ extension SyncStateMachine {
 
     mutating func takeSubscribed(_ request: RequestID, _ error: CloudError?) {
         guard isAnswer(request, in: \.setup) else { return }
-        if let error {
-            // Sync works without: the engine polls, and tries again when it is opened the next time.
-            subscriptionFailed = true
-            heed(error)
-            emit(.subscriptionFailed(error))
-        } else {
+        guard let error else {
+            subscribing.backoff.reset()
+            hasToldOfSubscription = false
             setup.isStoring = true
-            append([.subscribed], then: .setup)
+            return append([.subscribed], then: .setup)
+        }
+        heed(error)
+        switch error.recovery {
+        case .recreateZone, .askUser, .uploadEverything:
+            // The zone is gone; the next one is subscribed to when it is made.
+            examineZone(after: error)
+        default:
+            // Sync works without: the engine polls, and tries again after a wait.
+            backOff(\.subscribing, .subscriptionRetry, after: error)
+            if !hasToldOfSubscription { emit(.subscriptionFailed(error)) }
+            hasToldOfSubscription = true
         }
     }
 
@@ -86,9 +95,12 @@ extension SyncStateMachine {
             loseAccount(error)
         case .stop:
             fault = error
-        // Said of the zone, that is; the account's look-up knows nothing of zones.
+        // Said of the zone, that is; the account's look-up knows nothing of zones. Callers learn of a purge when
+        // it is stored, and after a reset they go on to wait.
         case .askUser where isAccountConfirmed:
-            loseZone(.purged)
+            return loseZone(.purged, after: error)
+        case .uploadEverything where isAccountConfirmed && state.summary.zone != .unreadable:
+            return loseZone(.encryptedDataReset, after: error)
         default:
             backOff(\.setup, .setupRetry, after: error)
         }

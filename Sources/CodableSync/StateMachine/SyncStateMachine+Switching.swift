@@ -19,8 +19,9 @@ extension SyncStateMachine {
         reportedAccount = former.reportedAccount
         wantsFetch = isAutomatic
         for former in former.streams {
-            var stream = StreamState(id: former.id, isWaiting: former.isWaiting)
-            for name in self.state.deliveryQueue.names { stream.queue.append(name) }
+            var stream = newStream(former.id)
+            // What the loop has in its hands is not this user's; it asks once it is done with it.
+            stream.stage = former.stage == .holding ? .holding : .asking
             streams.append(stream)
         }
         for waiter in former.waiters { wait(waiter.call, for: waiter.parts) }

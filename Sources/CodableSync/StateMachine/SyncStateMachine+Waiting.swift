@@ -34,7 +34,7 @@ extension SyncStateMachine {
     }
 
     private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
-        if state.summary.zone == .purged { return .waitingForDecision }
+        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let failure = waiter.failure { return .cloud(failure) }
         if let fault { return .cloud(fault) }
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
@@ -55,9 +55,13 @@ extension SyncStateMachine {
         return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
     }
 
-    /// No conflict is being decided, or could be.
+    /// No record of a page is being looked up, and no conflict decided; nor could one be.
+    ///
+    /// One of a record that is under way cannot: who only fetches does not wait for that request.
     private var isReconcilingDone: Bool {
-        reconciling.isEmpty && (state.conflictQueue.isEmpty || isWaiting(resolving))
+        guard reconciling.isEmpty, lookUps.isEmpty || isWaiting(lookingUp) else { return false }
+        if state.conflictQueue.isEmpty || isWaiting(resolving) { return true }
+        return state.conflictQueue.count <= inFlight.count { state.conflictQueue.contains($0.name) }
     }
 
     private func summary(since before: SyncSummary) -> SyncSummary {

@@ -32,16 +32,33 @@ extension SyncStateMachine {
         switch result {
         case .success(let fate):
             loseZone(fate.reason, token: fate.token)
-        case .failure(let error) where error.recovery == .refetch || error.recovery == .stop:
-            // The feed cannot tell; nobody asked for the records to go.
+        case .failure(let error) where error.recovery == .refetch || error.recovery == .park:
+            if state.summary.databaseToken == nil {
+                // The feed cannot tell; nobody asked for the records to go.
+                loseZone(nil)
+            } else {
+                // Only the position is lost: from its beginning the feed may still tell.
+                setup.isStoring = true
+                append([.databaseToken(nil)], then: .setup)
+            }
+        case .failure(let error) where error.recovery == .stop:
+            // There is no such feed here.
             loseZone(nil)
         case .failure(let error):
             failSetup(error)
         }
     }
 
+    /// A request of the set-up itself says what became of the zone.
+    mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason, after error: CloudError) {
+        emit(.failed(error))
+        loseZone(reason)
+    }
+
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
+        subscribing = Lane()
+        hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
         abandonRequests()

@@ -48,29 +48,45 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    var subscriptionFailed = false
+    /// Making the subscription: its own waits; the requests are the setup's.
+    var subscribing = Lane()
+    /// The setup's request that is one for the subscription.
+    var subscriptionRequest: RequestID?
+    /// The app has been told that there is no subscription.
+    var hasToldOfSubscription = false
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
     var inFlightNames = RecordTable<Bool>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
+    /// When they are sent again.
+    var deferredUntil: Duration?
     /// How often an error that nobody knows has met a change.
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
     var conflictRounds = RecordTable<Int>()
-    var reconciling = RecordTable<Bool>()
+    var reconciling = RecordTable<DecisionStage>()
+    /// Edits that the app gives up, as soon as that is stored.
+    var discarding = RecordTable<Bool>()
+    var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// Records saved since the page that is under way was asked for.
-    var savedDuringFetch = RecordTable<Bool>()
+    /// Records of which another answer has told since the page that is under way was asked for.
+    var savedDuringFetch = RecordTable<KnownVersion>()
+    /// Records deleted by this device since the page that is under way was asked for.
+    var removedDuringFetch = RecordTable<Bool>()
+    /// Records saved since the look-up that is under way was asked for.
+    var savedDuringLookUp = RecordTable<KnownVersion>()
+    /// What pages told of records while a save of them was under way.
+    var fetchedDuringSend = RecordTable<KnownVersion>()
     /// Records deleted in the feed while a save of them was under way.
     var deletedInFlight = RecordQueue()
 
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
-    var stalledPages = 0
+    var paging = PagingWatch()
     /// How often the position was lost since a fetch last reached the end.
     var expiries = 0
     var waiters: [Waiter] = []
@@ -79,9 +95,18 @@ package struct SyncStateMachine: Sendable {
     var totals = SyncSummary()
     var runTotals = FetchTotals()
     var streams: [StreamState] = []
+    /// Records that the app had in its hands when the process before this one ended, those handed out alone last.
+    var suspects = RecordQueue()
+    /// What could not be decoded since the engine was opened, by the order of its delivery.
+    var undecodable = RecordTable<UInt64>()
+    /// Acceptances that the disk refused.
+    var unstoredAcceptances: [AcceptedChange] = []
+    var delivering = Lane()
+    /// Changes that a former opening left behind are accepted by themselves, once.
+    var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
-    var uncommitted: [UncommittedBatch] = []
+    var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
     var reportedAccount: AccountStatus?
@@ -98,9 +123,11 @@ package struct SyncStateMachine: Sendable {
             maximumBytes: configuration.maximumBytes
         )
         random = SplitMix64(seed: configuration.seed)
+        mustAcceptLeftovers = !configuration.keepsUndelivered
         self.state.renewed = []
         self.state.unsendable = []
         for name in state.unreadQueue.names { lookUps.append(name) }
+        findSuspects()
         self.now = now
         if let until = state.summary.serverWait {
             // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
@@ -118,6 +145,7 @@ package struct SyncStateMachine: Sendable {
     package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
         self.now = now
         actions = []
+        acceptLeftovers()
         take(input)
         advance()
         defer { actions = [] }
@@ -134,7 +162,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let names): for name in names { takeRead(name) }
+        case .read(let names): takeRead(names)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
@@ -153,8 +181,9 @@ package struct SyncStateMachine: Sendable {
         case .signal(let signal): takeSignal(signal)
         case .streamRequested(let stream): takeStreamRequested(stream)
         case .streamEnded(let stream): takeStreamEnded(stream)
-        case .undecodable(let stream, let names, let isEmpty):
-            takeUndecodable(stream, names: names, isEmpty: isEmpty)
+        case .undecodable(let stream, let changes, let isEmpty):
+            takeUndecodable(stream, changes, isEmpty: isEmpty)
+        case .unread(let stream, let names, let isEmpty): takeUnread(stream, names, isEmpty: isEmpty)
         }
     }
 

@@ -44,9 +44,63 @@ extension JSONReader {
 
     mutating func date() throws -> Date { Date(milliseconds: try int()) }
 
-    private mutating func members(_ body: (inout JSONReader, String) throws -> Void) throws {
+    /// Reads the members of an object; a key that is there twice could mean either, and so means nothing.
+    mutating func members(_ body: (inout JSONReader, String) throws -> Void) throws {
+        var keys: [String] = []
         try beginObject()
-        while let key = try nextKey() { try body(&self, key) }
+        while let key = try nextKey() {
+            guard !keys.contains(key) else {
+                throw JSONError(offset: offset, reason: "the key \(key.quoted) is there twice")
+            }
+            keys.append(key)
+            try body(&self, key)
+        }
+    }
+
+    /// Reads a member that can be done without: one that makes no sense is passed over, and named as a problem.
+    ///
+    /// What only a newer version writes is still an error.
+    mutating func unlessMalformed<Value>(
+        _ name: String,
+        _ problems: inout [String],
+        _ read: (inout JSONReader) throws -> Value
+    ) throws -> Value? {
+        var attempt = self
+        do {
+            let value = try read(&attempt)
+            self = attempt
+            return value
+        } catch let error as JournalLineError {
+            if case .unknownKind = error { throw error }
+            problems.append("\(name) cannot be read, \(error)")
+        } catch {
+            problems.append("\(name) cannot be read, \(error)")
+        }
+        try skipValue()
+        return nil
+    }
+
+    mutating func lossReason() throws -> DatabaseChanges.Deletion.Reason? {
+        let text = try string()
+        if text == "unknown" { return nil }
+        guard let reason = DatabaseChanges.Deletion.Reason(rawValue: text) else {
+            throw JournalLineError.unknownKind(text)
+        }
+        return reason
+    }
+
+    mutating func isUploadedAgain() throws -> Bool {
+        switch try string() {
+        case "uploadAgain": return true
+        case "removeLocal": return false
+        case let other: throw JournalLineError.unknownKind(other)
+        }
+    }
+
+    private mutating func zoneStage() throws -> ZoneStage {
+        let text = try string()
+        guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        return stage
     }
 
     mutating func change() throws -> LocalChange {
@@ -79,6 +133,7 @@ extension JSONReader {
             switch key {
             case "kind": reason.kind = ParkReason.Kind(rawValue: try json.string()) ?? .unknownError
             case "message": reason.message = try json.string()
+            case "attempts": reason.attempts = Int(clamping: try json.int())
             default: try json.skipValue()
             }
         }
@@ -96,6 +151,7 @@ extension JSONReader {
             case "handle": handle = try json.handle()
             case "hash": version.hash = try json.uint()
             case "modified": version.modified = try json.date()
+            case "size": version.size = Int(clamping: try json.int())
             default: try json.skipValue()
             }
         }
@@ -130,9 +186,13 @@ extension JSONReader {
         case ("client", _, _): resolution = .client
         case ("merged", let handle?, _):
             resolution = .merged(handle, size: Int(clamping: size), edited: edited)
+        case ("redated", let handle?, _):
+            resolution = .redated(handle, size: Int(clamping: size), edited: edited)
         case ("server", _, _): resolution = .server
         case ("failed", _, let reason?): resolution = .failed(reason)
-        default: throw JournalLineError.malformed("a resolution says \(outcome)")
+        case ("confirmed", nil, _), ("merged", nil, _), ("failed", _, nil), ("", _, _):
+            throw JournalLineError.malformed("a resolution is not complete")
+        default: throw JournalLineError.unknownKind(outcome)
         }
         guard let client else { throw JournalLineError.malformed("a resolution has no client") }
         return .resolved(name: name, client: client, server: server, resolution)
@@ -152,26 +212,42 @@ extension JSONReader {
         return .page(token: token, isComplete: isComplete)
     }
 
-    mutating func record() throws -> RecordState {
+    /// Reads what a snapshot says of a record: the pending change strictly, of the rest what can be read.
+    ///
+    /// What is left out is fetched again.
+    mutating func record(_ problems: inout [String]) throws -> RecordState {
         var record = RecordState()
+        var isKnownLost = false
         try members { json, key in
             switch key {
-            case "known": record.known = try json.version().version
-            case "seen": record.seen = try json.handle()
+            case "known":
+                record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
+                isKnownLost = record.known == nil
+            case "seen": record.seen = try json.unlessMalformed("seen", &problems) { try $0.handle() }
+            case "lost":
+                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+            case "lostRefused": record.isLostRefused = try json.bool()
             case "pending": record.pending = try json.change()
-            case "sent":
-                record.sent = try json.rows { json in
-                    let handle = try json.element { try $0.handle() }
-                    return SentVersion(handle: handle, base: try json.element { try $0.optionalHandle() })
-                }
+            case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
-            case "undelivered": record.undelivered = try json.undelivered()
+            case "undelivered":
+                record.undelivered = try json.unlessMalformed("undelivered", &problems) {
+                    try $0.undelivered()
+                }
             case "listing": record.listing = try json.uint()
             case "unread": record.isUnread = try json.bool()
             default: try json.skipValue()
             }
         }
+        if isKnownLost { record.forgetKnownVersion() }
         return record
+    }
+
+    private mutating func sent() throws -> [SentVersion] {
+        try rows { json in
+            let handle = try json.element { try $0.handle() }
+            return SentVersion(handle: handle, base: try json.element { try $0.optionalHandle() })
+        }
     }
 
     private mutating func undelivered() throws -> Undelivered {
@@ -192,7 +268,9 @@ extension JSONReader {
         case ("updated", let handle?): return Undelivered(kind: .updated(handle), seen: seen, order: order)
         case ("saved", let handle?): return Undelivered(kind: .saved(handle), seen: seen, order: order)
         case ("deleted", _): return Undelivered(kind: .deleted, seen: seen, order: order)
-        default: throw JournalLineError.malformed("an undelivered change says \(kind)")
+        case ("updated", nil), ("saved", nil), ("", _):
+            throw JournalLineError.malformed("an undelivered change is not complete")
+        default: throw JournalLineError.unknownKind(kind)
         }
     }
 
@@ -233,13 +311,40 @@ extension JSONReader {
         return identity
     }
 
-    mutating func summary() throws -> StateSummary {
+    mutating func orders() throws -> OrderRuns {
+        OrderRuns(
+            runs: try rows { json in
+                let first = try json.element { try $0.uint() }
+                let last = try json.element { try $0.uint() }
+                guard first <= last else {
+                    throw JournalLineError.malformed("a run of orders ends too early")
+                }
+                return first...last
+            }
+        )
+    }
+
+    private mutating func numbers() throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try beginArray()
+        while try nextElement() { numbers.append(try uint()) }
+        return numbers
+    }
+
+    /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
+    mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
+        var together = OrderRuns()
+        var alone: [UInt64] = []
         try members { json, key in
             switch key {
-            case "zoneToken": summary.zoneToken = ChangeToken(try json.base64())
-            case "databaseToken": summary.databaseToken = ChangeToken(try json.base64())
-            case "zone": summary.zone = ZoneStage(rawValue: try json.string()) ?? .unknown
+            case "zoneToken":
+                summary.zoneToken = try json.unlessMalformed(key, &problems) { ChangeToken(try $0.base64()) }
+            case "databaseToken":
+                summary.databaseToken = try json.unlessMalformed(key, &problems) {
+                    ChangeToken(try $0.base64())
+                }
+            case "zone": summary.zone = try json.zoneStage()
             case "subscribed": summary.isSubscribed = try json.bool()
             case "listing": summary.listing = try json.uint()
             case "isListing": summary.isListing = try json.bool()
@@ -251,9 +356,12 @@ extension JSONReader {
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()
             case "holdsRemoved": summary.holdsRemoved = try json.bool()
+            case "handedOut": together = try json.orders()
+            case "handedOutAlone": alone = try json.numbers()
             default: try json.skipValue()
             }
         }
+        summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
     }
 }

@@ -20,6 +20,8 @@ package final class JSONStateStore: StateStore {
         package var recovery: LogRecovery
         /// The number of the user's directory that it stands in.
         package var number: Int64 = 0
+        /// What makes a damaged state one that can be gone on with; to be stored before anything else.
+        package var repairs: [JournalEntry] = []
     }
 
     private let log: JSONLog
@@ -47,7 +49,7 @@ package final class JSONStateStore: StateStore {
     ///   - directory: Where the journal is; it is made if it is missing.
     ///   - fileSystem: How to reach it.
     /// - Returns: The store, the state, and what was found on the way.
-    /// - Throws: `FileError`, `LogError`, or ``JournalLineError`` for a line of a newer version.
+    /// - Throws: `FileError`, `LogError`, or ``NewerEntry``.
     package static func open(directory: String, fileSystem: any FileSystem) throws -> Opened {
         var fold = JournalFold()
         let (log, recovery) = try JSONLog.open(
@@ -56,29 +58,42 @@ package final class JSONStateStore: StateStore {
             format: format,
             version: version
         ) { line, position in
-            try fold.take(Array(line), at: position)
+            do {
+                let problems = try fold.take(Array(line), at: position)
+                if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
+            } catch JournalLineError.unknownKind(let kind) {
+                let file = directory.appending(path: LogFileName(identifier: position.file).text)
+                throw NewerEntry(path: file, offset: position.offset, kind: kind)
+            } catch let error as JournalLineError {
+                throw UnreadableLine("\(error)")
+            } catch let error as JSONError {
+                throw UnreadableLine("\(error) of the line")
+            }
         }
         let store = JSONStateStore(log: log, index: ContentIndex(fold.positions))
         return Opened(
             store: store,
             state: fold.state,
             nextHandle: fold.lastHandle + 1,
-            recovery: recovery
+            recovery: recovery,
+            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : []
         )
     }
 
     package func append(_ batches: [JournalBatch]) throws {
-        var group = LogGroup()
+        var groups: [LogGroup] = []
         var places: [[JournalLine.Place]] = []
         do {
             for batch in batches {
+                var group = LogGroup()
                 for entry in batch.entries {
                     let line = Self.line(of: entry, in: batch)
                     try group.append(line.bytes)
                     places.append(line.places)
                 }
+                groups.append(group)
             }
-            let positions = try log.commit(group, flush: batches.contains { $0.flush })
+            let positions = try log.commit(groups, flush: batches.contains { $0.flush })
             index.withLock { index in
                 for (position, places) in zip(positions, places) {
                     for place in places { index[place.handle] = position.part(place.range) }
@@ -107,7 +122,12 @@ package final class JSONStateStore: StateStore {
     package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
         var records: [ContentHandle: Record] = [:]
         for handle in handles {
-            if let bytes = try read(handle) { records[handle] = try RecordJSON.decode(bytes) }
+            guard let bytes = try read(handle) else { continue }
+            do {
+                records[handle] = try RecordJSON.decode(bytes)
+            } catch {
+                continue  // As good as missing, which whoever needs them says; the others are none the worse.
+            }
         }
         return records
     }
@@ -205,7 +225,7 @@ package final class JSONStateStore: StateStore {
             let compacted: CompactedLog
             do {
                 var fold = JournalFold()
-                try frozen.replay { line, position in try fold.take(Array(line), at: position) }
+                try frozen.replay { line, position in try fold.takeAgain(Array(line), at: position) }
                 positions = try writeSnapshot(of: fold, to: frozen)
                 compacted = try frozen.finish()
             } catch {
@@ -227,7 +247,7 @@ package final class JSONStateStore: StateStore {
         var positions: [ContentHandle: LogPosition] = [:]
         var summary = fold.state.summary
         summary.holdsRemoved = false
-        _ = try frozen.append(JournalLine.make(.summary(summary)).bytes)
+        _ = try frozen.append(JournalLine.make(.summary(summary)).bytes, isAlone: true)
         for note in fold.state.notes.suffix(SyncState.maximumNotes) {
             _ = try frozen.append(JournalLine.make(.note(note)).bytes)
         }
@@ -240,27 +260,11 @@ package final class JSONStateStore: StateStore {
                 contents.append((handle, { $0.raw(bytes) }))
             }
             let line = JournalLine.make(.record(name: name, record), contents: contents)
-            let position = try frozen.append(line.bytes)
+            // An edit is nowhere else; what is known can be fetched again.
+            let position = try frozen.append(line.bytes, isAlone: record.pending != nil)
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
-    }
-}
-
-/// What lines amount to: the state, and where the contents are.
-struct JournalFold {
-    private(set) var state = SyncState()
-    private(set) var positions: [ContentHandle: LogPosition] = [:]
-    private(set) var lastHandle: UInt64 = 0
-
-    mutating func take(_ bytes: [UInt8], at position: LogPosition) throws {
-        let line = try JournalLine.parse(bytes)
-        for (handle, range) in line.contents {
-            positions[handle] = position.part(range)
-            lastHandle = max(lastHandle, handle.number)
-        }
-        state.apply(line.entry)
-        state.renewed.removeAll(keepingCapacity: true)
     }
 }
 
@@ -311,6 +315,7 @@ extension RecordState {
     var handles: [ContentHandle] {
         var handles: Set<ContentHandle> = []
         if let known { handles.insert(known.handle) }
+        if let lost { handles.insert(lost.handle) }
         if let seen { handles.insert(seen) }
         if let pending {
             if let handle = pending.handle { handles.insert(handle) }

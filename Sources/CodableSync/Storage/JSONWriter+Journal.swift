@@ -88,6 +88,10 @@ extension JSONWriter {
         string(reason.kind.rawValue)
         key("message")
         string(reason.message)
+        if reason.attempts != 1 {
+            key("attempts")
+            int(Int64(reason.attempts))
+        }
         endObject()
     }
 
@@ -98,6 +102,10 @@ extension JSONWriter {
         key("hash")
         uint(version.hash)
         member("modified", version.modified)
+        if version.size > 0 {
+            key("size")
+            int(Int64(version.size))
+        }
     }
 
     mutating func resolution(
@@ -114,8 +122,8 @@ extension JSONWriter {
             string("confirmed")
             member("handle", sent)
         case .client: string("client")
-        case .merged(let handle, let size, let edited):
-            string("merged")
+        case .redated(let handle, let size, let edited), .merged(let handle, let size, let edited):
+            if case .merged = resolution { string("merged") } else { string("redated") }
             member("handle", handle)
             key("size")
             int(Int64(size))
@@ -136,6 +144,16 @@ extension JSONWriter {
             beginObject()
             versionMembers(known)
             endObject()
+        }
+        if let lost = record.lost {
+            key("lost")
+            beginObject()
+            versionMembers(lost)
+            endObject()
+        }
+        if record.isLostRefused {
+            key("lostRefused")
+            bool(true)
         }
         member("seen", record.seen)
         if let pending = record.pending {
@@ -182,6 +200,15 @@ extension JSONWriter {
         endObject()
     }
 
+    mutating func orders(_ orders: OrderRuns) {
+        array(orders.runs) { json, run in
+            json.beginArray()
+            json.uint(run.lowerBound)
+            json.uint(run.upperBound)
+            json.endArray()
+        }
+    }
+
     mutating func note(_ note: SyncNote) {
         beginObject()
         key("kind")
@@ -221,6 +248,12 @@ extension JSONWriter {
         key("initialModels")
         bool(summary.hasInitialModels)
         accountMembers(summary)
+        if !summary.handedOut.isEmpty {
+            key("handedOut")
+            orders(summary.handedOut.together)
+            key("handedOutAlone")
+            array(summary.handedOut.alone) { $0.uint($1) }
+        }
         endObject()
     }
 

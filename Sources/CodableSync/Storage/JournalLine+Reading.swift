@@ -10,48 +10,77 @@ enum JournalLineError: Error, Equatable {
     case malformed(String)
 }
 
+extension JournalLineError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .unknownKind(let kind): "the kind \(kind.quoted) is not known"
+        case .malformed(let reason): reason
+        }
+    }
+}
+
 extension JournalLine {
     /// A line as it was read: the entry, and where the contents are that it introduces.
     struct Parsed {
         var entry: JournalEntry
         var contents: [(ContentHandle, Range<Int>)] = []
+        /// What had to be left out of the entry, because it cannot be read; in words.
+        var problems: [String] = []
     }
 
     /// Reads a line; contents are passed over, only their places are noted.
+    ///
+    /// Members that are not known are passed over where the line has a fact that is.
+    ///
+    /// - Throws: ``JournalLineError``, or `JSONError`.
     static func parse(_ bytes: [UInt8]) throws -> Parsed {
         var json = JSONReader(bytes)
         var name: String?
         var entry: JournalEntry?
-        var contents: [(ContentHandle, Range<Int>)] = []
-        try json.beginObject()
-        while let key = try json.nextKey() {
+        var unknown: String?
+        var parsed = (contents: [(ContentHandle, Range<Int>)](), problems: [String]())
+        try json.members { json, key in
             switch key {
             case "name": name = try json.string()
-            case "contents":
-                try json.beginArray()
-                while try json.nextElement() {
-                    try json.beginArray()
-                    guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
-                    let handle = try json.handle()
-                    guard try json.nextElement() else { throw JournalLineError.malformed("contents") }
-                    contents.append((handle, try json.rawValue()))
-                    while try json.nextElement() { try json.skipValue() }
-                }
+            case "contents": parsed.contents = try readContents(&json)
             default:
-                let fact = try name.map { try readFact(key, of: $0, &json) } ?? readFactOfAll(key, &json)
-                entry = entry ?? fact
+                let fact =
+                    try name.map { try readFact(key, of: $0, &json, &parsed.problems) }
+                    ?? readFactOfAll(key, &json, &parsed.problems)
+                guard let fact else {
+                    unknown = unknown ?? key
+                    return try json.skipValue()
+                }
+                guard entry == nil else { throw JournalLineError.malformed("the line has two facts") }
+                entry = fact
             }
         }
         try json.end()
-        guard let entry else { throw JournalLineError.malformed("no entry") }
-        return Parsed(entry: entry, contents: contents)
+        if let entry { return Parsed(entry: entry, contents: parsed.contents, problems: parsed.problems) }
+        throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no fact")
     }
 
+    private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {
+        var contents: [(ContentHandle, Range<Int>)] = []
+        try json.beginArray()
+        while try json.nextElement() {
+            try json.beginArray()
+            guard try json.nextElement() else { throw JournalLineError.malformed("contents have no handle") }
+            let handle = try json.handle()
+            guard try json.nextElement() else { throw JournalLineError.malformed("a handle has no contents") }
+            contents.append((handle, try json.rawValue()))
+            while try json.nextElement() { try json.skipValue() }
+        }
+        return contents
+    }
+
+    /// Reads a fact about one record; `nil` if its kind is not known, and nothing was read.
     private static func readFact(
         _ key: String,
         of name: String,
-        _ json: inout JSONReader
-    ) throws -> JournalEntry {
+        _ json: inout JSONReader,
+        _ problems: inout [String]
+    ) throws -> JournalEntry? {
         switch key {
         case "queued": return .queued(name: name, try json.change())
         case "saved":
@@ -61,16 +90,21 @@ extension JournalLine {
         case "fetched": return .fetched(name: name, try json.version().version)
         case "resolved": return try json.resolved(name)
         case "parked": return .parked(name: name, try json.reason())
-        case "record": return .record(name: name, try json.record())
+        case "record": return .record(name: name, try json.record(&problems))
         case "deletionConfirmed": return try json.flag(.deletionConfirmed(name: name))
         case "fetchedDeletion": return try json.flag(.fetchedDeletion(name: name))
         case "retried": return try json.flag(.retried(name: name))
         case "discarded": return try json.flag(.discarded(name: name))
-        default: throw JournalLineError.unknownKind(key)
+        default: return nil
         }
     }
 
-    private static func readFactOfAll(_ key: String, _ json: inout JSONReader) throws -> JournalEntry {
+    /// Reads a fact that is not about one record; `nil` if its kind is not known, and nothing was read.
+    private static func readFactOfAll(
+        _ key: String,
+        _ json: inout JSONReader,
+        _ problems: inout [String]
+    ) throws -> JournalEntry? {
         switch key {
         case "made": return .made(for: try json.identity())
         case "claimed": return .claimed(by: try json.string())
@@ -97,19 +131,20 @@ extension JournalLine {
                     )
                 }
             )
-        case "zoneLost": return .zoneLost(DatabaseChanges.Deletion.Reason(rawValue: try json.string()))
-        case "purgeResolved": return .purgeResolved(uploadAgain: try json.string() == "uploadAgain")
+        case "handedOut": return .handedOut(try json.orders())
+        case "zoneLost": return .zoneLost(try json.lossReason())
+        case "purgeResolved": return .purgeResolved(uploadAgain: try json.isUploadedAgain())
         case "databaseToken":
             return .databaseToken(try json.isNull() ? nil : ChangeToken(try json.base64()))
         case "serverWait": return .serverWait(until: try json.isNull() ? nil : try json.date())
         case "fetchCompleted": return .fetchCompleted(try json.date())
         case "note": return .note(try json.note())
-        case "summary": return .summary(try json.summary())
+        case "summary": return .summary(try json.summary(&problems))
         case "listingBegan": return try json.flag(.listingBegan)
         case "initialModelsQueued": return try json.flag(.initialModelsQueued)
         case "zoneReady": return try json.flag(.zoneReady)
         case "subscribed": return try json.flag(.subscribed)
-        default: throw JournalLineError.unknownKind(key)
+        default: return nil
         }
     }
 }

@@ -120,6 +120,9 @@ enum JournalLine {
                 json.optionalHandle(change.seen)
                 json.endArray()
             }
+        case .handedOut(let orders):
+            json.key("handedOut")
+            json.orders(orders)
         case .zoneReady: json.flag("zoneReady")
         case .zoneLost(let reason):
             json.key("zoneLost")

@@ -11,6 +11,7 @@ package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
         case inUse(by: String)
+        case full(String)
         case tooNew(String)
         case unreadable(String)
         /// It belongs to something else than the engine is set up for.
@@ -41,8 +42,8 @@ package final class StateDirectory: Sendable {
             case .held(let process):
                 throw Failure.inUse(by: process.map { "process \($0)" } ?? "another process")
             }
-        } catch let error as FileError {
-            throw Failure.unreadable(error.message)
+        } catch {
+            throw Failure(error, in: path)
         }
         do {
             users = Locked(try UserIndex.read(from: path, fileSystem))
@@ -64,10 +65,12 @@ package final class StateDirectory: Sendable {
     /// - Returns: The store and the state.
     /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
     package func openLast() throws -> JSONStateStore.Opened {
-        if users.withLock({ $0.isEmpty }) { try findUsers() }
+        let isIndexMissing = users.withLock { $0.isEmpty }
+        if isIndexMissing { try findUsers() }
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
         learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
+        if isIndexMissing, opened.state.summary.user != nil { writeIndex() }
         guard opened.state.summary.user == nil, let name = last.name else { return opened }
         return try claimed(opened, by: name)
     }
@@ -114,6 +117,15 @@ package final class StateDirectory: Sendable {
                 throw Failure.unreadable("\(error)")
             }
             users = committed
+        }
+    }
+
+    /// A second witness of whose the directories are, should a journal be damaged.
+    private func writeIndex() {
+        do {
+            try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
+        } catch {
+            // The journals say the same, and the next opening tries again.
         }
     }
 
@@ -199,17 +211,8 @@ package final class StateDirectory: Sendable {
     private func open(_ directory: String) throws -> JSONStateStore.Opened {
         do {
             return try JSONStateStore.open(directory: directory, fileSystem: fileSystem)
-        } catch let error as FileError {
-            throw Failure.unreadable(error.message)
-        } catch let error as LogError {
-            if case .tooNew = error { throw Failure.tooNew("\(error)") }
-            throw Failure.unreadable("\(error)")
-        } catch JournalLineError.unknownKind(let kind) {
-            throw Failure.tooNew(
-                "\"\(directory.shortenedForMessage)\" has entries of the unknown kind \(kind)"
-            )
         } catch {
-            throw Failure.unreadable("\"\(directory.shortenedForMessage)\": \(error)")
+            throw Failure(error, in: directory)
         }
     }
 }

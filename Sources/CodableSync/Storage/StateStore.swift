@@ -19,6 +19,8 @@ package struct JournalBatch: Sendable {
 package protocol StateStore: Sendable {
     /// Stores the batches in order, all of them or none, as durably as any of them asks for.
     ///
+    /// After a crash in the middle of it the first ones may be there, each of them whole.
+    ///
     /// - Throws: ``JournalFailure``; then nothing of the batches is stored.
     func append(_ batches: [JournalBatch]) throws
 

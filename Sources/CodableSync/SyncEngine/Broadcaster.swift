@@ -3,9 +3,31 @@
 /// A value that nobody waits for is kept for each stream until it is asked for, up to a limit.
 final class Broadcaster<Element: Sendable>: Sendable {
     private struct Subscriber {
-        var buffer: [Element] = []
+        /// What waits to be taken, behind `taken` places that are done with.
+        var buffer: [Element?] = []
+        var taken = 0
         var dropped = 0
         var waiting: [CheckedContinuation<Element?, Never>] = []
+
+        var count: Int { buffer.count - taken }
+
+        mutating func append(_ element: Element, limit: Int) {
+            buffer.append(element)
+            if count > limit, takeFirst() != nil { dropped += 1 }
+        }
+
+        /// The oldest; places are given back when they are half of all, so that each costs O(1).
+        mutating func takeFirst() -> Element? {
+            guard count > 0 else { return nil }
+            let element = buffer[taken]
+            buffer[taken] = nil
+            taken += 1
+            if taken * 2 >= buffer.count {
+                buffer.removeFirst(taken)
+                taken = 0
+            }
+            return element
+        }
     }
 
     private struct State {
@@ -18,19 +40,31 @@ final class Broadcaster<Element: Sendable>: Sendable {
     private let state = Locked(State())
     private let limit: Int
     private let replaysLatest: Bool
-    /// Makes the element that says how many were dropped, where streams are told.
     private let droppedElement: (@Sendable (Int) -> Element)?
 
-    init(limit: Int, replaysLatest: Bool, droppedElement: (@Sendable (Int) -> Element)? = nil) {
+    /// Makes a broadcaster.
+    ///
+    /// - Parameters:
+    ///   - limit: How many values are kept for each stream.
+    ///   - replaysLatest: Whether a stream begins with the value that was sent last.
+    ///   - initial: What counts as sent last before anything is sent.
+    ///   - droppedElement: Makes the element that says how many were dropped, where streams are told.
+    init(
+        limit: Int,
+        replaysLatest: Bool,
+        initial: Element? = nil,
+        droppedElement: (@Sendable (Int) -> Element)? = nil
+    ) {
         self.limit = limit
         self.replaysLatest = replaysLatest
         self.droppedElement = droppedElement
+        state.withLock { $0.latest = initial }
     }
 
     func send(_ element: Element) {
         let resumptions = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
             guard !state.isFinished else { return [] }
-            state.latest = element
+            if replaysLatest { state.latest = element }
             var resumptions: [CheckedContinuation<Element?, Never>] = []
             for id in state.subscribers.keys {
                 if state.subscribers[id]?.waiting.isEmpty == false {
@@ -38,19 +72,12 @@ final class Broadcaster<Element: Sendable>: Sendable {
                         resumptions.append(waiter)
                     }
                 } else {
-                    state.subscribers[id]?.buffer.append(element)
-                    trim(&state, id)
+                    state.subscribers[id]?.append(element, limit: limit)
                 }
             }
             return resumptions
         }
         for continuation in resumptions { continuation.resume(returning: element) }
-    }
-
-    private func trim(_ state: inout State, _ id: UInt64) {
-        guard let count = state.subscribers[id]?.buffer.count, count > limit else { return }
-        state.subscribers[id]?.buffer.removeFirst(count - limit)
-        state.subscribers[id]?.dropped += count - limit
     }
 
     /// Ends all streams, once they have taken what they have.
@@ -72,7 +99,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         let id = state.withLock { state -> UInt64 in
             state.lastID += 1
             var subscriber = Subscriber()
-            if replaysLatest, let latest = state.latest { subscriber.buffer = [latest] }
+            if replaysLatest, let latest = state.latest { subscriber.append(latest, limit: limit) }
             state.subscribers[state.lastID] = subscriber
             return state.lastID
         }
@@ -83,6 +110,9 @@ final class Broadcaster<Element: Sendable>: Sendable {
             return await self.next(id)
         }
     }
+
+    /// Whether somebody waits for a value now.
+    var hasWaiter: Bool { state.withLock { $0.subscribers.values.contains { !$0.waiting.isEmpty } } }
 
     private func remove(_ id: UInt64) {
         let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
@@ -111,9 +141,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
             state.subscribers[id]?.dropped = 0
             return (droppedElement(subscriber.dropped), ())
         }
-        if !subscriber.buffer.isEmpty {
-            return (state.subscribers[id]?.buffer.removeFirst(), ())
-        }
+        if let element = state.subscribers[id]?.takeFirst() { return (element, ()) }
         if state.isFinished || Task.isCancelled { return (nil, ()) }
         state.subscribers[id]?.waiting.append(continuation)
         return nil

@@ -1,6 +1,8 @@
 import RecordCoding
 
 /// Where loops over `changes` wait: beside the engine, not in it, so that a loop that waits keeps no engine alive.
+///
+/// It keeps no models: an element is loaded for a loop that waits, and handed to it at once.
 final class ChangeHub<Model: RecordCodable>: Sendable {
     /// What a stream wants of the engine.
     enum Request: Sendable {
@@ -10,9 +12,18 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         case ended(StreamID)
     }
 
+    private typealias Waiter = CheckedContinuation<ModelChange<Model>?, Never>
+
+    /// The requests of one stream; more than one at a time only where several tasks share it.
+    private struct Stream {
+        var waiters: [Waiter] = []
+        /// The engine has been asked and has not answered.
+        var isAsked = false
+    }
+
     private struct State {
         var lastID: StreamID = 0
-        var waiting: [StreamID: [CheckedContinuation<ModelChange<Model>?, Never>]] = [:]
+        var streams: [StreamID: Stream] = [:]
         var isFinished = false
     }
 
@@ -45,42 +56,62 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state -> Bool in
                     if state.isFinished || Task.isCancelled { return true }
-                    state.waiting[id, default: []].append(continuation)
+                    ask(&state, id, continuation)
                     return false
                 }
-                if isOver {
-                    continuation.resume(returning: nil)
-                } else {
-                    requests.yield(.next(id))
-                }
+                if isOver { continuation.resume(returning: nil) }
             }
         } onCancel: {
             end(id)
         }
     }
 
+    /// Asks the engine, unless it owes the stream an answer: a task that waits beside another one has nothing in
+    /// its hands, and so must not accept what the other one gets.
+    private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
+        var stream = state.streams[id] ?? Stream()
+        stream.waiters.append(waiter)
+        if !stream.isAsked { requests.yield(.next(id)) }
+        stream.isAsked = true
+        state.streams[id] = stream
+    }
+
+    /// Whether the engine owes the stream an element.
+    func isAsked(_ id: StreamID) -> Bool {
+        state.withLock { $0.streams[id]?.isAsked == true }
+    }
+
+    /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.
+    func repeatRequests() {
+        let asked = state.withLock { $0.streams.filter(\.value.isAsked).keys.sorted() }
+        for id in asked { requests.yield(.next(id)) }
+    }
+
     /// Hands an element to the stream; `false` if nobody waits for it any more.
     func resume(_ id: StreamID, with change: ModelChange<Model>) -> Bool {
-        let waiter = state.withLock { state -> CheckedContinuation<ModelChange<Model>?, Never>? in
-            guard state.waiting[id]?.isEmpty == false else { return nil }
-            return state.waiting[id]?.removeFirst()
+        let waiter = state.withLock { state -> Waiter? in
+            guard var stream = state.streams[id], !stream.waiters.isEmpty else { return nil }
+            let waiter = stream.waiters.removeFirst()
+            stream.isAsked = false
+            state.streams[id] = stream.waiters.isEmpty ? nil : stream
+            return waiter
         }
         waiter?.resume(returning: change)
         return waiter != nil
     }
 
     private func end(_ id: StreamID) {
-        let waiters = state.withLock { $0.waiting.removeValue(forKey: id) ?? [] }
-        for waiter in waiters { waiter.resume(returning: nil) }
+        let waiters = state.withLock { $0.streams.removeValue(forKey: id)?.waiters ?? [] }
         requests.yield(.ended(id))
+        for waiter in waiters { waiter.resume(returning: nil) }
     }
 
     /// Ends every stream: the engine is closed, or gone.
     func finish() {
-        let waiters = state.withLock { state -> [CheckedContinuation<ModelChange<Model>?, Never>] in
+        let waiters = state.withLock { state -> [Waiter] in
             state.isFinished = true
-            let waiters = state.waiting.values.flatMap { $0 }
-            state.waiting = [:]
+            let waiters = state.streams.values.flatMap(\.waiters)
+            state.streams = [:]
             return waiters
         }
         for waiter in waiters { waiter.resume(returning: nil) }

@@ -4,7 +4,9 @@ final class EngineResources: Sendable {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The tasks of requests, by request.
         var requests: [RequestID: UInt64] = [:]
-        var timers: [SyncTimer: (id: UInt64, task: Task<Void, Never>)] = [:]
+        var timers: [SyncTimer: (id: UInt64, instant: Duration, task: Task<Void, Never>)] = [:]
+        /// Timers that have woken, and whose work is not done.
+        var firing = 0
         var lastID: UInt64 = 0
         var isEnded = false
         var journal: JournalLane?
@@ -15,6 +17,19 @@ final class EngineResources: Sendable {
 
     init(end: @escaping @Sendable () -> Void) {
         self.end = end
+    }
+
+    /// How many tasks and timers are running: what tests look at for leaks.
+    var counts: (tasks: Int, timers: Int) {
+        state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }
+    }
+
+    /// When the next timer fires.
+    var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
+
+    /// Whether a timer should have fired by now, and has not done its work.
+    func hasDueTimer(at now: Duration) -> Bool {
+        state.withLock { state in state.firing > 0 || state.timers.values.contains { $0.instant <= now } }
     }
 
     deinit {
@@ -86,17 +101,26 @@ final class EngineResources: Sendable {
                 } catch {
                     return  // Cancelled: somebody needs it no more.
                 }
-                self?.forget(timer, id)
+                guard self?.beginFiring(timer, id) == true else { return }
                 await work()
+                self?.endFiring()
             }
-            state.timers[timer] = (id, task)
+            state.timers[timer] = (id, instant, task)
         }
     }
 
-    private func forget(_ timer: SyncTimer, _ id: UInt64) {
+    /// The time has come; `false` if the timer was set anew, or cancelled, just then.
+    private func beginFiring(_ timer: SyncTimer, _ id: UInt64) -> Bool {
         state.withLock { state in
-            if state.timers[timer]?.id == id { state.timers[timer] = nil }
+            guard state.timers[timer]?.id == id else { return false }
+            state.timers[timer] = nil
+            state.firing += 1
+            return true
         }
+    }
+
+    private func endFiring() {
+        state.withLock { $0.firing -= 1 }
     }
 
     func cancel(_ timer: SyncTimer) {
@@ -108,6 +132,7 @@ final class EngineResources: Sendable {
             state.isEnded = true
             defer {
                 state.tasks = [:]
+                state.requests = [:]
                 state.timers = [:]
             }
             return (Array(state.tasks.values), Array(state.timers.values))

@@ -45,9 +45,13 @@ extension ParkedChange: Equatable where Model: Equatable {}
 
 /// What becomes of the app's data after the user removed it from the cloud.
 public enum PurgeAnswer: Hashable, Sendable {
-    /// Everything that this device has is uploaded into a new zone.
+    /// Everything that this device has is uploaded into a new zone: what the cloud had, and the edits that it
+    /// never had. What the app has deleted since stays away.
     case uploadAgain
-    /// Everything that the cloud had is removed from this device; edits that it never had are kept.
+    /// Everything that the cloud had is removed from this device, and is told as `.deleted`.
+    ///
+    /// Edits that the cloud never had are kept, and go into a new zone: also those of records that it had, and
+    /// those made since the purge, which are new data. To be rid of them as well, `discard` them first.
     case removeLocal
 }
 
@@ -79,6 +83,8 @@ public struct SyncDiagnostics: Hashable, Sendable {
     public var parkedCount: Int
     /// Records of which the app has still to be told something.
     public var undeliveredCount: Int
+    /// Records of which the cloud's value could not be decoded since the engine was opened, in order of names.
+    public var undecodable: [String] = []
     /// When a fetch last reached the end of the feed.
     public var lastFetch: Date?
     /// The directory of the state; `nil` in memory.

@@ -18,10 +18,10 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         var description: String {
             switch self {
             case .otherRecordName(let expected, let found):
-                "The resolver returned a model with the record name \"\(found)\" for \"\(expected)\"; "
+                "The resolver returned a model with the record name \(found.quoted) for \(expected.quoted); "
                     + "a conflict cannot rename a record."
             case .asset(let field):
-                "The field \"\(field)\" is a file. This database does not carry assets: "
+                "The field \(field.quoted) is a file. This database does not carry assets: "
                     + "store the bytes as Data, or leave the field out."
             case .tooNew(let found, let known):
                 "The record was written with schema version \(found), this app knows \(known); update the app."
@@ -62,38 +62,6 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
             throw Failure.otherRecordName(expected: record.recordID.recordName, found: model.recordName)
         }
         return model
-    }
-
-    /// An error in words, with its place, without the contents of the model.
-    func describe(_ error: any Error) -> String {
-        switch error {
-        case let error as EncodingError:
-            if case .invalidValue(_, let context) = error { return describe(context) }
-            return "\(error)"
-        case let error as DecodingError:
-            switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context),
-                .keyNotFound(_, let context), .dataCorrupted(let context):
-                return describe(context)
-            @unknown default: return "\(error)"
-            }
-        default:
-            return "\(error)"
-        }
-    }
-
-    private func describe(_ context: EncodingError.Context) -> String {
-        describe(context.codingPath, context.debugDescription, context.underlyingError)
-    }
-
-    private func describe(_ context: DecodingError.Context) -> String {
-        describe(context.codingPath, context.debugDescription, context.underlyingError)
-    }
-
-    private func describe(_ path: [any CodingKey], _ text: String, _ cause: (any Error)?) -> String {
-        if let cause = cause as? RecordCodingError { return "\(cause)" }
-        let place = path.map(\.stringValue).joined(separator: ".")
-        return place.isEmpty ? text : "\(place): \(text)"
     }
 }
 

@@ -42,7 +42,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (resolveDeletion(of: client, contents.item), true)
         }
         if client.agrees(with: server) { return (.confirmed(contents.item.client), false) }
-        for write in contents.lost where write.record.agrees(with: server) {
+        for write in contents.lost where write.record.agrees(with: server) && write.record.isEdit(in: server)
+        {
             return (.confirmed(write.handle), false)
         }
         return (resolve(client, server, contents), true)
@@ -117,6 +118,12 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 }
 
 extension Record {
+    /// Whether the server's record may be this very edit: somebody may have written equal contents since.
+    fileprivate func isEdit(in server: Record) -> Bool {
+        guard let editDate, let found = server.editDate else { return true }
+        return editDate == found
+    }
+
     /// When the edit in the cloud was made: what its writer says, unless that is later than the save itself.
     var cloudEditDate: Date {
         let saved = systemFields?.modificationDate

@@ -65,21 +65,9 @@ struct StateLocation: Sendable {
             configuration.containerIdentifier ?? Bundle.main.bundleIdentifier
             ?? ProcessInfo.processInfo.processName
         let parts = [container, database.identifier, database.scope.rawValue, zoneID.zoneName]
-        return parts.reduce(dataDirectory.appending(path: "CodableSync")) { path, part in
+        return parts.reduce(DataDirectory.path.appending(path: "CodableSync")) { path, part in
             path.appending(path: fileName(for: part))
         }
-    }
-
-    /// The user's directory for the data of apps.
-    private static var dataDirectory: String {
-        #if canImport(Darwin)
-            return URL.applicationSupportDirectory.path
-        #else
-            if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-                return path
-            }
-            return NSHomeDirectory().appending(path: ".local/share")
-        #endif
     }
 
     /// A name that any file system takes; different parts give different names.
@@ -137,12 +125,17 @@ struct StateLocation: Sendable {
             return try work()
         } catch StateDirectory.Failure.inUse(let owner) {
             throw SyncError.stateInUse(by: owner)
+        } catch StateDirectory.Failure.full(let detail) {
+            throw SyncError.storageFull(detail)
         } catch StateDirectory.Failure.tooNew(let detail) {
             throw SyncError.stateTooNew(detail)
         } catch StateDirectory.Failure.unreadable(let detail) {
             throw SyncError.stateUnreadable(detail)
         } catch StateDirectory.Failure.foreign(let detail) {
             throw SyncError.configuration("storage: \(detail)")
+        } catch let error as FileError {
+            throw error.isOutOfSpace
+                ? SyncError.storageFull(error.message) : SyncError.stateUnreadable(error.message)
         } catch JournalFailure.storageFull(let detail) {
             throw SyncError.storageFull(detail)
         } catch JournalFailure.unreadable(let detail) {
@@ -183,31 +176,5 @@ struct StateLocation: Sendable {
             opened.store.close()
             throw error
         }
-    }
-
-    /// After damage everything readable is kept, and the zone is fetched in full.
-    private func recover(
-        _ opened: JSONStateStore.Opened,
-        _ state: inout SyncState,
-        _ now: Moment
-    ) throws -> [String] {
-        var messages: [String] = []
-        if opened.recovery.droppedTailBytes > 0 {
-            messages.append(
-                "\(opened.recovery.droppedTailBytes) bytes at the end of the journal were cut off: "
-                    + "they belong to a change that no call has returned for."
-            )
-        }
-        messages += opened.recovery.damages.map(\.description)
-        guard !messages.isEmpty else { return [] }
-        var entries = messages.map { message in
-            JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
-        }
-        if opened.recovery.isDamaged { entries.append(.listingBegan) }
-        try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
-        for entry in entries { state.apply(entry) }
-        // The damaged files are kept aside; a snapshot takes their place, so that this is said once.
-        if opened.recovery.isDamaged { try opened.store.compact() }
-        return messages
     }
 }

@@ -46,16 +46,24 @@ public struct SyncConfiguration: Sendable {
     /// Whether the engine sends and fetches by itself; if not, only `sync` and its parts talk to the cloud.
     public var automaticallySyncs = true
     /// The zone's name; the model's record type if left out.
+    ///
+    /// 1 to 255 ASCII characters, the first no underscore.
     public var zoneName: String?
     /// The container's identifier; the bundle's, or the name of the executable, if left out.
+    ///
+    /// 1 to 255 ASCII letters, digits, points, hyphens and underscores.
     public var containerIdentifier: String?
     /// How it is known when an edit was made.
     public var editDates = EditDates.recordField
     /// How long after a fetch the next one begins, where nothing else asks for it; `nil` never.
+    ///
+    /// 1 second to 365 days.
     public var pollInterval: Duration? = .seconds(300)
-    /// How long a request may take before its response counts as lost.
+    /// How long a request may take before its response counts as lost: above zero, at most a day.
     public var requestDeadline: Duration = .seconds(60)
     /// The most records in a page of a fetch; the database's own number if left out.
+    ///
+    /// 1 to the `maximumPageSize` of the database's limits.
     public var fetchPageSize: Int?
     /// Whether changes that nobody takes are kept for a later stream.
     public var keepsUndelivered = true

@@ -3,7 +3,7 @@ import RecordCoding
 /// The door to the state, and what the machine's actions become.
 extension SyncEngine {
     nonisolated var now: Moment {
-        var moment = configuration.clock.now
+        var moment = clock.now
         if let date = configuration.date { moment.wall = date() }
         return moment
     }
@@ -46,6 +46,7 @@ extension SyncEngine {
         case .emit(let event): emit(event)
         case .emitLoading(let event): emitLoading(event)
         case .report(let status):
+            guard status != currentStatus else { break }
             currentStatus = status
             statusHub.send(status)
         case .reportAccount(let status):
@@ -65,7 +66,7 @@ extension SyncEngine {
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {
         let session = session
-        resources.setTimer(timer, at: instant, on: configuration.clock) { [weak self] in
+        resources.setTimer(timer, at: instant, on: clock) { [weak self] in
             await self?.fire(timer, session)
         }
     }
@@ -89,36 +90,32 @@ extension SyncEngine {
 
     // MARK: Events that carry contents
 
+    /// Loads what the event carries, and tells of it.
+    ///
+    /// At once, since what is given up is not kept for long; mostly it came with what is being processed.
     private func emitLoading(_ event: ContentsEvent) {
-        let staged = staged
-        let journal = journal
-        let session = session
-        resources.run { [weak self] in
-            guard let event = Self.loaded(event, staged, journal) else { return }
-            await self?.emit(event, session)
+        do {
+            emit(try loaded(event))
+        } catch {
+            emit(.stateUnwritable("The contents of an event cannot be read: \(error)"))
         }
     }
 
-    private static func loaded(
-        _ event: ContentsEvent,
-        _ staged: [ContentHandle: Record],
-        _ journal: JournalLane?
-    ) -> SyncEvent? {
-        func load(_ handle: ContentHandle) throws -> Record? {
-            try staged[handle] ?? journal?.load([handle])[handle]
+    private func loaded(_ event: ContentsEvent) throws -> SyncEvent {
+        switch event {
+        case .discarded(let name, let handle, let reason):
+            .discarded(recordName: name, try load(handle), reason)
+        case .editOfDeleted(let name, let handle, let kept):
+            .editOfDeleted(recordName: name, try load(handle), kept: kept)
+        case .conflictResolved(let name, let client, let server, let outcome):
+            .conflictResolved(recordName: name, client: try load(client), server: try load(server), outcome)
         }
-        do {
-            switch event {
-            case .discarded(let name, let handle, let reason):
-                return try load(handle).map { .discarded(recordName: name, $0, reason) }
-            case .editOfDeleted(let name, let handle, let kept):
-                return try load(handle).map { .editOfDeleted(recordName: name, $0, kept: kept) }
-            case .conflictResolved(let name, let client, let server, let outcome):
-                guard let client = try load(client), let server = try load(server) else { return nil }
-                return .conflictResolved(recordName: name, client: client, server: server, outcome)
-            }
-        } catch {
-            return .stateUnwritable("The contents of an event cannot be read: \(error)")
+    }
+
+    private func load(_ handle: ContentHandle) throws -> Record {
+        guard let record = try staged[handle] ?? journal?.load([handle])[handle] else {
+            throw ModelCoding<Model>.Failure.missing
         }
+        return record
     }
 }

@@ -17,7 +17,7 @@ extension SyncEngine {
     private func hand(_ element: Element, to stream: StreamID, _ session: Int) {
         guard session == self.session else {
             // It is a former user's, and comes again when that user does; the stream still waits.
-            return process(.undecodable(stream, names: [], isEmpty: true))
+            return process(.undecodable(stream, [], isEmpty: true))
         }
         report(element, of: stream)
         // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
@@ -25,19 +25,24 @@ extension SyncEngine {
     }
 
     private func report(_ element: Element, of stream: StreamID) {
-        guard !element.undecodable.isEmpty else { return }
-        for (name, reason) in element.undecodable {
-            emit(.undecodable(recordName: name, reason: reason))
+        let isEmpty = element.change == nil
+        if let failure = element.failure {
+            emit(.stateUnwritable("Changes cannot be read from the disk now: \(failure)"))
+            let isLast = isEmpty && element.undecodable.isEmpty
+            process(.unread(stream, element.unread, isEmpty: isLast))
         }
-        process(
-            .undecodable(stream, names: element.undecodable.map(\.name), isEmpty: element.change == nil)
-        )
+        if !element.undecodable.isEmpty {
+            process(.undecodable(stream, element.undecodable, isEmpty: isEmpty))
+        }
     }
 
     /// An element of `changes`, decoded as far as it can be.
     private struct Element: Sendable {
         var change: ModelChange<Model>?
-        var undecodable: [(name: String, reason: String)] = []
+        var undecodable: [UndecodableChange] = []
+        /// Records whose contents cannot be read now, and why.
+        var unread: [String] = []
+        var failure: (any Error)?
 
         init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
             guard let first = items.first else { return }
@@ -45,19 +50,28 @@ extension SyncEngine {
                 change = .deleted(items.map(\.name))
                 return
             }
-            var models: [Model] = []
-            for item in items {
-                do {
-                    guard let handle = item.kind.handle,
-                        let record = try journal?.load([handle])[handle]
-                    else { throw ModelCoding<Model>.Failure.missing }
-                    models.append(try coding.decode(record))
-                } catch {
-                    undecodable.append((item.name, coding.describe(error)))
-                }
-            }
+            let models = items.compactMap { model(of: $0, coding, journal) }
             if models.isEmpty { return }
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
+        }
+
+        private mutating func model(
+            of item: DeliveryItem,
+            _ coding: ModelCoding<Model>,
+            _ journal: JournalLane?
+        ) -> Model? {
+            do {
+                guard let handle = item.kind.handle, let record = try journal?.load([handle])[handle] else {
+                    throw ModelCoding<Model>.Failure.missing
+                }
+                return try coding.decode(record)
+            } catch let error where error is FileError || error is JournalFailure {
+                unread.append(item.name)
+                failure = error
+            } catch {
+                undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
+            }
+            return nil
         }
     }
 
@@ -68,13 +82,15 @@ extension SyncEngine {
         let journal = journal
         let session = session
         resources.run { [weak self] in
-            var results: [(item: ReconcileItem, outcome: Reconciliation, wasAsked: Bool)] = []
+            var results: [ReconciledContents] = []
             var failure: (any Error)?
             for item in items {
                 do {
                     let contents = try ConflictContents(loading: item, from: journal)
                     let (outcome, wasAsked) = reconciler.reconcile(contents)
-                    results.append((item, outcome, wasAsked))
+                    results.append(
+                        ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
+                    )
                 } catch {
                     // The files cannot be read now: the conflict stays open, and is met again later.
                     failure = error
@@ -88,14 +104,17 @@ extension SyncEngine {
         }
     }
 
-    private func take(_ results: [(item: ReconcileItem, outcome: Reconciliation, wasAsked: Bool)]) {
+    private func take(_ results: [ReconciledContents]) {
         var contents: [ContentHandle: Record] = [:]
         let reconciled = results.map { result in
-            Reconciled(
-                item: result.item,
+            let item = result.contents.item
+            // Both sides go along: the event that tells of the conflict carries them.
+            contents[item.client] = result.contents.client
+            if let server = item.server { contents[server] = result.contents.server }
+            return Reconciled(
+                item: item,
                 resolution: resolution(result.outcome, &contents),
-                wasAsked: result.wasAsked,
-                keepsClient: result.outcome.keepsClient
+                wasAsked: result.wasAsked
             )
         }
         process(.reconciled(reconciled), contents: contents)
@@ -110,21 +129,25 @@ extension SyncEngine {
         case .client: return .client
         case .server: return .server
         case .failed(let reason): return .failed(reason)
-        case .merged(let record, let edited), .redated(let record, let edited):
-            let handle = newHandle()
-            contents[handle] = record
-            return .merged(handle, size: record.size, edited: edited)
+        case .redated(let record, let edited):
+            return .redated(stage(record, &contents), size: record.size, edited: edited)
+        case .merged(let record, let edited):
+            return .merged(stage(record, &contents), size: record.size, edited: edited)
         }
+    }
+
+    private func stage(_ record: Record, _ contents: inout [ContentHandle: Record]) -> ContentHandle {
+        let handle = newHandle()
+        contents[handle] = record
+        return handle
     }
 }
 
-extension Reconciliation {
-    fileprivate var keepsClient: Bool {
-        switch self {
-        case .client, .redated: true
-        case .confirmed, .merged, .server, .failed: false
-        }
-    }
+/// A conflict with its contents, and what came of it.
+private struct ReconciledContents: Sendable {
+    var contents: ConflictContents
+    var outcome: Reconciliation
+    var wasAsked: Bool
 }
 
 extension Undelivered.Kind {

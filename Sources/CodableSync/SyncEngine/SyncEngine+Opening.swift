@@ -44,7 +44,7 @@ extension SyncEngine {
     }
 
     private func open() async throws {
-        try checkConfiguration()
+        try configuration.check(for: Model.self, in: zoneID, on: database)
         registration = try ModelRegistry.shared.enter(Model.self, zoneID, of: database)
         let opened = try await location.open(at: now)
         if case .closed = phase {
@@ -56,7 +56,13 @@ extension SyncEngine {
             SyncStateMachine(state: opened.state, configuration: machineConfiguration(), at: now)
         )
         listen()
-        if configuration.automaticallySyncs { process(.start) }
+        // Streams whose requests came while the state could not be opened are served now.
+        hub.repeatRequests()
+        if isStopWanted {
+            process(.stop)
+        } else if configuration.automaticallySyncs {
+            process(.start)
+        }
     }
 
     /// Goes on with a state that was opened.
@@ -81,7 +87,7 @@ extension SyncEngine {
     private func listen() {
         let signals = database.signals
         resources.run { [weak self] in
-            for await signal in signals { await self?.process(.signal(signal)) }
+            for await signal in signals { await self?.take(signal) }
         }
     }
 
@@ -106,6 +112,14 @@ extension SyncEngine {
         }
     }
 
+    /// What is said of other zones is not for this engine.
+    private func take(_ signal: CloudSignal) {
+        if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
+            return
+        }
+        process(.signal(signal))
+    }
+
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
         if case .ended(let stream) = request {
@@ -120,10 +134,10 @@ extension SyncEngine {
         } catch {
             // Nobody called who could be told; the event says it, and a call will throw it.
             emit(.stateUnwritable((error as? SyncError)?.description ?? "\(error)"))
-            if case .next(let stream) = request { unserved.append(stream) }
+            if machine != nil, case .next(let stream) = request { unserved.append(stream) }
             return
         }
-        if case .next(let stream) = request { process(.streamRequested(stream)) }
+        if case .next(let stream) = request, hub.isAsked(stream) { process(.streamRequested(stream)) }
     }
 
     /// Streams that could not be served are, once there is a state to serve them from.
@@ -131,11 +145,14 @@ extension SyncEngine {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
         let streams = unserved
         unserved = []
-        for stream in streams { process(.streamRequested(stream)) }
+        for stream in streams where hub.isAsked(stream) { process(.streamRequested(stream)) }
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
+    ///
+    /// Called before anything else, it keeps the engine from starting by itself.
     public func stop() async {
+        isStopWanted = true
         process(.stop)
     }
 
@@ -170,33 +187,5 @@ extension SyncEngine {
         for call in calls.values { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped
-    }
-
-    private func checkConfiguration() throws {
-        do {
-            try RecordLimits.checkRecordType(Model.recordType)
-        } catch {
-            throw SyncError.configuration("recordType: \(error)")
-        }
-        do {
-            try RecordLimits.checkZoneName(zoneID.zoneName)
-        } catch {
-            throw SyncError.configuration("zoneName: \(error)")
-        }
-        if Model.schemaVersion < 1 {
-            throw SyncError.configuration("schemaVersion is \(Model.schemaVersion), it must be 1 or above.")
-        }
-        if let size = configuration.fetchPageSize, size < 1 {
-            throw SyncError.configuration("fetchPageSize is \(size), it must be 1 or above.")
-        }
-        if configuration.requestDeadline <= .zero {
-            throw SyncError.configuration("requestDeadline must be above zero.")
-        }
-        if let interval = configuration.pollInterval, interval <= .zero {
-            throw SyncError.configuration("pollInterval must be above zero; use nil for no polling.")
-        }
-        if configuration.containerIdentifier?.isEmpty == true {
-            throw SyncError.configuration("containerIdentifier is empty.")
-        }
     }
 }

@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// What is read counts as seen: an edit that follows is made on this version.
+    /// What is read counts as seen: an edit that follows is made on this version, or on none if there was none.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, it is to be deleted, or it cannot be decoded.
@@ -21,7 +21,7 @@ extension SyncEngine {
     public func models(named names: [String]) async throws -> [Model] {
         try await inOneSession {
             let shown = try shownContents(of: names)
-            process(.read(shown.map(\.name)))
+            process(.read(names))
             return try await models(of: shown)
         }
     }
@@ -88,7 +88,7 @@ extension SyncEngine {
                 ParkedChange(
                     recordName: name,
                     client: try await decodeIfPossible(name, record.pending?.handle),
-                    server: try await decodeIfPossible(name, record.known?.handle),
+                    server: try await decodeIfPossible(name, record.lastKnown?.handle),
                     reason: reason
                 )
             )
@@ -114,6 +114,7 @@ extension SyncEngine {
             pendingCount: state.pendingCount - state.parkedQueue.count,
             parkedCount: state.parkedQueue.count,
             undeliveredCount: state.deliveryQueue.count,
+            undecodable: machine.undecodableNames,
             lastFetch: state.summary.lastFetch,
             stateDirectory: stateDirectory,
             notes: Array(state.notes.suffix(SyncState.maximumNotes))

@@ -54,7 +54,7 @@ extension SyncEngine {
     func saveZone(_ request: RequestID, replacing: Bool) {
         let zoneID = zoneID
         perform(request) { database in
-            if replacing {
+            if replacing, try await Self.isUnreadable(zoneID, in: database) {
                 // Two requests: a zone can be named only once in each.
                 let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
                 if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound {
@@ -68,11 +68,20 @@ extension SyncEngine {
         }
     }
 
+    /// Whether the zone's records still cannot be read; another device may have made it anew meanwhile.
+    private static func isUnreadable(_ zoneID: ZoneID, in database: any CloudDatabase) async throws -> Bool {
+        guard case .failure(let error)? = try await database.recordZones(for: [zoneID])[zoneID] else {
+            return false
+        }
+        switch error.recovery {
+        case .uploadEverything: return true
+        case .recreateZone: return false
+        default: throw error
+        }
+    }
+
     func subscribe(_ request: RequestID) {
-        let subscription = CloudSubscription(
-            subscriptionID: "codablesync-\(zoneID.zoneName)",
-            kind: .zone(zoneID)
-        )
+        let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { database in
             try await database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
@@ -90,14 +99,9 @@ extension SyncEngine {
             var pages = 0
             while true {
                 let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
-                if let deletion = page.deletions.last(where: { $0.zoneID.isSameZone(as: zoneID) }) {
-                    fate.reason = deletion.reason
-                }
-                if page.modifications.contains(where: { $0.isSameZone(as: zoneID) }) { fate.reason = nil }
-                let isStuck = page.changeToken == fate.token
-                fate.token = page.changeToken
+                let isMoreComing = fate.take(page, about: zoneID)
                 pages += 1
-                if !page.moreComing || isStuck || pages > 1000 { return fate }
+                if !isMoreComing || pages > 1000 { return fate }
             }
         } then: { engine, result in
             engine.process(.databaseChanged(request, result))
@@ -127,13 +131,19 @@ extension SyncEngine {
         }
         var contents: [ContentHandle: Record] = [:]
         var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
+        let deleted = Set(changes.deletions.map(\.recordID))
         for (recordID, modification) in changes.modifications.sorted(by: { $0.key < $1.key }) {
             guard isUsable(recordID) else {
                 page.ignored += 1
                 continue
             }
+            if deleted.contains(recordID) {
+                // Changed, then deleted, or made anew? The record itself tells.
+                page.failed.append(recordID.recordName)
+                continue
+            }
             switch modification {
-            case .success(let record) where record.recordType == Model.recordType:
+            case .success(let record) where isOurs(record, named: recordID):
                 let version = stage(record, in: &contents)
                 page.records.append(FetchedRecord(name: recordID.recordName, version: version))
             case .success:
@@ -144,17 +154,26 @@ extension SyncEngine {
         }
         for deletion in changes.deletions {
             let isOurs = deletion.recordType == Model.recordType || deletion.recordType.isEmpty
-            if isOurs, isUsable(deletion.recordID) {
-                page.deletions.append(deletion.recordID.recordName)
-            } else {
+            guard isOurs, isUsable(deletion.recordID) else {
                 page.ignored += 1
+                continue
+            }
+            if changes.modifications[deletion.recordID] == nil {
+                page.deletions.append(deletion.recordID.recordName)
             }
         }
         process(.fetched(request, .success(page)), contents: contents)
     }
 
+    /// Whether it is a name that a record of this engine can have.
     private func isUsable(_ recordID: RecordID) -> Bool {
-        !recordID.recordName.isEmpty && recordID.recordName.utf8.count <= RecordLimits.maximumNameLength
+        let length = recordID.recordName.utf8.count
+        return 1...RecordLimits.maximumNameLength ~= length && recordID.zoneID.isSameZone(as: zoneID)
+    }
+
+    private func isOurs(_ record: Record, named recordID: RecordID) -> Bool {
+        record.recordType == Model.recordType && record.recordID.recordName == recordID.recordName
+            && record.recordID.zoneID.isSameZone(as: zoneID)
     }
 
     /// Gives a record of the server a handle, and says in short what it is.
@@ -165,8 +184,16 @@ extension SyncEngine {
             changeTag: record.recordChangeTag ?? "",
             handle: handle,
             hash: record.contentHash,
-            modified: record.systemFields?.modificationDate?.rounded
+            modified: record.systemFields?.modificationDate.flatMap(plausible),
+            size: record.size
         )
+    }
+
+    /// A server's date, if it can be one: with any other nothing is decided.
+    private func plausible(_ date: Date) -> Date? {
+        // CloudKit began in 2014. A day ahead is a clock that is wrong, more is no date.
+        let first = Date(timeIntervalSince1970: 1_388_534_400)
+        return date > first && date < now.wall.addingTimeInterval(86_400) ? date.rounded : nil
     }
 
     func lookUp(_ request: RequestID, _ names: [String]) {
@@ -186,6 +213,14 @@ extension SyncEngine {
         _ contents: inout [ContentHandle: Record]
     ) -> LookedUp {
         switch results[recordID] {
+        case .success(let record)? where !isOurs(record, named: recordID):
+            let message =
+                "The cloud has a record of the type \(record.recordType.quoted) under this name. "
+                + "It is not overwritten."
+            return LookedUp(
+                name: recordID.recordName,
+                result: .failure(CloudError(.invalidArguments, message: message))
+            )
         case .success(let record)?:
             return LookedUp(name: recordID.recordName, result: .success(stage(record, in: &contents)))
         case .failure(let error)? where error.recovery == .acceptDeletion:
@@ -213,7 +248,7 @@ extension CloudError {
         } else if error is CancellationError {
             self.init(.operationCancelled)
         } else {
-            self.init(.unknown("\(type(of: error))"), message: "\(error)")
+            self.init(.unknown("\(type(of: error))"), message: "\(error)".abbreviated(to: 400))
         }
     }
 

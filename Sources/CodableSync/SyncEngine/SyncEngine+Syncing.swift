@@ -19,6 +19,9 @@ extension SyncEngine {
 
     /// Sends what is queued, and returns when it has been tried.
     ///
+    /// For an app that is about to be suspended, as when it resigns active: nothing is fetched, and a wait after a
+    /// failure is ended.
+    ///
     /// - Returns: What was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
     @discardableResult
@@ -27,6 +30,9 @@ extension SyncEngine {
     }
 
     /// Fetches, and returns when a fetch that began after the call has ended.
+    ///
+    /// Conflicts that it finds are decided before it returns, except where the record is being sent just then: that
+    /// request is not waited for.
     ///
     /// - Returns: What was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
@@ -52,37 +58,13 @@ extension SyncEngine {
         try await call { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
     }
 
-    /// Takes a push in.
-    ///
-    /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: Whether it was for this engine, and whether it brought anything.
-    public nonisolated(nonsending) func handleNotification(
-        _ userInfo: [AnyHashable: Any]
-    ) async -> NotificationOutcome {
-        guard let notification = database.notification(from: userInfo), isOurs(notification) else {
-            return .notOurs
-        }
-        do {
-            return try await fetchChanges().fetched > 0 ? .newData : .noData
-        } catch {
-            // The hint is kept by the cloud: whatever it was about comes with the next fetch.
-            return .noData
-        }
-    }
-
-    private nonisolated func isOurs(_ notification: CloudNotification) -> Bool {
-        if let zone = notification.zoneID, !zone.isSameZone(as: zoneID) { return false }
-        if let container = notification.containerIdentifier, let ours = configuration.containerIdentifier {
-            return container == ours
-        }
-        return true
-    }
-
     // MARK: Parts
 
-    private func sync(_ parts: SyncParts) async throws -> SyncSummary {
+    func sync(_ parts: SyncParts) async throws -> SyncSummary {
         try Task.checkCancellation()
         try await ready(isForSync: true)
+        // It may have been closed while it was being opened.
+        guard machine != nil else { throw SyncError.closed }
         lastCall += 1
         let call = lastCall
         let answer = await withTaskCancellationHandler {

@@ -94,8 +94,10 @@ extension SyncEngine {
     // MARK: Parts
 
     private func begin() async throws {
+        isStopWanted = false
         try await ready()
-        process(.start)
+        // Stopped again while it was being opened: the last word counts.
+        if !isStopWanted { process(.start) }
     }
 
     /// Every model as the record to store, or every reason why one cannot be.
@@ -120,7 +122,7 @@ extension SyncEngine {
                 )
             }
         }
-        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+        if !invalid.isEmpty { throw try refusal(of: invalid) }
         return records
     }
 
@@ -133,7 +135,13 @@ extension SyncEngine {
                 invalid.append(SyncError.InvalidModel(recordName: name, reason: "\(error)"))
             }
         }
-        if !invalid.isEmpty { throw SyncError.invalidModels(invalid) }
+        if !invalid.isEmpty { throw try refusal(of: invalid) }
+    }
+
+    /// Where the configuration is wrong, that is the reason, and not the models.
+    private nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
+        try configuration.check(for: Model.self, in: zoneID, on: database)
+        return .invalidModels(invalid)
     }
 
     private nonisolated func unique(_ names: [String]) -> [String] {

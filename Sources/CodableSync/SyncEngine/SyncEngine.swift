@@ -15,6 +15,7 @@ public import RecordCoding
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
+    nonisolated let clock: SteadyClock
     let coding: ModelCoding<Model>
     let zoneID: ZoneID
 
@@ -24,7 +25,7 @@ public actor SyncEngine<Model: RecordCodable> {
     let statusHub: Broadcaster<SyncStatus>
     let accountHub: Broadcaster<AccountStatus>
     /// What must be ended when the engine ends, in whatever way.
-    let resources: EngineResources
+    nonisolated let resources: EngineResources
 
     // The actor's own.
     var phase = Phase.new
@@ -55,6 +56,9 @@ public actor SyncEngine<Model: RecordCodable> {
     var stateDirectory: String?
     var lastAccountStatus: AccountStatus?
     var currentStatus = SyncStatus.stopped
+    /// The app's last word before the state was open was `stop`.
+    var isStopWanted = false
+    var handled = HandledNotifications()
 
     enum Phase {
         case new
@@ -73,12 +77,13 @@ public actor SyncEngine<Model: RecordCodable> {
     public init(database: any CloudDatabase = .default, configuration: SyncConfiguration = .init()) {
         self.database = database
         self.configuration = configuration
+        clock = SteadyClock(configuration.clock)
         zoneID = ZoneID(zoneName: configuration.zoneName ?? Model.recordType)
         coding = ModelCoding(zoneID: zoneID, writesEditDates: configuration.editDates == .recordField)
         let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Model>.Request.self)
         hub = ChangeHub(requests: continuation)
         eventHub = Broadcaster(limit: 1000, replaysLatest: false) { .dropped(count: $0) }
-        statusHub = Broadcaster(limit: 1, replaysLatest: true)
+        statusHub = Broadcaster(limit: 1, replaysLatest: true, initial: .stopped)
         accountHub = Broadcaster(limit: 1, replaysLatest: true)
         resources = EngineResources { [hub, eventHub, statusHub, accountHub] in
             hub.finish()
@@ -98,6 +103,20 @@ public actor SyncEngine<Model: RecordCodable> {
     /// again: to the next stream, or after a restart. Leaving the loop does not accept the element. A stream is
     /// live from its first request; several live ones each get every change, and a change is done when all
     /// have accepted it. One stream is for one loop.
+    ///
+    /// - A stream that is kept in a variable after its loop was left is still live, and holds what it has back,
+    ///   until the variable is gone. One that is never asked holds nothing back.
+    /// - Two tasks that share a stream share its elements; the next request of either accepts what was handed out
+    ///   before it, and the end of one loop ends the other. What was not accepted then comes again.
+    /// - An operator that reads ahead, such as a buffer, asks ahead, and so accepts what its loop has not seen yet.
+    ///   Take elements straight from the stream where a crash must not lose one.
+    /// - Changes of one record are coalesced to the newest, a deletion included. An element holds at most 200
+    ///   records. What is not accepted is kept on disk, not in memory.
+    /// - A loop that holds an element while 1000 changes come for it is reported once by
+    ///   ``SyncEvent/streamStalled(waiting:)``.
+    /// - An element that was not accepted when the process ended may be what ended it: after the next launch its
+    ///   records come one at a time, after all others, and one that came alone and was not accepted comes last. A
+    ///   record over which the app crashes each time holds up no other.
     public nonisolated var changes: AsyncStream<ModelChange<Model>> { hub.stream() }
 
     /// What happens in the engine, for people and logs; a stream keeps the newest 1000 and counts the others.

@@ -5,13 +5,19 @@ extension String {
     package var quoted: String { "\"\(abbreviated)\"" }
 
     /// The string for use in a message: at most 80 characters, control characters escaped.
-    package var abbreviated: String {
+    package var abbreviated: String { abbreviated(to: 80) }
+
+    /// The string for use in a message, control characters escaped: for whole sentences of somebody else.
+    ///
+    /// - Parameter limit: The most characters that it may have.
+    /// - Returns: The string as far as it fits, with a sign where it goes on.
+    package func abbreviated(to limit: Int) -> String {
         var text = ""
         var count = 0
         for scalar in unicodeScalars {
             let piece = scalar.isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
             count += piece.unicodeScalars.count
-            guard count < 80 else { return text + "…" }
+            guard count < limit else { return text + "…" }
             text += piece
         }
         return text

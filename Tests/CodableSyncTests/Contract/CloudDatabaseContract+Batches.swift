@@ -90,6 +90,7 @@ extension CloudDatabaseContract {
         _ = try await fetch(id("elsewhere", in: otherZoneID), from: database)
     }
 
+    // BK-07
     func testOneFailureLeavesTheRestOfANonAtomicRequest() async throws {
         let database = try await makeDatabaseWithZones()
         let stale = try await save(record("stale"), to: database)
@@ -162,6 +163,7 @@ extension CloudDatabaseContract {
         let database = try await makeDatabaseWithZones()
         let limit = database.limits.maximumItems
         let names = (0..<limit).map { "r\($0)" }
+        let one = try await save(record("one"), to: database)
 
         let saving = await code {
             _ = try await database.modifyRecords(
@@ -178,9 +180,14 @@ extension CloudDatabaseContract {
         XCTAssertEqual(saving, .limitExceeded)
         XCTAssertEqual(lookingUp, .limitExceeded)
         let stored = try await changes(in: database)
-        XCTAssertEqual(stored.modifications.count, 0)
+        XCTAssertEqual(
+            stored.modifications,
+            [id("one"): .success(one)],
+            "nothing is stored, and nothing deleted"
+        )
     }
 
+    // BK-08
     func testAsManyItemsAsTheLimitAreTaken() async throws {
         let database = try await makeDatabaseWithZones()
         let records = (0..<database.limits.maximumItems).map { record("r\($0)") }

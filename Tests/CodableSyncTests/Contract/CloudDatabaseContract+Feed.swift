@@ -3,6 +3,7 @@ import XCTest
 
 // Reference, 19.5: a zone's change feed; BK-11.
 extension CloudDatabaseContract {
+    // BK-11
     func testTheFeedBringsEachRecordOnceInItsNewestVersion() async throws {
         let database = try await makeDatabaseWithZones()
         let first = try await save(record("a", ["n": 1]), to: database)
@@ -16,6 +17,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(changes.deletions, [])
     }
 
+    // BK-11
     func testTheFeedBringsOnlyWhatCameAfterTheToken() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a"), to: database)
@@ -109,6 +111,41 @@ extension CloudDatabaseContract {
         let known = Set(page.modifications.keys).union(rest.modifications.keys).subtracting([seen])
         let all = Set((1...5).map { id("r\($0)") }).subtracting([seen])
         XCTAssertEqual(known, all)
+    }
+
+    // BK-11
+    func testTheFeedAndItsTokensAreTheSameAfterARestart() async throws {
+        let database = try await makeDatabaseWithZones()
+        try await save(record("a"), to: database)
+        try await save(record("b"), to: database)
+        let token = try await changes(in: database).changeToken
+        try await save(record("c"), to: database)
+        try await delete(id("a"), from: database)
+        let whole = try await changes(in: database)
+        let news = try await changes(in: database, since: token)
+        let page = try await database.recordZoneChanges(
+            inZoneWith: zoneID,
+            since: nil,
+            desiredKeys: nil,
+            resultsLimit: 1
+        )
+        let rest = try await changes(in: database, since: page.changeToken)
+
+        let again = try await restart(database)
+
+        for (before, since) in [(whole, nil), (news, token), (rest, page.changeToken)]
+            as [(ZoneChanges, ChangeToken?)]
+        {
+            let after = try await changes(in: again, since: since)
+            XCTAssertEqual(after.modifications, before.modifications)
+            XCTAssertEqual(after.deletions, before.deletions)
+        }
+        let nothing = try await changes(in: again, since: news.changeToken)
+        XCTAssertEqual(nothing.modifications.count + nothing.deletions.count, 0)
+        let saved = try await save(record("d"), to: again)
+        let last = try await changes(in: again, since: news.changeToken)
+        XCTAssertEqual(last.modifications, [id("d"): .success(saved)])
+        XCTAssertEqual(last.deletions, [])
     }
 
     // BK-11

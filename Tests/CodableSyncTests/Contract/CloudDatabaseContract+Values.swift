@@ -130,19 +130,25 @@ extension CloudDatabaseContract {
     // BK-15
     func testAChildMayComeBeforeItsParentInOneRequestButNotAlone() async throws {
         let database = try await makeDatabaseWithZones()
-        let alone = try await outcome(of: record("child", parent: "parent"), in: database)
-        XCTAssertEqual(alone.code, .referenceViolation)
+        for isAtomic in [true, false] {
+            let (child, parent) = ("child\(isAtomic)", "parent\(isAtomic)")
+            let alone = try await outcome(of: record(child, parent: parent), in: database)
+            XCTAssertEqual(alone.code, .referenceViolation)
+            let missing = try await lookUp(id(child), in: database)
+            XCTAssertEqual(missing.code, .unknownItem, "nothing is stored")
 
-        let result = try await database.modifyRecords(
-            saving: [record("child", parent: "parent"), record("parent")],
-            deleting: [],
-            savePolicy: .ifServerRecordUnchanged,
-            atomically: true
-        )
+            let result = try await database.modifyRecords(
+                saving: [record(child, parent: parent), record(parent)],
+                deleting: [],
+                savePolicy: .ifServerRecordUnchanged,
+                atomically: isAtomic
+            )
 
-        XCTAssertEqual(result.saveResults.values.compactMap(\.code), [])
-        let child = try await fetch(id("child"), from: database)
-        XCTAssertEqual(child.parent?.recordName, "parent")
+            XCTAssertEqual(result.saveResults.count, 2)
+            XCTAssertEqual(result.saveResults.values.compactMap(\.code), [])
+            let stored = try await fetch(id(child), from: database)
+            XCTAssertEqual(stored.parent?.recordName, parent)
+        }
     }
 
     func testAPlainReferenceMayPointNowhere() async throws {

@@ -22,6 +22,20 @@ class CloudDatabaseContract: XCTestCase {
         throw XCTSkip("The contract itself has no database; its subclasses do.")
     }
 
+    /// A database whose ledger does what is not documented in a certain way; `nil` if that cannot be chosen.
+    func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? { nil }
+
+    /// A connection to the same database after everything that has it open has ended and begun anew.
+    func restart(_ database: any CloudDatabase) async throws -> any CloudDatabase {
+        try await makeSecondConnection()
+    }
+
+    /// Puts the account into a state; `false` if there is always an account.
+    func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool { false }
+
+    /// Whether a conflict brings a copy of the server's record; over web services it does not.
+    var conflictsCarryTheServerRecord: Bool { true }
+
     #if canImport(ObjectiveC)
         /// There is nothing to run without a database; elsewhere the tests of this class are skipped.
         override class var defaultTestSuite: XCTestSuite {

@@ -13,6 +13,16 @@ final class FakeDatabaseContractTests: CloudDatabaseContract {
         cloud.database(user: "alice")
     }
 
+    override func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? {
+        FakeCloud(options: options).database(user: "alice")
+    }
+
+    override func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool {
+        guard let device = database as? FakeDatabase else { return false }
+        device.account = status
+        return true
+    }
+
     // A class without a test of its own is not found on Linux.
     func testTheCloudIsTheSameOnAllItsDevices() async throws {
         let phone = try await makeDatabase()

@@ -38,7 +38,7 @@ final class ZoneTests: XCTestCase {
                 try await device.engine.sync()
                 XCTFail("a purge was overlooked")
             } catch {
-                XCTAssertEqual(error as? SyncError, .waitingForDecision)
+                XCTAssertEqual(error as? SyncError, .waitingForDecision(.purged))
             }
             XCTAssertEqual(stored, [])
             let kept = try await device.engine.allModels()
@@ -53,7 +53,7 @@ final class ZoneTests: XCTestCase {
     func testAPurgeThatTheAppAcceptsRemovesWhatTheCloudHad() async throws {
         let device = try await makeDevice()
         try cloud.purgeZone(zoneID, user: "alice")
-        do { try await device.engine.sync() } catch SyncError.waitingForDecision {}
+        do { try await device.engine.sync() } catch SyncError.waitingForDecision(.purged) {}
         try await device.engine.resolvePurge(.removeLocal)
         try await device.engine.sync()
         let left = try await device.engine.allModels()

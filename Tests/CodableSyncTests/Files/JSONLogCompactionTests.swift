@@ -84,7 +84,7 @@ final class JSONLogCompactionTests: XCTestCase {
         let bytes = try XCTUnwrap(fileSystem.bytes(at: path))
         var damaged = bytes
         damaged[bytes.count / 2] ^= 4
-        for (row, contents) in [damaged, Array(bytes[..<(bytes.count / 2)]), Array(bytes.dropLast())]
+        for (row, contents) in [damaged, Array(bytes[..<(bytes.count / 2)]), Array(bytes.dropLast(2))]
             .enumerated()
         {
             let copy = fileSystem.crashed(keeping: .allWrites)

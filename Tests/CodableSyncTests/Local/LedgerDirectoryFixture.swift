@@ -8,7 +8,7 @@ enum LedgerDirectoryFixture {
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     static func directory(
-        _ fileSystem: SimulatedFileSystem,
+        _ fileSystem: any FileSystem,
         compactionSize: UInt64 = 1 << 20
     ) -> LedgerDirectory {
         LedgerDirectory(

@@ -4,21 +4,45 @@ import XCTest
 
 /// The contract of every database, on a directory; each connection has a memory of its own.
 final class LocalDatabaseContractTests: CloudDatabaseContract {
-    private var directory: TemporaryDirectory?
+    private var directories: [TemporaryDirectory] = []
+    private var databases: [LocalDatabase] = []
+
+    private func connect(_ options: LedgerOptions = LedgerOptions()) throws -> LocalDatabase {
+        let database = LocalDatabase(
+            directory: try XCTUnwrap(directories.last).url,
+            user: LocalDatabase.defaultUser,
+            options: options,
+            fileSystem: LocalFileSystem(),
+            clock: SystemClock()
+        )
+        databases.append(database)
+        return database
+    }
 
     override func makeDatabase() async throws -> any CloudDatabase {
-        let directory = try TemporaryDirectory()
-        self.directory = directory
-        return LocalDatabase(directory: directory.url)
+        directories.append(try TemporaryDirectory())
+        return try connect()
     }
 
     override func makeSecondConnection() async throws -> any CloudDatabase {
-        LocalDatabase(directory: try XCTUnwrap(directory).url)
+        try connect()
     }
 
-    override func tearDownWithError() throws {
-        try directory?.remove()
-        directory = nil
+    override func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? {
+        directories.append(try TemporaryDirectory())
+        return try connect(options)
+    }
+
+    override func restart(_ database: any CloudDatabase) async throws -> any CloudDatabase {
+        for database in databases { await database.close() }
+        return try connect()
+    }
+
+    override func tearDown() async throws {
+        for database in databases { await database.close() }
+        for directory in directories { try directory.remove() }
+        databases = []
+        directories = []
     }
 
     /// The contract is worth little for a database in which everything shares one memory.

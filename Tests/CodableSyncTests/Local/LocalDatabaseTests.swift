@@ -137,6 +137,83 @@ final class LocalDatabaseTests: XCTestCase {
         }
     }
 
+    /// They look four times a second, by their clock.
+    func testAFollowerIsToldWithinAQuarterOfASecond() async throws {
+        let clock = ManualClock()
+        let followed = LocalDatabase(
+            directory: temporary.url.appending(path: "cloud"),
+            user: "alice",
+            fileSystem: LocalFileSystem(),
+            clock: clock
+        )
+        let other = database()
+        try await save("before", to: followed)
+        var signals = followed.signals.makeAsyncIterator()
+        for round in 1...3 {
+            while clock.nextWake == nil { await Task.yield() }
+            XCTAssertEqual(clock.nextWake, .milliseconds(250 * round))
+            try await save("foreign \(round)", to: other)
+            clock.advance(by: .milliseconds(250))
+            let signal = await signals.next()
+            XCTAssertEqual(signal, .changes(in: nil))
+        }
+        await followed.close()
+        let end = await signals.next()
+        XCTAssertNil(end)
+    }
+
+    func testAClosedDatabaseHasNoMoreSignals() async throws {
+        let database = database()
+        await database.close()
+        var signals = database.signals.makeAsyncIterator()
+        let signal = await signals.next()
+        XCTAssertNil(signal)
+    }
+
+    /// D9.
+    func testListeningMakesNoDirectory() async throws {
+        let database = database()
+        var signals = database.signals.makeAsyncIterator()
+        await database.look()
+        XCTAssertEqual(try LocalFileSystem().contents(ofDirectory: temporary.path), [])
+        try await save("a", to: self.database())
+        await database.look()
+        let signal = await signals.next()
+        XCTAssertEqual(signal, .changes(in: nil))
+    }
+
+    #if os(Linux)
+        func testManyFollowersKeepNoMoreFilesOpenOverTime() async throws {
+            let writer = database()
+            try await save("a", to: writer)
+            let followers = (0..<20).map { _ in database() }
+            var counts: [Int] = []
+            for round in 0..<12 {
+                try await save("r\(round)", to: writer)
+                if round % 3 == 2 { try await writer.ledger.compact() }
+                for follower in followers {
+                    await follower.look()
+                    _ = try await follower.recordZones(for: [zone])
+                }
+                if round % 3 == 2 { counts.append(try openFiles()) }
+            }
+            XCTAssertEqual(counts, Array(repeating: counts[0], count: 4))
+            XCTAssertLessThanOrEqual(counts[0], 3 * 21)
+            for database in followers + [writer] { await database.close() }
+            XCTAssertEqual(try openFiles(), 0)
+        }
+
+        /// How many files below the test's directory this process has open.
+        private func openFiles() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+                // What the listing itself had open is gone by now, and has no path.
+                guard let path = realpath("/proc/self/fd/\(number)", nil) else { return false }
+                defer { free(path) }
+                return String(cString: path).hasPrefix(temporary.path)
+            }
+        }
+    #endif
+
     /// BK-14.
     func testDamagedFileStopsAnEngineWithAnErrorThatNamesIt() async throws {
         try await save("a", to: database())
@@ -166,16 +243,16 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     #if !canImport(Darwin)
-        func testDefaultDirectoryObeysTheDataHomeVariable() {
-            let home = URL(filePath: "/home/a", directoryHint: .isDirectory)
-            let rows: [(String?, String)] = [
-                (nil, "/home/a/.local/share/"), ("/data", "/data/"), ("", "/home/a/.local/share/"),
-                ("relative", "/home/a/.local/share/"),
+        func testDefaultDirectoryObeysTheVariablesForIt() {
+            let rows: [(variables: [String: String], path: String)] = [
+                ([:], "/home/a/.local/share"), (["XDG_DATA_HOME": "/data"], "/data"),
+                (["XDG_DATA_HOME": ""], "/home/a/.local/share"),
+                (["XDG_DATA_HOME": "relative"], "/home/a/.local/share"),
+                (["HOME": "/root/"], "/root/.local/share"), (["HOME": "relative"], "/home/a/.local/share"),
+                (["XDG_DATA_HOME": "/data/", "HOME": "/root"], "/data"),
             ]
-            for (variable, path) in rows {
-                let environment = variable.map { ["XDG_DATA_HOME": $0] } ?? [:]
-                let found = LocalDatabase.dataDirectory(environment: environment, home: home)
-                XCTAssertEqual(found.path(percentEncoded: false).withoutTrailingSlash + "/", path)
+            for (variables, path) in rows {
+                XCTAssertEqual(DataDirectory.path(environment: variables, userHome: "/home/a/"), path)
             }
             XCTAssertTrue(
                 LocalDatabase.defaultDirectory.path(percentEncoded: false).withoutTrailingSlash

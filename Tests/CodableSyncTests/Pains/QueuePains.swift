@@ -111,7 +111,7 @@ final class QueuePains: EngineScenario {
         let (phone, files) = try makeFragileDevice(Model.self)
         for number in 0..<20 { try await phone.engine.upload(Model("n\(number)", "Tea")) }
         try await phone.engine.close()
-        let path = try XCTUnwrap(files.disk.files.keys.first { $0.hasSuffix(".jsonl") })
+        let path = try XCTUnwrap(files.files.keys.first { $0.hasSuffix(".jsonl") })
         var bytes = try XCTUnwrap(files.bytes(at: path))
         let middle = bytes.count / 2
         bytes[middle] ^= 0x15
@@ -124,8 +124,8 @@ final class QueuePains: EngineScenario {
             again.events.all.contains { if case .stateRecovered = $0 { true } else { false } },
             "\(again.events.all)"
         )
-        let damaged = files.disk.files.values.contains { $0.current == bytes }
-        XCTAssertTrue(damaged, "the damaged file is kept: \(files.disk.files.keys.sorted())")
+        let damaged = files.files.values.contains(bytes)
+        XCTAssertTrue(damaged, "the damaged file is kept: \(files.files.keys.sorted())")
         try await again.engine.sync()
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), pending)
@@ -179,6 +179,6 @@ final class QueuePains: EngineScenario {
         XCTAssertLessThan(costs[4].bytes, costs[0].bytes * 12 / 10)
         XCTAssertLessThan(costs[4].calls, costs[0].calls * 12 / 10)
         XCTAssertLessThan(costs[4].bytes, 2000 * 1000)
-        XCTAssertTrue(files.disk.files.keys.allSatisfy { $0.hasPrefix("/device") })
+        XCTAssertTrue(files.files.keys.allSatisfy { $0.hasPrefix("/device") })
     }
 }

@@ -71,7 +71,12 @@ final class ValuePains: EngineScenario {
             count += 1
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             for line in lines where !line.drop(while: { $0 == " " }).hasPrefix("//") {
-                for word in words where line.contains(word) {
+                // The end of a longer word is none of them.
+                let text = " " + String(line)
+                for word in words
+                where text.ranges(of: word).contains(where: {
+                    !text[text.index(before: $0.lowerBound)].isLetter
+                }) {
                     XCTFail("\(file.lastPathComponent): \(line)")
                 }
             }

@@ -82,7 +82,7 @@ final class AccountScenariosFailing: AccountScenario {
             let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
             try await eventually("alice's are taken") { taken.withLock { $0 } == ["a-1"] }
             files.before { operation, path throws(FileError) in
-                if path.contains("/users/2") { throw FileError(operation, path, code: ENOSPC) }
+                if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
             }
             phone.account.signIn("bob")
             if !isAutomatic {

@@ -247,9 +247,11 @@ class AccountScenariosSwitching: AccountScenario {
         XCTAssertEqual(received.withLock { $0.map(\.names) }, [["a-1", "a-2", "a-3"], ["b-1"]])
         phone.account.signIn("alice")
         try await eventually("alice is back") { phone.changes.last == "bob > alice" }
-        step.yield()
-        try await eventually("alice's come again") { received.withLock { $0.count } == 3 }
-        XCTAssertEqual(received.withLock { $0.last?.names.sorted() }, ["a-1", "a-2", "a-3"])
+        // One at a time, as after any end of an engine that had handed them out.
+        for _ in 0..<3 { step.yield() }
+        try await eventually("alice's come again") {
+            received.withLock { Set($0.dropFirst(2).flatMap(\.names)) } == ["a-1", "a-2", "a-3"]
+        }
         loop.cancel()
         await loop.value
     }

@@ -211,15 +211,7 @@ private enum Unasked: ItemPolicy {
 }
 
 final class ConflictScenariosOnLocalDatabase: ConflictScenarios {
-    private var directory: TemporaryDirectory?
-
-    override func makeCloud() throws -> any TestCloud {
-        let directory = try TemporaryDirectory()
-        self.directory = directory
-        return LocalTestCloud(directory: directory.url, clock: clock)
-    }
-
-    override func tearDownWithError() throws { try directory?.remove() }
+    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
 
     func testTheDatabaseIsADirectory() throws {
         XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)

@@ -272,15 +272,7 @@ class EvolutionScenarios: EngineScenario {
 }
 
 final class EvolutionScenariosOnLocalDatabase: EvolutionScenarios {
-    private var directory: TemporaryDirectory?
-
-    override func makeCloud() throws -> any TestCloud {
-        let directory = try TemporaryDirectory()
-        self.directory = directory
-        return LocalTestCloud(directory: directory.url, clock: clock)
-    }
-
-    override func tearDownWithError() throws { try directory?.remove() }
+    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
 
     func testTheDatabaseIsADirectory() throws {
         XCTAssertTrue(try makeDevice(PlaceV1.self).database.base is LocalDatabase)

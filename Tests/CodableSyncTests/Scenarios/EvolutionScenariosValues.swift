@@ -52,7 +52,7 @@ class EvolutionScenariosValues: EngineScenario {
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [Box(id: "max", value: .max), Box(id: "min", value: .min)])
         let reason = try await refusal(Box(id: "a", value: UInt64(Int64.max) + 1))
-        XCTAssertTrue(reason.contains("value") && reason.contains("9223372036854775808"), reason)
+        XCTAssertTrue(reason.contains("\"value\"") && reason.contains("Int64"), reason)
     }
 
     /// EV-15.
@@ -238,15 +238,7 @@ enum ModuleB {
 }
 
 final class EvolutionScenariosValuesOnLocalDatabase: EvolutionScenariosValues {
-    private var directory: TemporaryDirectory?
-
-    override func makeCloud() throws -> any TestCloud {
-        let directory = try TemporaryDirectory()
-        self.directory = directory
-        return LocalTestCloud(directory: directory.url, clock: clock)
-    }
-
-    override func tearDownWithError() throws { try directory?.remove() }
+    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
 
     func testTheDatabaseIsADirectory() throws {
         XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)

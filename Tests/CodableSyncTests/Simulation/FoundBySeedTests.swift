@@ -59,4 +59,44 @@ final class FoundBySeedTests: EngineScenario {
             XCTAssertEqual(merged, Note(name, "Coffee", note: "cold"), "reads all: \(readsAll)")
         }
     }
+
+    /// Read, deleted elsewhere, looked for and not found, uploaded anew: a new record, not an edit of the deleted one.
+    func testAModelThatIsUploadedAfterItsDeletionWasReadIsCreatedAnew() async throws {
+        for readsAll in [true, false] {
+            let name = readsAll ? "a" : "b"
+            let phone: Device<Note> = try makeDevice { $0.storage = .inMemory }
+            let tablet: Device<Note> = try makeDevice { $0.storage = .inMemory }
+            try await phone.engine.upload(Note(name, "Tea", note: "hot"))
+            try await settle(phone, tablet)
+            _ = try await phone.drain()
+            try await tablet.engine.delete(recordNames: [name])
+            try await settle(tablet, phone)
+            let gone =
+                readsAll
+                ? try await phone.engine.allModels().first : try await phone.engine.model(named: name)
+            XCTAssertNil(gone)
+            pass()
+            try await phone.engine.upload(Note(name, "Coffee"))
+            try await settle(phone, tablet)
+            let model = try await tablet.engine.model(named: name)
+            XCTAssertEqual(model, Note(name, "Coffee"), "reads all: \(readsAll)")
+            try await phone.engine.delete(recordNames: [name])
+            try await settle(phone, tablet)
+        }
+    }
+
+    /// Read, deleted and uploaded anew before anything is sent: nothing of the old record comes back.
+    func testAnUploadAfterAnUnsentDeletionTakesNothingOfTheOldRecord() async throws {
+        let phone: Device<Note> = try makeDevice()
+        let tablet: Device<Note> = try makeDevice()
+        try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
+        try await settle(tablet, phone)
+        let read = try await phone.engine.model(named: "a")
+        XCTAssertEqual(read, Note("a", "Tea", note: "hot"))
+        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.upload(Note("a", "Coffee"))
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(model, Note("a", "Coffee"))
+    }
 }

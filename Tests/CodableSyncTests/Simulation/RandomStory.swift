@@ -7,6 +7,15 @@ import XCTest
 ///
 /// At its end the faults stop and everybody syncs; then nothing that a call returned for may be missing.
 final class RandomStory<Model: RandomModel> {
+    /// What a test wants of every story; what it leaves open, the seed decides.
+    struct Options {
+        var devices: Int?
+        var steps: Int?
+        var deletes: Bool?
+        /// Faults of every kind: refused and held requests, lost answers, expired tokens.
+        var everyFault = false
+    }
+
     /// A device, what its app shows, and requests that are held.
     private final class Actor {
         let device: Device<Model>
@@ -40,18 +49,21 @@ final class RandomStory<Model: RandomModel> {
     private(set) var log: [String] = []
     private(set) var failures: [String] = []
 
-    init(seed: UInt64) {
+    init(seed: UInt64, _ options: Options = Options()) {
         self.seed = seed
         var random = SplitMix64(seed: seed)
         let clock = clock
         cloud = FakeCloud(date: { clock.now.wall })
         names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
-        deletes = .random(using: &random) && .random(using: &random)
-        faults = .random(using: &random)
-        holds = .random(using: &random)
-        expires = .random(using: &random)
-        steps = .random(in: 10...50, using: &random)
-        for index in 0..<Int.random(in: 2...4, using: &random) {
+        let deletes = Bool.random(using: &random) && .random(using: &random)
+        self.deletes = options.deletes ?? deletes
+        faults = .random(using: &random) || options.everyFault
+        holds = .random(using: &random) || options.everyFault
+        expires = .random(using: &random) || options.everyFault
+        let steps = Int.random(in: 10...50, using: &random)
+        self.steps = options.steps ?? steps
+        let devices = Int.random(in: 2...4, using: &random)
+        for index in 0..<(options.devices ?? devices) {
             let pageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
             let device = Device<Model>(cloud.database(user: "alice"), clock: clock) {
                 $0.fetchPageSize = pageSize

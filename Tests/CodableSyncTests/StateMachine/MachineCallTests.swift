@@ -165,6 +165,9 @@ final class MachineCallTests: MachineTestCase {
     func testSyncAfterThePurgeTellsOfTheDecision() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), .send))
-        XCTAssertEqual(machine.failSend(CloudError(.userDeletedZone)).answers, [.failed(.waitingForDecision)])
+        XCTAssertEqual(
+            machine.failSend(CloudError(.userDeletedZone)).answers,
+            [.failed(.waitingForDecision(.purged))]
+        )
     }
 }

@@ -301,4 +301,34 @@ final class MachineConflictTests: MachineTestCase {
         guard let request = machine.lookUpRequest else { return [] }
         return machine.run(.lookedUp(request.id, .success([LookedUp(name: name, result: result)])))
     }
+
+    /// OB-02: given up while the resolver is at it.
+    func testAnEditThatIsGivenUpWhileItIsDecidedIsToldOfOnce() {
+        conflict()
+        machine.feed(.discard(machine.newCall(), names: ["A"]))
+        var actions = machine.resolve { _ in .server }
+        XCTAssertEqual(actions.loading, [.discarded(name: "A", 2, .discarded)])
+        XCTAssertEqual(machine.state.notes.map(\.kind), [.discarded])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+        // Decided, and not stored yet: for the cloud, then for this device.
+        machine.know("B", 100)
+        machine.upload("B", 101)
+        machine.answerSend { _ in .conflict(server: KnownVersion(105)) }
+        let item = machine.conflicts[0]
+        machine.feed(.reconciled([Reconciled(item: item, resolution: .server, wasAsked: true)]))
+        actions = machine.run(.discard(machine.newCall(), names: ["B"]))
+        XCTAssertEqual(actions.loading, [])
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(machine.state.notes.count, 2)
+    }
+
+    func testAnEditThatIsGivenUpOnceItWasDecidedForIsGivenUp() {
+        conflict()
+        let item = machine.conflicts[0]
+        machine.feed(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))
+        let actions = machine.run(.discard(machine.newCall(), names: ["A"]))
+        XCTAssertEqual(actions.loading, [.discarded(name: "A", 2, .discarded)])
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
 }

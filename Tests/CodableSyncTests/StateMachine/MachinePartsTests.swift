@@ -143,6 +143,37 @@ final class MachinePartsTests: XCTestCase {
         }
     }
 
+    func testTheSearchForARefusedItemHalvesWhatIsLeftAndThenGoesOnAsBefore() {
+        var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
+        let many = items(Array(repeating: 1, count: 50))
+        var sizes: [Int] = []
+        func size() -> Int { planner.plan(many).count }
+        // The sixth of eight is to blame: 8 refused, 4 come through, 2 are refused, 1 comes through, 1 is refused.
+        sizes.append(size())
+        planner.search(among: 8)
+        sizes.append(size())
+        planner.grow(after: 4)
+        sizes.append(size())
+        planner.search(among: 2)
+        sizes.append(size())
+        planner.grow(after: 1)
+        sizes.append(size())
+        planner.isolated()
+        sizes.append(size())
+        XCTAssertEqual(sizes, [8, 4, 2, 1, 1, 8])
+    }
+
+    func testASearchThatFindsNobodyEnds() {
+        var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
+        let many = items(Array(repeating: 1, count: 50))
+        planner.search(among: 8)
+        for count in [4, 2, 1, 1] {
+            XCTAssertEqual(planner.plan(many).count, count)
+            planner.grow(after: count)
+        }
+        XCTAssertEqual(planner.plan(many).count, 8)
+    }
+
     func testLimitsOfNothingStillSendOne() {
         for limit in [0, -5, Int.min] {
             let planner = BatchPlanner(maximumItems: limit, maximumBytes: limit)

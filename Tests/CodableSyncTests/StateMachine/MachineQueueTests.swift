@@ -20,7 +20,10 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
         harness.run(.streamRequested(1))
         let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
-        XCTAssertEqual(saved.entries, [.saved(name: "A", sent: 1, KnownVersion(2))])
+        XCTAssertEqual(
+            saved.entries,
+            [.saved(name: "A", sent: 1, KnownVersion(2)), .handedOut(OrderRuns([1]))]
+        )
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
         let accepted = harness.run(.streamRequested(1))
         XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1, seen: 2)])])

@@ -226,14 +226,25 @@ private struct RandomRun {
         let queues = [state.sendQueue, state.conflictQueue, state.parkedQueue]
         for name in names {
             let count = queues.filter { $0.contains(name) }.count
-            if count > 1 { faults.append("\(name) is in \(count) queues") }
-            if (count == 1) != (state[name]?.pending != nil) { faults.append("\(name) is in no queue") }
+            let isLost = state[name]?.lost != nil
+            if count > 1, !isLost { faults.append("\(name) is in \(count) queues") }
+            if (count >= 1) != (state[name]?.pending != nil || isLost) {
+                faults.append("\(name) is in no queue")
+            }
             if state.deliveryQueue.contains(name) != (state[name]?.undelivered != nil) {
                 faults.append("\(name) is not in the queue of deliveries")
             }
             if state[name]?.isEmpty == true { faults.append("\(name) is kept although nothing is known") }
         }
-        if state.pendingCount != state.pendingNames.count { faults.append("pendingCount is wrong") }
+        if Set(state.pendingNames).count != state.pendingNames.count {
+            faults.append("a name is pending twice")
+        }
+        let lost = names.filter {
+            state[$0]?.lost != nil && state.sendQueue.contains($0) && state.parkedQueue.contains($0)
+        }
+        if state.pendingCount != state.pendingNames.count + lost.count {
+            faults.append("pendingCount is wrong")
+        }
         let known = state.sortedNames.filter { state[$0]?.known != nil }.count
         if state.knownCount != known { faults.append("knownCount is wrong") }
         if harness.machine.inFlight.count > 3 { faults.append("a request is too large") }

@@ -38,13 +38,13 @@ final class MachineZoneTests: MachineTestCase {
                 guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
                 machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
             }
-            XCTAssertEqual(machine.machine.reported, .waitingForDecision)
+            XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
             XCTAssertEqual(machine.state.knownCount, 2)
             XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
             XCTAssertEqual(machine.upload("C", 4).requests, [])
             XCTAssertEqual(machine.run(.start).requests, [])
             let sync = machine.run(.sync(machine.newCall(), [.fetch, .send]))
-            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision)])
+            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision(.purged))])
             var restarted = MachineHarness(state: machine.state)
             restarted.run(.start)
             XCTAssertEqual(restarted.runAccount(), [])
@@ -59,7 +59,8 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.requests, ["saveZone"])
         machine.finishSetup()
-        XCTAssertEqual(Set(machine.answerFetch(token: "n").requests), ["send A=3@- B=2@-"])
+        XCTAssertEqual(Set(machine.answerFetch(token: "n").requests), ["send A=1@- B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
     func testPurgeAnsweredByRemovingDeliversDeletions() {
@@ -90,7 +91,8 @@ final class MachineZoneTests: MachineTestCase {
         machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
         machine.finishSetup()
-        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
     /// Between the discovery and its storing nothing leaves, and late answers are of another zone.
@@ -134,7 +136,9 @@ final class MachineZoneTests: MachineTestCase {
             machine.upload("B", 7)
             XCTAssertEqual(machine.state["B"]?.isInConflict, false, "\(isHandedOut)")
             machine.finishSetup()
-            XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=7@-"], "\(isHandedOut)")
+            XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=5@-"], "\(isHandedOut)")
+            machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
+            XCTAssertEqual(machine.conflicts, [], "\(isHandedOut)")
         }
     }
 
@@ -182,6 +186,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertFalse(machine.timers.isEmpty)
     }
 
+    @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))

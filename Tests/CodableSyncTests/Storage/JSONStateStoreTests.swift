@@ -147,6 +147,36 @@ final class JSONStateStoreTests: XCTestCase {
         }
     }
 
+    /// C15: calls that share a write and a flush are groups of their own.
+    func testDamageToOneBatchCostsTheOthersNothing() throws {
+        let live = try open().store
+        let before = fileSystem.calls.count
+        let batches = (1...3).map { number -> JournalBatch in
+            let handle = ContentHandle(UInt64(number))
+            return batch(
+                [
+                    .queued(
+                        name: "N\(number)",
+                        LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
+                    )
+                ],
+                [handle: JournalSamples.record("N\(number)", "x")]
+            )
+        }
+        try live.append(batches)
+        let calls = fileSystem.calls.dropFirst(before).map(\.kind)
+        XCTAssertEqual(calls.filter { $0 == .append || $0 == .flush }, [.append, .flush])
+        XCTAssertEqual(try live.load([1, 2, 3]).count, 3)
+        var bytes = try XCTUnwrap(fileSystem.bytes(at: "/state/journal-1.jsonl"))
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("\"N2\"".utf8))).lowerBound
+        bytes[place + 1] ^= 1
+        fileSystem.place(bytes, at: "/state/journal-1.jsonl")
+        let opened = try open()
+        XCTAssertEqual(opened.state.sortedNames, ["N1", "N3"])
+        XCTAssertEqual(try opened.store.load([1, 3]).count, 2)
+        XCTAssertEqual(opened.recovery.damages.count, 1)
+    }
+
     /// LQ-15, I-03.
     func testFullDiskStoresNothing() throws {
         let live = try open().store
@@ -169,7 +199,7 @@ final class JSONStateStoreTests: XCTestCase {
         ) { _, _ in }
         try log.commit(LogFixture.group([#"{"invented":true}"#]), flush: true)
         XCTAssertThrowsError(try open()) { error in
-            XCTAssertEqual(error as? JournalLineError, .unknownKind("invented"))
+            XCTAssertEqual((error as? NewerEntry)?.kind, "invented")
         }
     }
 

@@ -10,7 +10,7 @@ enum JournalSamples {
     static let names = ["A", "Ünïcödé \"quoted\" \\ \u{1F30D}\n"]
 
     static var entries: [JournalEntry] {
-        let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date)
+        let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [
@@ -36,7 +36,7 @@ enum JournalSamples {
     static var reasons: [ParkReason] {
         [
             ParkReason(kind: .tooLarge, message: "big"), ParkReason(kind: .refused, message: ""),
-            ParkReason(kind: .unknownError, message: "\u{0}"),
+            ParkReason(kind: .unknownError, message: "\u{0}", attempts: 8),
             ParkReason(kind: .resolverFailed, message: "x"),
             ParkReason(kind: .serverValueUndecodable, message: "y"),
             ParkReason(kind: .contentsUnreadable, message: "z"),
@@ -46,6 +46,7 @@ enum JournalSamples {
     static var resolutions: [Resolution] {
         [
             .confirmed(8), .client, .merged(11, size: 20, edited: date), .merged(11, size: 0, edited: nil),
+            .redated(12, size: 21, edited: date), .redated(12, size: 0, edited: nil),
             .server, .failed(reasons[3]),
         ]
     }
@@ -53,6 +54,8 @@ enum JournalSamples {
     static var records: [RecordState] {
         var full = RecordState()
         full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
+        full.lost = KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil)
+        full.isLostRefused = true
         full.seen = 3
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
         full.sent = [SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9)]
@@ -83,6 +86,7 @@ enum JournalSamples {
         full.user = "alice"
         full.signOut = .removed
         full.holdsRemoved = true
+        full.handedOut = HandedOut(together: OrderRuns([1, 2, 3, 7]), alone: [6, .max, 5])
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
@@ -96,6 +100,7 @@ enum JournalSamples {
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
             ]),
+            .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),

@@ -23,6 +23,11 @@ final class ChildProcess {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
+        // A helper that says nothing must not hold the tests for ever: what waits for its words then reads the end.
+        let process = process
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
+            if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        }
     }
 
     var processID: Int32 { process.processIdentifier }

@@ -6,20 +6,42 @@ import XCTest
 /// A cloud of a test: connections of one user to one and the same data.
 protocol TestCloud: Sendable {
     func connect() -> any CloudDatabase
+
+    /// Ends all connections: once it returns, nothing is written any more.
+    func close() async
 }
 
 struct FakeTestCloud: TestCloud {
     let cloud: FakeCloud
 
     func connect() -> any CloudDatabase { cloud.database(user: "alice") }
+
+    func close() async {}
 }
 
 struct LocalTestCloud: TestCloud {
     let directory: URL
     let clock: ManualClock
+    private let connections = Locked<[LocalDatabase]>([])
+
+    init(directory: URL, clock: ManualClock) {
+        self.directory = directory
+        self.clock = clock
+    }
 
     func connect() -> any CloudDatabase {
-        LocalDatabase(directory: directory, user: "alice", fileSystem: LocalFileSystem(), clock: clock)
+        let database = LocalDatabase(
+            directory: directory,
+            user: "alice",
+            fileSystem: LocalFileSystem(),
+            clock: clock
+        )
+        connections.withLock { $0.append(database) }
+        return database
+    }
+
+    func close() async {
+        for database in connections.withLock({ $0 }) { await database.close() }
     }
 }
 
@@ -38,7 +60,10 @@ class EngineScenario: XCTestCase {
 
     override func setUpWithError() throws {
         clock = ManualClock()
-        cloud = try makeCloud()
+        let cloud = try makeCloud()
+        self.cloud = cloud
+        // An engine that a test leaves behind must not write while its directory is removed.
+        addTeardownBlock { await cloud.close() }
     }
 
     /// One more device of the same user.

@@ -12,7 +12,7 @@ extension ItemPolicy {
 }
 
 /// The model of most tests: a few fields, and a policy of the test's choice.
-struct Item<Policy: ItemPolicy>: RecordCodable, Equatable {
+struct Item<Policy: ItemPolicy>: RecordCodable, Hashable {
     static var recordType: String { "Item" }
 
     var id: String

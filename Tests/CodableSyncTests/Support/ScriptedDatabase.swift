@@ -43,6 +43,9 @@ final class ScriptedDatabase: CloudDatabase {
         var counts: [Operation: Int] = [:]
         var modifyTransform: (@Sendable (ModifyRecordsResult) -> ModifyRecordsResult)?
         var fetchTransform: (@Sendable (ZoneChanges) -> ZoneChanges)?
+        var ignoresTokens = false
+        var askedTokens: [ChangeToken?] = []
+        var givenTokens: [ChangeToken] = []
         var account: CloudError?
         var status: AccountStatus?
         var limits: DatabaseLimits?
@@ -114,6 +117,17 @@ final class ScriptedDatabase: CloudDatabase {
     func changeFetchAnswers(_ transform: (@Sendable (ZoneChanges) -> ZoneChanges)?) {
         script.withLock { $0.fetchTransform = transform }
     }
+
+    /// Every page is the first one, whatever position is asked for.
+    func ignoreTokens() {
+        script.withLock { $0.ignoresTokens = true }
+    }
+
+    /// The positions from which pages were asked for, in order.
+    var askedTokens: [ChangeToken?] { script.withLock { $0.askedTokens } }
+
+    /// The positions that pages gave, in order.
+    var givenTokens: [ChangeToken] { script.withLock { $0.givenTokens } }
 
     func setAccount(_ status: AccountStatus?) {
         script.withLock { $0.status = status }
@@ -281,15 +295,20 @@ final class ScriptedDatabase: CloudDatabase {
         desiredKeys: [String]?,
         resultsLimit: Int?
     ) async throws -> ZoneChanges {
-        let transform = script.withLock { $0.fetchTransform }
+        let (transform, ignoresTokens) = script.withLock { script in
+            script.askedTokens.append(changeToken)
+            return (script.fetchTransform, script.ignoresTokens)
+        }
         return try await perform(.fetch) {
             let changes = try await base.recordZoneChanges(
                 inZoneWith: zoneID,
-                since: changeToken,
+                since: ignoresTokens ? nil : changeToken,
                 desiredKeys: desiredKeys,
                 resultsLimit: resultsLimit
             )
-            return transform.map { $0(changes) } ?? changes
+            let answer = transform.map { $0(changes) } ?? changes
+            script.withLock { $0.givenTokens.append(answer.changeToken) }
+            return answer
         }
     }
 

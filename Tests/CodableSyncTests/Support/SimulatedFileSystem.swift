@@ -7,8 +7,8 @@ import Foundation
 /// Every call is counted. A crash makes the file system of the next start out of what had reached the disk.
 /// `@unchecked Sendable` holds because everything mutable is in `disk`, behind `condition`.
 final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
-    let condition = NSCondition()
-    var disk = SimulatedDisk()
+    private let condition = NSCondition()
+    private var disk = SimulatedDisk()
 
     init(_ disk: SimulatedDisk = SimulatedDisk()) {
         self.disk = disk
@@ -35,6 +35,11 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         withDisk { $0.faults.append(.init(kind: kind, remaining: count, code: code, torn: torn)) }
     }
 
+    /// Forgets the faults that were planned and have not happened.
+    func clearFaults() {
+        withDisk { $0.faults = [] }
+    }
+
     /// Leaves room for so many more bytes; `nil` for any number.
     func leaveRoom(for bytes: Int?) {
         withDisk { $0.room = bytes }
@@ -54,6 +59,9 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
     func crashed(keeping survivors: SimulatedDisk.Survivors) -> SimulatedFileSystem {
         SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })
     }
+
+    /// Every file as a program sees it, by path.
+    var files: [String: [UInt8]] { withDisk { $0.files.mapValues(\.current) } }
 
     /// The bytes of a file as a program sees them.
     func bytes(at path: String) -> [UInt8]? { withDisk { $0.files[path].map(\.current) } }

@@ -26,37 +26,59 @@ struct ArgumentCheck {
     }
 
     /// The first argument that is neither an option nor an option's value.
-    private var command: String? {
+    private var command: String? { operands.first }
+
+    private var operands: [String] { sorted.operands }
+    private var options: [String] { sorted.options }
+
+    /// The arguments by their kind, without the values of the options in front of the command.
+    private var sorted: (operands: [String], options: [String]) {
+        var sorted: (operands: [String], options: [String]) = ([], [])
         var isValue = false
         for argument in arguments {
             if isValue {
                 isValue = false
-            } else if Self.valued.contains(argument) {
-                isValue = true
-            } else if !argument.hasPrefix("-") {
-                return argument
+            } else if argument.hasPrefix("-") {
+                isValue = Self.valued.contains(argument)
+                sorted.options.append(argument)
+            } else {
+                sorted.operands.append(argument)
             }
         }
-        return nil
+        return sorted
     }
 
     /// Throws a usage failure for the first thing that is wrong.
     func check() throws {
+        try checkCommand()
         if asksForHelp { return }
         // The parser would take the next argument, the command, for the value.
         if let option = Self.valued.first(where: { arguments.contains("\($0)=") }) {
             throw Failure(.usage, "the value of '\(option)' is empty")
         }
-        guard let command else {
-            if let option = arguments.last, Self.valued.contains(option) {
-                throw Failure(.usage, "missing value for '\(option)'")
-            }
-            throw Failure(.usage, Landmarks.helpMessage(), isWholeText: true)
-        }
-        guard Self.commands.contains(command) else {
-            throw Failure(.usage, "unknown command '\(command.shown)'\(remedy(for: command))")
-        }
+        guard command != nil else { throw withoutCommand }
         try checkRepetition()
+    }
+
+    /// Also for a page of help: that of a command that is none would be another one's.
+    private func checkCommand() throws {
+        let named = command == "help" ? operands.dropFirst().first : command
+        if let named, !Self.commands.contains(named) {
+            throw Failure(.usage, "unknown command '\(named.shown)'\(remedy(for: named))")
+        }
+    }
+
+    private var withoutCommand: Failure {
+        if let option = arguments.last, Self.valued.contains(option) {
+            return Failure(.usage, "missing value for '\(option)'")
+        }
+        let isKnown = { (option: String) in
+            option == "--json" || Self.valued.contains { option == $0 || option.hasPrefix($0 + "=") }
+        }
+        if let option = options.first(where: { !isKnown($0) }) {
+            return Failure(.usage, "unknown option '\(option.shown)'")
+        }
+        return Failure(.usage, Landmarks.helpMessage(), isWholeText: true)
     }
 
     private func remedy(for command: String) -> String {

@@ -20,7 +20,7 @@ struct DeviceOptions: ParsableArguments {
     func chosenDevice() throws -> Device {
         let name = device ?? HostName.current
         if name.isEmpty { throw Failure(.usage, "the name of --device is empty") }
-        let home = try directory(home, of: "--home") ?? DataDirectory.current
+        let home = try directory(home, of: "--home") ?? DataDirectory.path()
         return Device(name: name, home: home, cloud: try directory(cloud, of: "--cloud"))
     }
 
@@ -29,7 +29,7 @@ struct DeviceOptions: ParsableArguments {
         if path.isEmpty { throw Failure(.usage, "the directory of \(option) is empty") }
         // The system's names are bytes; those that are not text arrive here with the replacement character.
         if path.unicodeScalars.contains("\u{FFFD}") {
-            throw Failure(.usage, "the directory of \(option), '\(path.shown)', is not UTF-8")
+            throw Failure(.usage, "the directory of \(option), '\(InputFile(path).shownPath)', is not UTF-8")
         }
         return URL(filePath: path, directoryHint: .isDirectory).absoluteURL
     }

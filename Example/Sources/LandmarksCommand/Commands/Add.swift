@@ -26,7 +26,7 @@ struct Add: AsyncParsableCommand {
     @Option(help: "What it is.")
     var category = Landmark.Category.other
 
-    @Option(help: "What you want to remember.")
+    @Option(help: ArgumentHelp("What you want to remember.", valueName: "text"))
     var note: String?
 
     func validate() throws {

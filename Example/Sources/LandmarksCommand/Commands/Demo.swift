@@ -14,9 +14,7 @@ struct Demo: AsyncParsableCommand {
     @ParentCommand var landmarks: Landmarks
 
     func run() async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appending(path: "landmarks-demo-\(UUID().uuidString)", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let directory = try Self.makeDirectory()
         let narrator = Narrator(.standard, usesColor: Self.usesColor)
         let story = Story(in: directory, narrator: narrator)
         do {
@@ -36,6 +34,22 @@ struct Demo: AsyncParsableCommand {
         }
         try remove(directory)
         try Output.standard.write("\nEverything came true.\n")
+    }
+
+    /// The story's own directory, in the one for temporary files.
+    private static func makeDirectory(in environment: Environment = .current) throws -> URL {
+        let place = try environment.path("TMPDIR", or: "unset it") ?? "/tmp"
+        let directory = URL(filePath: place, directoryHint: .isDirectory)
+            .appending(path: "landmarks-demo-\(UUID().uuidString)", directoryHint: .isDirectory)
+        guard mkdir(directory.path, 0o700) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw Failure(
+                [ENOENT, ENOTDIR].contains(errno) ? .usage : .inputOutput,
+                "no directory can be made in '\(place.shown)': \(reason). Set the environment variable TMPDIR to one "
+                    + "in which you may write"
+            )
+        }
+        return directory
     }
 
     private func remove(_ directory: URL) throws {

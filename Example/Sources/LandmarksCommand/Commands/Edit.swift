@@ -15,7 +15,7 @@ struct Edit: AsyncParsableCommand {
     @Option(help: "Its new name.")
     var name: String?
 
-    @Option(help: "Its new note.")
+    @Option(help: ArgumentHelp("Its new note.", valueName: "text"))
     var note: String?
 
     @Flag(name: .customLong("no-note"), help: "Takes the note away.")

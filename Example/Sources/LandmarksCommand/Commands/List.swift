@@ -11,7 +11,7 @@ struct List: AsyncParsableCommand {
 
     @ParentCommand var landmarks: Landmarks
 
-    @Option(help: "Only those with this in a name, country, region or note.")
+    @Option(help: ArgumentHelp("Only those with this in a name, country, region or note.", valueName: "text"))
     var search: String?
 
     @Flag(help: "Only favorites.")

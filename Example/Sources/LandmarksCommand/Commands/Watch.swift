@@ -9,7 +9,7 @@ struct Watch: AsyncParsableCommand {
         discussion: """
             A change that was printed is done; one that was not comes again the next time. While it runs it has \
             the device's state, so that other commands on this device end with exit code 75. Ctrl-C is how it \
-            ends: the exit code is then 0.
+            ends: it closes the state, and the exit code is 130. Where nobody reads the output any more, it is 0.
             """
     )
 
@@ -25,7 +25,8 @@ struct Watch: AsyncParsableCommand {
         try await device.withEngine(configuration) { engine in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await Self.follow(engine) }
-                group.addTask { await interruption.wait() }
+                group.addTask { try await interruption.wait() }
+                group.addTask { try await Output.standard.waitForReaderToLeave() }
                 // Whichever ends first: the signal, a closed pipe, a sync that fails.
                 defer { group.cancelAll() }
                 try await group.next()

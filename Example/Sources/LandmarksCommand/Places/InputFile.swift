@@ -12,18 +12,11 @@ struct InputFile {
     ///   - path: The path as the parser understood it.
     ///   - rawArguments: The arguments as the system passed them: a path is bytes, not always text.
     init(_ path: String, rawArguments: [[UInt8]] = InputFile.rawArguments) {
-        let bytes = rawArguments.first { String(decoding: $0, as: UTF8.self) == path } ?? Array(path.utf8)
-        shownPath = Self.shown(bytes)
+        let values =
+            rawArguments + rawArguments.map { Array($0.drop { $0 != UInt8(ascii: "=") }.dropFirst()) }
+        let bytes = values.first { String(decoding: $0, as: UTF8.self) == path } ?? Array(path.utf8)
+        shownPath = bytes.shown
         self.path = bytes.map(CChar.init(bitPattern:)) + [0]
-    }
-
-    /// Bytes that are no text are shown as numbers.
-    private static func shown(_ bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes, as: UTF8.self)
-        if text.utf8.elementsEqual(bytes) { return text.shown }
-        return bytes.map { byte in
-            byte < 0x80 ? String(Unicode.Scalar(byte)).shown : "\\x\(String(byte, radix: 16))"
-        }.joined()
     }
 
     private static var rawArguments: [[UInt8]] {

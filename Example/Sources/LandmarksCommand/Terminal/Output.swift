@@ -14,6 +14,16 @@ struct Output: Sendable {
 
     let descriptor: Int32
 
+    /// Opens what stands for input, output and errors where whoever has started the command has closed it.
+    ///
+    /// Else the next file to be opened, one of the state, would get such a number, and be written to as the output.
+    static func holdPlaces() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // For reading only: what is written is still an error.
+            _ = open("/dev/null", O_RDONLY)
+        }
+    }
+
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Writes text.

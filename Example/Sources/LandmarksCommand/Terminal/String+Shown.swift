@@ -12,6 +12,17 @@ extension String {
     }
 }
 
+extension [UInt8] {
+    /// The bytes as text that may be shown; where they are none, those above ASCII as numbers.
+    var shown: String {
+        let text = String(decoding: self, as: UTF8.self)
+        if text.utf8.elementsEqual(self) { return text.shown }
+        return map { byte in
+            byte < 0x80 ? String(Unicode.Scalar(byte)).shown : "\\x\(String(byte, radix: 16))"
+        }.joined()
+    }
+}
+
 extension Substring {
     fileprivate var trimmed: Substring {
         var text = self

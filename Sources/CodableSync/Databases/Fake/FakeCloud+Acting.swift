@@ -12,6 +12,26 @@ extension FakeCloud {
         read { $0.records(in: zoneID, of: user) }
     }
 
+    /// The models of one type that the cloud holds.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the models.
+    ///   - user: The user whose database it is.
+    ///   - zoneName: The zone's name; the type's record type, as for an engine, if left out.
+    /// - Returns: The models, in the order of their record names; none if the zone is not there.
+    /// - Throws: `DecodingError` if a record cannot be decoded.
+    public func models<Model: RecordCodable>(
+        _ type: Model.Type = Model.self,
+        user: String = FakeCloud.defaultUser,
+        inZoneNamed zoneName: String? = nil
+    ) throws -> [Model] {
+        let zoneID = ZoneID(zoneName: zoneName ?? Model.recordType)
+        return try records(user: user, in: zoneID).values
+            .filter { $0.recordType == Model.recordType }
+            .sorted { $0.recordID < $1.recordID }
+            .map { try RecordDecoder().decode(Model.self, from: $0) }
+    }
+
     /// One record as the server has it.
     ///
     /// - Parameters:

@@ -21,9 +21,11 @@ import struct Foundation.UUID
 ///
 ///     let notes = try await laptop.allModels()
 ///     XCTAssertEqual(notes, [note])
-///     XCTAssertEqual(cloud.records(user: "alice", in: ZoneID(zoneName: "Note")).count, 1)
+///     XCTAssertEqual(try cloud.models(Note.self, user: "alice"), [note])
 /// }
 /// ```
+///
+/// <doc:TestingYourApp> shows how an app tests its conflict function, an outage, a sign-out and a purge with it.
 ///
 /// What it returns are copies; nothing that a test does with them changes the cloud. It may be used from any task.
 public final class FakeCloud: Sendable {
@@ -63,6 +65,22 @@ public final class FakeCloud: Sendable {
         self.identifier = identifier
         self.date = date ?? { clock.now.wall }
         state = Locked(State(ledger: CloudLedger(identifier: identifier, limits: limits, options: options)))
+    }
+
+    /// Makes an empty cloud whose clock is a test's.
+    ///
+    /// Give the same clock to the engines, and time passes for all of them at once.
+    ///
+    /// - Parameters:
+    ///   - clock: The server's clock, for modification dates and for throttling.
+    ///   - limits: What a request may carry; CloudKit's numbers if left out.
+    ///   - options: What it does where CloudKit's behaviour is uncertain.
+    public convenience init(
+        clock: any SyncClock,
+        limits: LedgerLimits = .cloudKit,
+        options: LedgerOptions = LedgerOptions()
+    ) {
+        self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
     /// Makes a new device's connection to a user's private database.

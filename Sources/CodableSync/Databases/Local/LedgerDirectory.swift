@@ -24,8 +24,8 @@ public final class LedgerDirectory: Sendable {
     struct Waiting: Sendable {
         enum Kind: Sendable {
             case request(LedgerRequest, Date)
-            /// Only reads what others did.
-            case refresh
+            /// Only looks whether others did something.
+            case look
             case compact
         }
         var kind: Kind
@@ -96,12 +96,13 @@ public final class LedgerDirectory: Sendable {
 
     /// Looks whether another connection or process has changed the ledger.
     ///
-    /// It is cheap where nothing changed, and need not wait for anybody.
+    /// It reads names and sizes only: it takes no lock, makes nothing where there is nothing, and does not wait for
+    /// others. A change may be counted that turns out to be none, such as one that was interrupted.
     ///
     /// - Returns: How many times others were found to have changed it since this object was made.
     /// - Throws: ``LedgerDirectoryError``.
     public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
-        _ = try await wait(for: .refresh).get()
+        _ = try await wait(for: .look).get()
         return store.changesByOthers
     }
 
@@ -114,12 +115,15 @@ public final class LedgerDirectory: Sendable {
     }
 
     /// Closes the files when all requests made until now are answered; later ones throw `closed`.
+    ///
+    /// When it returns, nothing touches the directory any more.
     public func close() async {
         line.withLock { $0.isClosed = true }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            queue.async { [store] in
-                store.close()
-                continuation.resume()
+            queue.async { [self] in
+                // Somebody may stand in line whose turn has not come yet.
+                serve()
+                store.close { continuation.resume() }
             }
         }
     }

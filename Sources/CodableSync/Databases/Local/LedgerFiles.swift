@@ -35,6 +35,16 @@ struct LedgerFiles: Sendable {
         return try fileSystem.lock(lockPath, waiting: true)
     }
 
+    /// The journal that is appended to, by a look at names and sizes; `nil` where there is none.
+    func newestJournal() throws -> LogStamp? {
+        guard try fileSystem.status(of: path) != nil else { return nil }
+        let names = try fileSystem.contents(ofDirectory: path).compactMap { LogFileName($0) }
+        guard let newest = names.filter({ $0.kind == .journal }).max(by: { $0.number < $1.number }),
+            let status = try fileSystem.status(of: path.appending(path: newest.text))
+        else { return nil }
+        return LogStamp(name: newest, identity: status.identity, size: status.size)
+    }
+
     /// Opens the log and makes of its lines what they say.
     func load(_ ledger: (String) -> CloudLedger) throws -> (log: JSONLog, ledger: CloudLedger?) {
         var loaded: CloudLedger?

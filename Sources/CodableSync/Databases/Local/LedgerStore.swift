@@ -11,6 +11,14 @@ final class LedgerStore: @unchecked Sendable {
         var ledger: CloudLedger
     }
 
+    /// What is known of the files without reading them; what differs from it, others have done.
+    private enum Seen: Equatable {
+        /// Nobody has looked.
+        case never
+        /// There was a journal like this, or none.
+        case journal(LogStamp?)
+    }
+
     private let files: LedgerFiles
     private let limits: LedgerLimits
     private let options: LedgerOptions
@@ -23,9 +31,11 @@ final class LedgerStore: @unchecked Sendable {
     private var loaded: Loaded?
     /// Whether a write failed, so that the journal it went into is not continued.
     private var isJournalDoubtful = false
-    /// Whether there was anything to compare with, so that what is found now is a change.
-    private var wasLoaded = false
+    /// The newest journal when it was last read, written or looked at here.
+    private var seen = Seen.never
     private var compacts = false
+    /// Those who wait for a compaction to end, so that nothing touches the files any more.
+    private var closing: [@Sendable () -> Void] = []
     /// No compaction before the log is this large; grows when one fails.
     private var nextCompaction: UInt64 = 0
 
@@ -48,15 +58,20 @@ final class LedgerStore: @unchecked Sendable {
     /// How many times others were found to have changed the ledger.
     var changesByOthers: Int { othersChanges.withLock { $0 } }
 
-    func close() {
+    /// Closes the files, once a compaction that is under way has left them.
+    func close(then done: @escaping @Sendable () -> Void) {
+        if compacts { return closing.append(done) }
         loaded?.log.close()
         loaded = nil
+        done()
     }
 
     /// Answers requests, all of them with one write.
     func serve(_ waiting: [LedgerDirectory.Waiting]) {
         do {
-            if try waiting.allSatisfy(\.isRefresh) && !mayHaveChanged() {
+            if waiting.allSatisfy(\.isLook) {
+                // Neither locks nor makes anything: whoever only listens is in nobody's way.
+                note(try files.newestJournal())
                 for one in waiting { one.answer(.success((.done, []))) }
                 return
             }
@@ -70,9 +85,10 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
-    private func mayHaveChanged() throws -> Bool {
-        guard let loaded else { return true }
-        return try loaded.log.mayHaveChanged()
+    /// Counts what others have done since the last look.
+    private func note(_ journal: LogStamp?) {
+        if seen != .never, seen != .journal(journal) { othersChanges.withLock { $0 += 1 } }
+        seen = .journal(journal)
     }
 
     // MARK: Under the lock
@@ -88,7 +104,7 @@ final class LedgerStore: @unchecked Sendable {
         var answers: [LedgerDirectory.Answer?] = []
         for one in waiting {
             switch one.kind {
-            case .refresh:
+            case .look:
                 answers.append((.done, []))
             case .compact:
                 compactions.append(one)
@@ -105,6 +121,8 @@ final class LedgerStore: @unchecked Sendable {
         if !group.isEmpty { try commit(group, to: current.log) }
         loaded = current
         compactIfLarge(answering: compactions)
+        // The rest is our own doing.
+        seen = .journal(current.log.newestJournal)
         return answers
     }
 
@@ -131,7 +149,7 @@ final class LedgerStore: @unchecked Sendable {
             loaded = current
         case .appended:
             loaded = current
-            othersChanges.withLock { $0 += 1 }
+            note(current.log.newestJournal)
         case .superseded:
             current.log.close()
             try load()
@@ -146,6 +164,7 @@ final class LedgerStore: @unchecked Sendable {
         }
         if let ledger {
             loaded = Loaded(log: log, ledger: ledger)
+            note(log.newestJournal)
         } else {
             let identifier = newIdentifier()
             var group = LogGroup()
@@ -153,8 +172,6 @@ final class LedgerStore: @unchecked Sendable {
             try log.commit(group, flush: true)
             loaded = Loaded(log: log, ledger: self.ledger(named: identifier))
         }
-        if wasLoaded { othersChanges.withLock { $0 += 1 } }
-        wasLoaded = true
         nextCompaction = max(compactionSize, log.snapshotByteCount * 4)
     }
 
@@ -185,6 +202,7 @@ extension LedgerStore {
                 self.queue.async {
                     self.finishCompaction(of: loaded.log, result, answering: waiting)
                     lock.release()
+                    self.closeIfWanted()
                 }
             }
         } catch {
@@ -222,6 +240,12 @@ extension LedgerStore {
         }
     }
 
+    private func closeIfWanted() {
+        let closing = closing
+        self.closing = []
+        for done in closing { close(then: done) }
+    }
+
     private func finish(
         _ waiting: [LedgerDirectory.Waiting],
         _ result: Result<LedgerDirectory.Answer, LedgerDirectoryError>
@@ -231,7 +255,7 @@ extension LedgerStore {
 }
 
 extension LedgerDirectory.Waiting {
-    fileprivate var isRefresh: Bool {
-        if case .refresh = kind { true } else { false }
+    fileprivate var isLook: Bool {
+        if case .look = kind { true } else { false }
     }
 }

@@ -4,7 +4,7 @@ extension LocalDatabase {
     /// While somebody listens, the state of the directory is looked at four times a second.
     public var signals: AsyncStream<CloudSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let id = listeners.add(continuation)
+            guard let id = listeners.add(continuation) else { return continuation.finish() }
             let watch = Task { [ledger, clock, listeners] in
                 do {
                     while !Task.isCancelled {
@@ -31,6 +31,7 @@ extension LocalDatabase {
 /// Those who listen for changes by others.
 final class LocalListeners: Sendable {
     private struct State: Sendable {
+        var isFinished = false
         var listeners: [Int: AsyncStream<CloudSignal>.Continuation] = [:]
         var lastID = 0
         var seenChanges = 0
@@ -38,8 +39,13 @@ final class LocalListeners: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ listener: AsyncStream<CloudSignal>.Continuation) -> Int {
+    /// How many listen.
+    var count: Int { state.withLock { $0.listeners.count } }
+
+    /// Takes somebody in; `nil` once there is nothing more to tell.
+    func add(_ listener: AsyncStream<CloudSignal>.Continuation) -> Int? {
         state.withLock { state in
+            guard !state.isFinished else { return nil }
             state.lastID += 1
             state.listeners[state.lastID] = listener
             return state.lastID
@@ -51,8 +57,12 @@ final class LocalListeners: Sendable {
     }
 
     func finish() {
+        let listeners = state.withLock { state in
+            state.isFinished = true
+            return Array(state.listeners.values)
+        }
         // Outside the lock: a listener that ends takes it to leave.
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+        for listener in listeners { listener.finish() }
     }
 
     /// Tells everybody if others changed something since the last look.

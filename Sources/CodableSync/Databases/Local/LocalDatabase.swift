@@ -21,7 +21,7 @@ public final class LocalDatabase: CloudDatabase {
     /// What one request may carry.
     public let limits: DatabaseLimits
 
-    let ledger: LedgerDirectory
+    package let ledger: LedgerDirectory
     let clock: any SyncClock
     let listeners = LocalListeners()
 

@@ -12,7 +12,7 @@ extension JSONLog {
         return try LogCompaction(log: self, frozen: frozen, name: name)
     }
 
-    /// Takes a finished snapshot in the place of the files that it stands for, and removes them.
+    /// Takes a finished snapshot in the place of the files that it stands for, and removes everything older.
     ///
     /// They stay open until the next compaction, so that positions in them can still be read until then.
     ///
@@ -20,27 +20,27 @@ extension JSONLog {
     /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again.
     package func finishCompaction(_ result: CompactedLog) throws {
         let snapshot = result.snapshot
-        let replaced = writer.withLock { writer in
+        let isReplacing = writer.withLock { writer in
             let replaced = writer.parts.filter { $0.name.number < snapshot.name.number }
             // A later compaction may have been the first to finish: then this one stands for nothing any more.
             guard
                 !writer.parts.contains(where: {
                     $0.name.kind == .snapshot && $0.name.number >= snapshot.name.number
                 })
-            else { return [snapshot] }
+            else { return false }
             writer.parts = [snapshot] + writer.parts.filter { $0.name.number >= snapshot.name.number }
             files.withLock { table in
                 table[snapshot.name.identifier] = snapshot.file
                 for part in writer.retired { table[part.name.identifier] = nil }
             }
             writer.retired = replaced
-            return replaced
+            return true
         }
-        for name in LogFileName.inOrderOfRemoval(replaced.map(\.name)) {
-            // Another process that opened a shared log may have removed it already.
-            if try place.fileSystem.status(of: place.path(name)) != nil {
-                try place.fileSystem.remove(place.path(name))
-            }
+        // As the directory has them: of a shared log, others may have removed some, or died and left some behind.
+        let names = try place.fileSystem.contents(ofDirectory: place.directory).compactMap { LogFileName($0) }
+        let obsolete = names.filter { isReplacing ? $0.number < snapshot.name.number : $0 == snapshot.name }
+        for name in LogFileName.inOrderOfRemoval(obsolete) {
+            try place.fileSystem.remove(place.path(name))
         }
     }
 

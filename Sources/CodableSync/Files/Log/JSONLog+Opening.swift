@@ -12,9 +12,10 @@ extension JSONLog {
     ///   - version: The newest version of the format that the caller reads, and the one it writes.
     ///   - isShared: Whether several processes use the log, each while it holds a lock of the caller's: then damage is
     ///     an error, since nobody could tell the others of it, and what others are writing beside the log is left.
-    ///   - visit: Is given each line and where it is; the bytes are valid during the call only.
+    ///   - visit: Is given each line and where it is; the bytes are valid during the call only. It may throw
+    ///     ``UnreadableLine``, which is damage of this line alone.
     /// - Returns: The log, and what was found.
-    /// - Throws: ``FileError``, ``LogError``, or what `visit` throws; then nothing was changed.
+    /// - Throws: ``FileError``, ``LogError``, or what else `visit` throws; then nothing was changed.
     package static func open(
         directory: String,
         fileSystem: any FileSystem,
@@ -35,12 +36,41 @@ extension JSONLog {
             throw LogError.damaged(path: place.directory.appending(path: damage.file), damage)
         }
         for part in contents.parts {
+            var counter = LineCounter(file: part.file)
             try LogScan.visit(part.ranges, of: part.file, part.name) { line, position in
                 contents.recovery.visitedLines += 1
-                try visit(line, position)
+                do {
+                    try visit(line, position)
+                } catch let unreadable as UnreadableLine {
+                    let line = try counter.number(ofLineAt: position.offset)
+                    let damage = contents.report(unreadable, in: part, line: line, at: position.offset)
+                    if isShared { throw LogError.damaged(path: part.file.path, damage) }
+                }
             }
         }
         return try (contents.repaired(keepsTemporaryFiles: isShared), contents.recovery)
+    }
+}
+
+/// Finds the numbers of lines by their offsets, which must grow: the file is read once, however many there are.
+private struct LineCounter {
+    let file: any OpenFile
+    private var line = 1
+    private var offset: UInt64 = 0
+
+    init(file: any OpenFile) {
+        self.file = file
+    }
+
+    mutating func number(ofLineAt position: UInt64) throws -> Int {
+        var passed = 0
+        try LogLines(file: file, range: offset..<max(offset, position)).forEach { _ in
+            passed += 1
+            return true
+        }
+        line += passed
+        offset = position
+        return line
     }
 }
 
@@ -126,8 +156,8 @@ private struct LogContents {
             return scan.damages
         }
         part.size = scan.end
-        // A journal of an older version is read, and not continued.
-        isLastContinued = scan.header?.version == place.version
+        // A journal of an older version is read, and not continued; nor is one whose last line is not ended.
+        isLastContinued = scan.header?.version == place.version && !scan.isNewlineMissing
         recovery.droppedTailBytes = scan.size - scan.end
         return []
     }
@@ -149,6 +179,25 @@ private struct LogContents {
             recovery.oldestVersion = min(recovery.oldestVersion ?? version, version)
         }
         return (scan, LogPart(name: name, file: file, ranges: scan.committed, size: scan.size))
+    }
+
+    /// Takes in what a visit found; the file is not continued, so that the damage stays where it was reported.
+    mutating func report(
+        _ unreadable: UnreadableLine,
+        in part: LogPart,
+        line: Int,
+        at offset: UInt64
+    ) -> LogDamage {
+        let damage = LogDamage(
+            file: part.name.text,
+            line: line,
+            offset: offset,
+            reason: .contents,
+            detail: unreadable.reason
+        )
+        recovery.damages.append(damage)
+        if part.name == parts.last?.name { isLastContinued = false }
+        return damage
     }
 
     private func missing(_ name: LogFileName) -> LogDamage {

@@ -8,10 +8,26 @@ package enum LogTail: Hashable, Sendable {
     case superseded
 }
 
+/// Which file of a log is appended to, and how far it is: another one means that somebody was at work.
+package struct LogStamp: Hashable, Sendable {
+    package var name: LogFileName
+    package var identity: FileIdentity
+    package var size: UInt64
+
+    package init(name: LogFileName, identity: FileIdentity, size: UInt64) {
+        self.name = name
+        self.identity = identity
+        self.size = size
+    }
+}
+
 extension JSONLog {
-    /// Whether others may have changed a shared log since it was last read; a glance that needs no lock.
-    package func mayHaveChanged() throws -> Bool {
-        try writer.withLock { try $0.glance() } != .same
+    /// The journal that is appended to, as it was when it was last read or written here.
+    package var newestJournal: LogStamp {
+        writer.withLock { writer in
+            let active = writer.active
+            return LogStamp(name: active.name, identity: active.file.identity, size: active.size)
+        }
     }
 
     /// Visits what others appended to a shared log; the caller must hold the lock that they hold while they write.

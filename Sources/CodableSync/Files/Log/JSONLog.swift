@@ -47,9 +47,22 @@ package final class JSONLog: Sendable {
     /// - Throws: ``FileError``, or ``LogError/replaced(path:)``.
     @discardableResult
     package func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
+        try commit([group], flush: flush)
+    }
+
+    /// Writes groups of lines, with one call for all of them.
+    ///
+    /// After an error nothing of any group is committed. After a crash the first ones may be there, each whole.
+    ///
+    /// - Parameters:
+    ///   - groups: The groups; empty ones write nothing.
+    ///   - flush: As above.
+    /// - Returns: Where the lines are, one group after the other.
+    /// - Throws: As above.
+    package func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
         try writer.withLock { writer in
             try beginJournalIfNeeded(&writer)
-            return try writer.commit(group, flush: flush)
+            return try writer.commit(groups, flush: flush)
         }
     }
 
@@ -83,6 +96,8 @@ package final class JSONLog: Sendable {
 
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
         guard writer.needsNewJournal else { return }
+        // What a failed write has left behind may have any size.
+        try writer.checkStillOurs()
         try beginJournal(&writer)
     }
 

@@ -20,9 +20,15 @@ package final class LogCompaction: Sendable {
     }
 
     /// Writes a line into the snapshot; returns where it will be once the compaction is finished.
-    package func append(_ line: [UInt8]) throws -> LogPosition {
+    ///
+    /// - Parameters:
+    ///   - line: The line, without its newline.
+    ///   - isAlone: Whether it is a group of its own, so that damage to its neighbours does not cost it.
+    /// - Returns: Where it will be.
+    /// - Throws: ``FileError``, or ``LogError/unusableLine``.
+    package func append(_ line: [UInt8], isAlone: Bool = false) throws -> LogPosition {
         try snapshot.withLock { snapshot in
-            try line.withUnsafeBytes { try snapshot.append($0) }
+            try line.withUnsafeBytes { try snapshot.append($0, isAlone: isAlone) }
         }
     }
 
@@ -32,7 +38,14 @@ package final class LogCompaction: Sendable {
     }
 
     /// Closes the snapshot and puts it in its place: from here on an opening begins with it.
+    ///
+    /// - Throws: ``FileError``, or ``LogError/replaced(path:)`` if the directory is not the one that was opened.
     package func finish() throws -> CompactedLog {
+        try log.writer.withLock { try $0.checkStillOurs() }
+        return try finishSnapshot()
+    }
+
+    private func finishSnapshot() throws -> CompactedLog {
         try snapshot.withLock { snapshot in CompactedLog(snapshot: try snapshot.finish()) }
     }
 
@@ -55,10 +68,14 @@ private struct SnapshotWriter: Sendable {
     private let file: any OpenFile
     private let headerSize: UInt64
     private var group = LogGroup()
+    /// Groups that are complete, and not written yet.
+    private var piece: [UInt8] = []
     private var lineCount = 0
     private var size: UInt64
 
-    /// Enough for few calls, and little enough that damage to one piece does not cost much.
+    /// Little enough that damage to one group does not cost much.
+    private static let groupSize = 4 << 10
+    /// Enough for few calls.
     private static let pieceSize = 256 << 10
 
     init(_ place: LogPlace, _ name: LogFileName) throws {
@@ -77,23 +94,32 @@ private struct SnapshotWriter: Sendable {
         size = headerSize
     }
 
-    mutating func append(_ line: UnsafeRawBufferPointer) throws -> LogPosition {
-        let offset = size + UInt64(group.byteCount)
+    mutating func append(_ line: UnsafeRawBufferPointer, isAlone: Bool) throws -> LogPosition {
+        if isAlone { closeGroup() }
+        let offset = size + UInt64(piece.count + group.byteCount)
         try group.append(line)
         lineCount += 1
-        if group.byteCount >= Self.pieceSize { try writePiece() }
+        if isAlone || group.byteCount >= Self.groupSize { closeGroup() }
+        if piece.count >= Self.pieceSize { try writePiece() }
         return LogPosition(file: name.identifier, offset: offset, length: UInt32(line.count))
     }
 
-    private mutating func writePiece() throws {
+    private mutating func closeGroup() {
         guard !group.isEmpty else { return }
-        let bytes = group.bytes + LogMarks.commit(group.commitMark)
-        try file.append(bytes)
-        size += UInt64(bytes.count)
+        piece += group.bytes
+        piece += LogMarks.commit(group.commitMark)
         group.removeAll()
     }
 
+    private mutating func writePiece() throws {
+        guard !piece.isEmpty else { return }
+        try file.append(piece)
+        size += UInt64(piece.count)
+        piece.removeAll(keepingCapacity: true)
+    }
+
     mutating func finish() throws -> LogPart {
+        closeGroup()
         try writePiece()
         let checksum = LineChecksum().value(count: lineCount)
         let end = LogMarks.commit(LogMarks.Commit(count: lineCount, checksum: checksum, isEnd: true))

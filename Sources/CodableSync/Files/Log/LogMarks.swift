@@ -80,7 +80,8 @@ enum LogMarks {
         var cursor = MarkCursor(line)
         guard cursor.skip(Array(#"{"format":""#.utf8)) else { return .none }
         guard cursor.skip(Array((format + "\"").utf8)) else {
-            return cursor.differsByOneByte(from: Array(format.utf8)) ? .none : .otherFormat
+            let isDamaged = cursor.isCutOff(in: format) || cursor.differsByOneByte(from: Array(format.utf8))
+            return isDamaged ? .none : .otherFormat
         }
         guard cursor.skip(Array(#","version":"#.utf8)), let version = cursor.number(), version > 0
         else { return .none }
@@ -112,6 +113,11 @@ private struct MarkCursor {
         guard line[offset...].starts(with: text) else { return false }
         offset += text.count
         return true
+    }
+
+    /// Whether the line ends before the text does.
+    func isCutOff(in text: String) -> Bool {
+        text.utf8.starts(with: line[offset...])
     }
 
     /// Whether a text of the same length follows that is another in one place: damage, not another's file.

@@ -19,6 +19,8 @@ extension LogPlace {
     }
 
     private func isSame(_ source: any OpenFile, _ path: String) throws -> Bool {
+        // Something else may have taken the name: then the copy gets another one.
+        guard try fileSystem.status(of: path)?.kind == .file else { return false }
         let other = try fileSystem.openFile(at: path, for: .reading)
         defer { other.close() }
         guard try source.size() == other.size() else { return false }

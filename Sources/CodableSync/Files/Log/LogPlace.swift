@@ -23,11 +23,12 @@ struct LogPlace: Sendable {
     var format: String
     var version: UInt64
 
-    /// Removes what a crash left half written.
+    /// Removes what a crash left half written; what is no file is nothing that the log has made.
     func removeTemporaryFiles(among names: [String]) throws {
         let isOurs = { (name: String) in LogFileName(name) != nil || name.hasPrefix("damaged-") }
         for name in names where name.hasSuffix(".tmp") && isOurs(String(name.dropLast(4))) {
-            try fileSystem.remove(directory.appending(path: name))
+            let path = directory.appending(path: name)
+            if try fileSystem.status(of: path)?.kind == .file { try fileSystem.remove(path) }
         }
     }
 

@@ -27,6 +27,8 @@ package struct LogDamage: Hashable, Sendable {
     package var offset: UInt64
     /// What is wrong with it.
     package var reason: Reason
+    /// What exactly is wrong, where more is known than the reason says.
+    package var detail: String?
     /// The name of the copy that was put aside; `nil` if there was nothing to copy.
     package var copy: String?
 
@@ -39,23 +41,44 @@ package struct LogDamage: Hashable, Sendable {
         case lineTooLong = "a line is too long"
         case cutOff = "the end is missing"
         case unwritten = "a part was never written"
+        case contents = "a line is whole and cannot be used"
 
         /// Whether an interrupted write leaves this behind, where nothing intact comes after it.
         var isOfTornWrite: Bool { self == .cutOff || self == .unwritten }
     }
 
-    package init(file: String, line: Int, offset: UInt64, reason: Reason, copy: String? = nil) {
+    package init(
+        file: String,
+        line: Int,
+        offset: UInt64,
+        reason: Reason,
+        detail: String? = nil,
+        copy: String? = nil
+    ) {
         self.file = file
         self.line = line
         self.offset = offset
         self.reason = reason
+        self.detail = detail
         self.copy = copy
     }
 }
 
 extension LogDamage: CustomStringConvertible {
     package var description: String {
-        "\(file):\(line) (byte \(offset)): \(reason.rawValue)."
+        "\(file):\(line) (byte \(offset)): \(reason.rawValue)" + (detail.map { ": \($0)." } ?? ".")
             + (copy.map { " The file as it was is kept as \($0)." } ?? "")
+    }
+}
+
+/// Thrown by the visit of a line whose checksum holds, and which says nothing that can be used.
+///
+/// Such a line is damage of its own: the log reports it with its place, keeps the file aside, and goes on.
+package struct UnreadableLine: Error {
+    /// What is wrong with it, without a point at the end.
+    package var reason: String
+
+    package init(_ reason: String) {
+        self.reason = reason
     }
 }

@@ -13,11 +13,15 @@ struct LogScan {
     private(set) var end: UInt64 = 0
     /// Whether the mark that ends a whole file was found, and nothing behind it.
     private(set) var isEnded = false
+    /// Whether the last mark is whole but for its newline, as some editors leave a file.
+    private(set) var isNewlineMissing = false
     /// How many lines the committed parts have, marks not counted.
     private(set) var lineCount = 0
 
     private let format: String
     private let supported: UInt64
+    /// Whether a mark without a newline may be somebody's write under way.
+    private var isShared = false
     private let file: any OpenFile
     private var line = 0
     private var group = OpenGroup()
@@ -58,6 +62,7 @@ struct LogScan {
     /// Reads what was added to a journal behind a mark.
     static func scan(_ file: any OpenFile, _ name: LogFileName, behind offset: UInt64) throws -> LogScan {
         var scan = LogScan(file, name, size: max(offset, try file.size()), format: "", supported: 0)
+        scan.isShared = true
         scan.line = 1
         scan.end = offset
         scan.startGroup(at: offset, line: 2)
@@ -91,12 +96,16 @@ struct LogScan {
         self.line += 1
         isEnded = false
         if self.line == 1 { return try takeHeader(line) }
-        if let (mark, length) = LogMarks.readCommit(line.bytes), !line.isTornOff(at: length) {
+        guard let (mark, length) = LogMarks.readCommit(line.bytes) else { return add(line) }
+        if !line.isTornOff(at: length) {
             try close(with: mark, at: line.offset, end: line.offset + UInt64(length) + 1)
             if length < line.bytes.count { try takeRest(of: line, from: length) }
-            return
+        } else if length == line.bytes.count, holds(mark), !isShared {
+            isNewlineMissing = true
+            try close(with: mark, at: line.offset, end: line.end)
+        } else {
+            add(line)
         }
-        add(line)
     }
 
     private mutating func add(_ line: LogLine) {
@@ -154,15 +163,19 @@ struct LogScan {
         group = OpenGroup(start: offset, line: line)
     }
 
+    /// Whether a mark says the truth of the group that it closes, or of the whole file.
+    private func holds(_ mark: LogMarks.Commit) -> Bool {
+        if mark.isEnd {
+            return group.count == 0 && mark.count == lineCount
+                && mark.checksum == LineChecksum().value(count: lineCount)
+        }
+        return group.damage == nil && mark.count == group.count
+            && mark.checksum == group.checksum.value(count: group.count)
+    }
+
     private mutating func close(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
-        if mark.isEnd, group.count == 0, mark.count == lineCount,
-            mark.checksum == LineChecksum().value(count: lineCount)
-        {
-            isEnded = end >= size
-            accept(group.start..<end, count: 0)
-        } else if !mark.isEnd, group.damage == nil, mark.count == group.count,
-            mark.checksum == group.checksum.value(count: group.count)
-        {
+        if holds(mark) {
+            isEnded = mark.isEnd && end >= size
             accept(group.start..<end, count: group.count)
         } else {
             try closeDamaged(with: mark, at: offset, end: end)

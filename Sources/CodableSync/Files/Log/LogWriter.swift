@@ -12,25 +12,29 @@ struct LogWriter: Sendable {
     /// Whether something was committed that was not flushed.
     var isUnflushed = false
 
-    mutating func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
+    /// Writes groups with one call; each is whole or absent after a crash, and damage to one costs the others nothing.
+    mutating func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
         try checkStillThere()
-        let start = active.size
-        if !group.isEmpty {
-            let bytes = group.bytes + LogMarks.commit(group.commitMark)
+        var bytes: [UInt8] = []
+        var positions: [LogPosition] = []
+        for group in groups where !group.isEmpty {
+            positions += group.positions(in: active.name.identifier, at: active.size + UInt64(bytes.count))
+            bytes += group.bytes
+            bytes += LogMarks.commit(group.commitMark)
+        }
+        guard !bytes.isEmpty || isUnflushed else { return [] }
+        if !bytes.isEmpty {
             do {
                 try active.file.append(bytes)
             } catch {
                 takeBack(isDoubtful: false)
                 throw error
             }
-            try self.flush(if: flush)
-            active.extend(to: start + UInt64(bytes.count))
-            isUnflushed = !flush
-        } else if isUnflushed {
-            try self.flush(if: flush)
-            isUnflushed = !flush
         }
-        return group.positions(in: active.name.identifier, at: start)
+        try self.flush(if: flush)
+        if !bytes.isEmpty { active.extend(to: active.size + UInt64(bytes.count)) }
+        isUnflushed = !flush
+        return positions
     }
 
     private mutating func flush(if isWanted: Bool) throws {
@@ -53,6 +57,14 @@ struct LogWriter: Sendable {
         } catch {
             // The next journal says how much of this one counts.
             needsNewJournal = true
+        }
+    }
+
+    /// Another file under the same name means that the directory is not the one that was opened.
+    func checkStillOurs() throws {
+        let path = place.path(active.name)
+        guard try place.fileSystem.status(of: path)?.identity == active.file.identity else {
+            throw LogError.replaced(path: path)
         }
     }
 

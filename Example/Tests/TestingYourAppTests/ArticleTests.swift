@@ -1,0 +1,47 @@
+import Foundation
+import XCTest
+
+/// The article shows the tests that run here, and no others.
+final class ArticleTests: XCTestCase {
+    func testTheArticleShowsTheseTests() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let article = folder.appending(
+            path: "../../../Sources/CodableSync/CodableSync.docc/TestingYourApp.md"
+        )
+        let shown = snippets(in: try String(contentsOf: article.standardizedFileURL, encoding: .utf8))
+        let run = parts(
+            of: try String(contentsOf: folder.appending(path: "NoteSyncTests.swift"), encoding: .utf8)
+        )
+        XCTAssertGreaterThan(shown.count, 8)
+        XCTAssertEqual(shown.map(\.name).sorted(), run.keys.sorted())
+        for (name, text) in shown { XCTAssertEqual(text, run[name], name) }
+    }
+
+    /// The blocks of code that follow a comment with a name, without their indentation.
+    private func snippets(in article: String) -> [(name: String, text: String)] {
+        article.components(separatedBy: "<!-- ").dropFirst().compactMap { part in
+            guard let name = part.components(separatedBy: " -->\n```swift\n").first,
+                let code = part.components(separatedBy: " -->\n```swift\n").dropFirst().first,
+                let text = code.components(separatedBy: "\n```").first
+            else { return nil }
+            return (name, unindented(text.components(separatedBy: "\n")))
+        }
+    }
+
+    /// The lines between `// begin name` and `// end name`, without their indentation.
+    private func parts(of source: String) -> [String: String] {
+        var parts: [String: [String]] = [:]
+        var name: String?
+        for line in source.components(separatedBy: "\n") {
+            let text = line.trimmingCharacters(in: .whitespaces)
+            if text.hasPrefix("// end ") { name = nil }
+            if let name { parts[name, default: []].append(line) }
+            if text.hasPrefix("// begin ") { name = String(text.dropFirst("// begin ".count)) }
+        }
+        return parts.mapValues { unindented($0) }
+    }
+
+    private func unindented(_ lines: [String]) -> String {
+        lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+}

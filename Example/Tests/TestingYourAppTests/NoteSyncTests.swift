@@ -1,0 +1,178 @@
+import CodableSync
+import Foundation
+import XCTest
+
+// begin model
+/// What the app keeps: its text is too dear to be decided by a clock.
+struct Note: RecordCodable, Identifiable, Equatable {
+    let id: String
+    var title: String
+    var text = ""
+
+    static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
+        var note = try conflict.merged()
+        let (mine, theirs, before) = (conflict.client.text, conflict.server.text, conflict.ancestor?.text)
+        if mine != theirs, mine != before, theirs != before {
+            note.text = [mine, theirs].sorted().joined(separator: "\n")
+        }
+        return note
+    }
+}
+// end model
+
+/// P-44: the tests of an app, with nothing but what is public. They stand in the article "Testing your app".
+// begin devices
+final class NoteSyncTests: XCTestCase {
+    let clock = ManualClock()
+    lazy var cloud = FakeCloud(clock: clock)
+
+    /// One more device of the user, and its network.
+    func device(automatic: Bool = false) -> (engine: SyncEngine<Note>, network: FakeDatabase) {
+        let network = cloud.database()
+        var configuration = SyncConfiguration()
+        configuration.clock = clock
+        configuration.automaticallySyncs = automatic
+        return (SyncEngine(database: network, configuration: configuration), network)
+    }
+    // end devices
+
+    // begin conflict-function
+    func testTwoEditsOfATextAreBothKept() throws {
+        let conflict = Conflict(
+            client: Note(id: "a", title: "Tea", text: "hot"),
+            server: Note(id: "a", title: "Green tea", text: "cold"),
+            ancestor: Note(id: "a", title: "Tea"),
+            clientEdited: Date(timeIntervalSince1970: 2),
+            serverEdited: Date(timeIntervalSince1970: 1)
+        )
+        let note = try Note.resolveConflict(conflict)
+        XCTAssertEqual(note, Note(id: "a", title: "Green tea", text: "cold\nhot"))
+    }
+    // end conflict-function
+
+    // begin two-devices
+    func testTwoDevicesThatEditOneNoteAgree() async throws {
+        let (phone, _) = device()
+        let (tablet, _) = device()
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        try await phone.sync()
+        try await tablet.sync()
+
+        // Each reads the note, and edits what it has read.
+        for (engine, text) in [(phone, "hot"), (tablet, "cold")] {
+            clock.advance(by: .seconds(60))
+            var note = try await engine.model(named: "a")
+            note?.text = text
+            try await engine.upload(XCTUnwrap(note))
+        }
+        try await phone.sync()
+        try await tablet.sync()
+        try await phone.sync()
+
+        let merged = [Note(id: "a", title: "Tea", text: "cold\nhot")]
+        let (onPhone, onTablet) = (try await phone.allModels(), try await tablet.allModels())
+        XCTAssertEqual(onPhone, merged)
+        XCTAssertEqual(onTablet, merged)
+        XCTAssertEqual(try cloud.models(Note.self), merged)
+    }
+    // end two-devices
+
+    // begin arrival
+    func testANoteArrivesByItself() async throws {
+        let (phone, _) = device(automatic: true)
+        let (tablet, _) = device(automatic: true)
+        var changes = tablet.changes.makeAsyncIterator()
+
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        let change = await changes.next()
+        XCTAssertEqual(change, .updated([Note(id: "a", title: "Tea")]))
+    }
+    // end arrival
+
+    // begin outage
+    func testANoteThatIsWrittenOfflineIsSentLater() async throws {
+        let (phone, network) = device(automatic: true)
+        network.isReachable = false
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        _ = await phone.status.first { $0 == .offline }
+        XCTAssertEqual(try cloud.models(Note.self), [])
+
+        network.isReachable = true
+        _ = await phone.status.first { $0 == .idle }
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
+    }
+    // end outage
+
+    // begin waiting
+    func testALostAnswerMakesNoConflict() async throws {
+        let (phone, network) = device(automatic: true)
+        network.loseResponse(of: .modifyRecords)
+        network.throttle(.modifyRecords, retryAfter: .seconds(30))
+        let begin = clock.now.monotonic
+
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        for await status in phone.status {
+            if case .waiting(let date) = status { clock.advance(to: date) }
+            if status == .idle { break }
+        }
+
+        XCTAssertEqual(network.pendingFaultCount, 0)
+        XCTAssertEqual(network.throttleViolations, 0)
+        XCTAssertGreaterThan(clock.now.monotonic - begin, .seconds(30))
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
+    }
+    // end waiting
+
+    // begin sign-out
+    func testASignOutTakesNothingAway() async throws {
+        let (phone, network) = device(automatic: true)
+        network.signOut()
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        _ = await phone.accountStatus.first { $0 == .noAccount }
+        let shown = try await phone.allModels()
+        XCTAssertEqual(shown, [Note(id: "a", title: "Tea")])
+
+        network.signIn(user: FakeCloud.defaultUser)
+        _ = await phone.status.first { $0 == .idle }
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
+    }
+    // end sign-out
+
+    // begin purge
+    func testAPurgeWaitsForTheUsersAnswer() async throws {
+        let (phone, _) = device()
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        try await phone.sync()
+
+        try cloud.purgeZone(ZoneID(zoneName: Note.recordType))
+        do {
+            try await phone.sync()
+            XCTFail("The user has not answered yet.")
+        } catch SyncError.waitingForDecision {}
+        let kept = try await phone.allModels()
+        XCTAssertEqual(kept, [Note(id: "a", title: "Tea")])
+
+        try await phone.resolvePurge(.uploadAgain)
+        try await phone.sync()
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
+    }
+    // end purge
+
+    // begin restart
+    func testANoteThatIsNotSentSurvivesTheEndOfTheApp() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        addTeardownBlock { try FileManager.default.removeItem(at: directory) }
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(directory)
+        configuration.automaticallySyncs = false
+
+        let before = SyncEngine<Note>(database: cloud.database(), configuration: configuration)
+        try await before.upload(Note(id: "a", title: "Tea"))
+        try await before.close()
+
+        let after = SyncEngine<Note>(database: cloud.database(), configuration: configuration)
+        try await after.sync()
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
+    }
+    // end restart
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// Where a user's programs keep their data.
+package enum DataDirectory {
+    /// Application Support on Apple systems; elsewhere what the rules of the XDG base directories say.
+    package static var path: String {
+        #if canImport(Darwin)
+            return URL.applicationSupportDirectory.path(percentEncoded: false).withoutTrailingSlash
+        #else
+            return path(environment: ProcessInfo.processInfo.environment, userHome: NSHomeDirectory())
+        #endif
+    }
+
+    /// `$XDG_DATA_HOME`, else `~/.local/share`.
+    ///
+    /// As in a shell, `~` is `$HOME`; the home that the system knows of the user is for processes that have none. The
+    /// rules say that a relative path is to be ignored.
+    static func path(environment: [String: String], userHome: String) -> String {
+        func absolute(_ name: String) -> String? {
+            environment[name].flatMap { $0.hasPrefix("/") ? $0.withoutTrailingSlash : nil }
+        }
+        return absolute("XDG_DATA_HOME")
+            ?? (absolute("HOME") ?? userHome).withoutTrailingSlash.appending(path: ".local/share")
+    }
+}

@@ -1,0 +1,91 @@
+import RecordCoding
+
+// What the cloud had of a record before its zone was lost goes up again, by itself and before any edit of it. So the
+// edit is then sent as what it is, a difference to a version: fields that the model does not know stay, and another
+// device that does the same meets a conflict with an ancestor. An edit that is set aside stays so.
+extension RecordState {
+    /// The cloud's last word: what it has, or had before its zone was lost.
+    package var lastKnown: KnownVersion? { known ?? lost }
+
+    /// Versions of a zone that is gone are nobody's ancestors.
+    ///
+    /// A request that is to create the record may still arrive, in the zone that comes next.
+    mutating func loseVersions() {
+        known = nil
+        lost = nil
+        isLostRefused = false
+        seen = nil
+        sent.removeAll { $0.base != nil }
+        isDeletionSent = false
+        isUnread = false
+        pending?.base = nil
+        undelivered?.seen = nil
+    }
+
+    /// Uploads what is known once more, as a record that the server never saw.
+    mutating func queueAgain() {
+        let version = lastKnown
+        let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle
+        loseVersions()
+        if pending?.isDeletion == true {
+            pending = nil
+            undelivered = nil
+            return
+        }
+        lost = version
+        if isBasedOnIt { pending?.base = version?.handle }
+    }
+
+    /// The app changes a record of which something was lost.
+    mutating func replacePending(with change: LocalChange) {
+        defer { isLostRefused = false }
+        guard let lost, !change.isDeletion else {
+            lost = nil
+            pending = change
+            return
+        }
+        let isSeen: Bool
+        if let pending {
+            // An edit parked by a conflict is not what the app was shown.
+            isSeen = pending.base == lost.handle || pending.parked?.isConflict == true
+        } else {
+            isSeen = undelivered == nil && change.edited != nil
+        }
+        pending = change
+        pending?.base = isSeen ? lost.handle : nil
+    }
+
+    /// The cloud has again what was lost.
+    mutating func confirmLost(as version: KnownVersion) {
+        guard let lost else { return }
+        repoint(from: lost.handle, to: version.handle)
+        // The app has been shown it, unless it is still to be told.
+        if undelivered == nil {
+            if seen == nil { seen = version.handle }
+        } else if undelivered?.kind == .updated(lost.handle) {
+            undelivered?.seen = version.handle
+        }
+        sent.removeAll { $0.handle == lost.handle }
+        self.lost = nil
+        isLostRefused = false
+        known = version
+    }
+
+    /// What was lost becomes an edit like any other, as old as its last save, unless an edit of it is there.
+    ///
+    /// Nobody knows what another device has made its version from, so there is no ancestor.
+    mutating func queueLost() {
+        guard let lost else { return }
+        if pending == nil {
+            pending = LocalChange(
+                kind: .save(lost.handle, size: lost.size),
+                edited: lost.modified,
+                base: nil
+            )
+        } else if pending?.base == lost.handle {
+            pending?.base = nil
+        }
+        self.lost = nil
+        isLostRefused = false
+    }
+}

@@ -1,0 +1,75 @@
+/// Changes that cannot be handed out as they should: undecodable, unreadable, or fatal to the app.
+extension SyncStateMachine {
+    // MARK: A process that ended with changes in its hands
+
+    /// Finds the records that the former process had in its hands.
+    ///
+    /// Complexity: O(n) in what is undelivered, once for each opening, if there is any such record.
+    mutating func findSuspects() {
+        let handedOut = state.summary.handedOut
+        if handedOut.isEmpty { return }
+        var alone: [(name: String, place: Int)] = []
+        for name in state.deliveryQueue.names {
+            guard let order = state[name]?.undelivered?.order else { continue }
+            if handedOut.together.contains(order) { suspects.append(name) }
+            if let place = handedOut.alone.firstIndex(of: order) { alone.append((name, place)) }
+        }
+        for (name, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(name) }
+    }
+
+    /// The app has survived them.
+    mutating func forgetSuspicions(of changes: [AcceptedChange]) {
+        if suspects.isEmpty { return }
+        for change in changes where change.order != 0 { suspects.remove(change.name) }
+    }
+
+    // MARK: Contents that cannot be decoded
+
+    /// What was handed out and could not be decoded is kept, and tried again at the next opening.
+    mutating func takeUndecodable(_ id: StreamID, _ changes: [UndecodableChange], isEmpty: Bool) {
+        guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
+        for change in changes {
+            guard let place = streams[index].handed.firstIndex(where: { $0.name == change.name }) else {
+                continue
+            }
+            let handed = streams[index].handed.remove(at: place)
+            // Renewed meanwhile: the newer one is in the queue, and this one may be gone from the disk.
+            guard state[change.name]?.undelivered?.order == handed.order else { continue }
+            if undecodable[change.name] == handed.order { continue }
+            undecodable[change.name] = handed.order
+            emit(.undecodable(recordName: change.name, reason: change.reason))
+        }
+        if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
+    }
+
+    /// The records that were found undecodable since the engine was opened, and have not changed since.
+    package var undecodableNames: [String] {
+        undecodable.sortedNames.filter { undecodable[$0] == state[$0]?.undelivered?.order }
+    }
+
+    // MARK: Files that cannot be read or written now
+
+    /// What cannot be read now is tried again after a wait; the stream goes on with the rest.
+    mutating func takeUnread(_ id: StreamID, _ names: [String], isEmpty: Bool) {
+        guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
+        streams[index].handed.removeAll { names.contains($0.name) }
+        for name in names { streams[index].append(name, isSuspect: suspects.contains(name)) }
+        if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
+        backOff(\.delivering, .deliverRetry, after: nil)
+    }
+
+    /// The disk refused to note what the app has taken.
+    mutating func keepUnstoredAcceptances(_ entries: [JournalEntry]) {
+        for case .accepted(let changes) in entries {
+            unstoredAcceptances += changes.filter { $0.order != 0 }
+        }
+    }
+
+    /// Once the disk takes entries again, it is told of what the app has taken meanwhile.
+    mutating func acceptAgain() {
+        if unstoredAcceptances.isEmpty { return }
+        let changes = unstoredAcceptances.filter { state[$0.name]?.undelivered?.order == $0.order }
+        unstoredAcceptances = []
+        if !changes.isEmpty { append([.accepted(changes)], flush: false) }
+    }
+}

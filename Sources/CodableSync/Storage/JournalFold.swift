@@ -1,0 +1,56 @@
+import RecordCoding
+
+/// An entry of a kind that only a newer version of the library writes; nothing was touched.
+package struct NewerEntry: Error, Equatable, CustomStringConvertible {
+    package var path: String
+    package var offset: UInt64
+    package var kind: String
+
+    package var description: String {
+        "\"\(path.shortenedForMessage)\" has an entry of the unknown kind \(kind.quoted) at byte \(offset)"
+    }
+}
+
+/// What lines amount to: the state, and where the contents are.
+struct JournalFold {
+    private(set) var state = SyncState()
+    private(set) var positions: [ContentHandle: LogPosition] = [:]
+    private(set) var lastHandle: UInt64 = 0
+    /// Edits of which a later one was confirmed whose own line is lost: they are not to be sent any more.
+    private(set) var superseded: [String: ContentHandle] = [:]
+
+    /// Takes a line in.
+    ///
+    /// - Returns: What had to be left out of it, in words.
+    /// - Throws: ``JournalLineError`` or `JSONError`; then the line changes nothing.
+    mutating func take(_ bytes: [UInt8], at position: LogPosition) throws -> [String] {
+        let line = try JournalLine.parse(bytes)
+        for (handle, _) in line.contents where positions[handle] != nil {
+            // Contents are written once: what comes again is a line that was copied to another place.
+            throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
+        }
+        for (handle, range) in line.contents {
+            positions[handle] = position.part(range)
+            lastHandle = max(lastHandle, handle.number)
+        }
+        if case .saved(let name, let sent, _) = line.entry, positions[sent] == nil,
+            let pending = state[name]?.pending?.handle, pending < sent
+        {
+            superseded[name] = pending
+        }
+        state.apply(line.entry)
+        state.renewed.removeAll(keepingCapacity: true)
+        return line.problems
+    }
+
+    /// Takes a line in that was read before, at the opening: what could not be used was reported then.
+    mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition) throws {
+        do {
+            _ = try take(bytes, at: position)
+        } catch is JSONError {
+            return
+        } catch JournalLineError.malformed {
+            return
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// What damage leaves behind that no whole journal ever has: words about contents that are gone.
+///
+/// Everything is fetched again after damage. Until then nothing may be decided on what is only half there: an edit
+/// whose version was lost must not pass for an edit of a record that was deleted, nor be compared with a version
+/// that is older than the one it was made on.
+enum StateRepair {
+    /// The entries that make a state whole again.
+    ///
+    /// - Parameter fold: What could be read.
+    /// - Returns: The entries, to be stored and applied.
+    static func entries(for fold: JournalFold) -> [JournalEntry] {
+        let state = fold.state
+        let isStored = { (handle: ContentHandle) in fold.positions[handle] != nil }
+        var entries: [JournalEntry] = []
+        var lastListing = state.summary.listing
+        for name in state.sortedNames {
+            guard let record = state[name] else { continue }
+            lastListing = max(lastListing, record.listing)
+            var repaired = record.repaired(isStored)
+            if let handle = fold.superseded[name], handle == record.pending?.handle { repaired.pending = nil }
+            if repaired != record { entries.append(.record(name: name, repaired)) }
+        }
+        if lastListing > state.summary.listing {
+            // The next listing must be one that no record has been met in.
+            var summary = state.summary
+            summary.listing = lastListing
+            entries.append(.summary(summary))
+        }
+        return entries
+    }
+}
+
+extension RecordState {
+    /// Takes the cloud's last word for unknown, so that it is fetched anew and met by the edit as it then is.
+    mutating func forgetKnownVersion() {
+        known = nil
+        seen = nil
+        pending?.base = nil
+    }
+
+    fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
+        var record = self
+        if let lost, !isStored(lost.handle) {
+            record.lost = nil
+            record.isLostRefused = false
+        }
+        if let known, !isStored(known.handle) { record.forgetKnownVersion() }
+        if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
+        if let seen = record.seen, !isStored(seen) { record.seen = nil }
+        switch record.undelivered?.kind {
+        case .updated(let handle)?, .saved(let handle)?:
+            if !isStored(handle) { record.undelivered = nil }
+        case .deleted?, nil: break
+        }
+        if let seen = record.undelivered?.seen, !isStored(seen) { record.undelivered?.seen = nil }
+        return record
+    }
+}

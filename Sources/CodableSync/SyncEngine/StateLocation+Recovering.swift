@@ -1,0 +1,44 @@
+/// What is done about damage, and said of it.
+extension StateLocation {
+    /// More places than this are counted only: a file of nothing but damage is no reason to fill the memory.
+    private static var maximumMessages: Int { 20 }
+
+    /// After damage everything readable is kept, and the zone is fetched in full.
+    ///
+    /// - Parameters:
+    ///   - opened: The state as it was read.
+    ///   - state: The same; afterwards as it is gone on with.
+    ///   - now: The current time.
+    /// - Returns: What happened, in words.
+    /// - Throws: ``JournalFailure`` if it cannot be stored; the next opening tries again.
+    func recover(_ opened: JSONStateStore.Opened, _ state: inout SyncState, _ now: Moment) throws -> [String]
+    {
+        let messages = Self.messages(of: opened.recovery)
+        guard !messages.isEmpty else { return [] }
+        var entries = messages.map { message in
+            JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
+        }
+        if opened.recovery.isDamaged { entries += opened.repairs + [.listingBegan] }
+        try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
+        for entry in entries { state.apply(entry) }
+        // The damaged files are kept aside; a snapshot takes their place, so that this is said once.
+        if opened.recovery.isDamaged { try opened.store.compact() }
+        return messages
+    }
+
+    private static func messages(of recovery: LogRecovery) -> [String] {
+        var messages: [String] = []
+        if recovery.droppedTailBytes > 0 {
+            messages.append(
+                "\(recovery.droppedTailBytes) bytes at the end of the journal were cut off: "
+                    + "they belong to a change that no call has returned for."
+            )
+        }
+        messages += recovery.damages.prefix(maximumMessages).map { damage in
+            "\(damage) Everything else that can be read is kept, and all records are fetched again."
+        }
+        let rest = recovery.damages.count - maximumMessages
+        if rest > 0 { messages.append("\(rest) other places are damaged as well.") }
+        return messages
+    }
+}

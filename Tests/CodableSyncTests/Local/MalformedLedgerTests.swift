@@ -1,0 +1,158 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Row C26 of the malformed inputs: the files of a local database that are not what was written to them.
+final class MalformedLedgerTests: XCTestCase {
+    private let journal = "/ledger/journal-1.jsonl"
+    private let snapshot = "/ledger/snapshot-2.jsonl"
+
+    /// A ledger with three records, one request each.
+    private func prepare(compacted: Bool = false) async throws -> SimulatedFileSystem {
+        let disk = SimulatedFileSystem()
+        let directory = LedgerDirectoryFixture.directory(disk)
+        for name in ["a", "b", "c"] { try await LedgerDirectoryFixture.save(name, in: directory) }
+        if compacted { try await directory.compact() }
+        await directory.close()
+        return disk
+    }
+
+    private func bytes(_ disk: SimulatedFileSystem) -> [String: [UInt8]] {
+        disk.files.filter { !$0.key.hasSuffix("lock") }
+    }
+
+    /// Reads the names, or the error; whichever it is, an error changes nothing.
+    private func open(
+        _ disk: SimulatedFileSystem,
+        _ row: String
+    ) async throws -> Result<[String], LedgerDirectoryError> {
+        let before = bytes(disk)
+        let directory = LedgerDirectoryFixture.directory(disk)
+        do {
+            let names = try await LedgerDirectoryFixture.names(in: directory)
+            await directory.close()
+            return .success(names)
+        } catch let error as LedgerDirectoryError {
+            XCTAssertEqual(bytes(disk), before, "\(row): a file was touched")
+            await directory.close()
+            return .failure(error)
+        }
+    }
+
+    // C26: wrong magic, and other applications' files.
+    func testFilesOfOthersAreNamedAndNotTouched() async throws {
+        var utf16: [UInt8] = [0xFF, 0xFE]
+        for byte in "{\"format\":\"CodableSync.Ledger\"}\n".utf8 { utf16 += [byte, 0] }
+        let rows: [(String, [UInt8])] = [
+            ("SQLite", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 4080)),
+            ("PNG", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), ("empty", []),
+            ("zeros", [UInt8](repeating: 0, count: 4096)), ("text", Array("dear diary\n".utf8)),
+            ("other JSON", Array("{\"landmarks\":[]}\n".utf8)), ("UTF-16", utf16),
+            (
+                "another log",
+                Array("{\"format\":\"codablesync-state\",\"version\":1,\"kind\":\"journal\"}\n".utf8)
+            ),
+        ]
+        for (row, contents) in rows {
+            let disk = SimulatedFileSystem()
+            disk.place(contents, at: journal)
+            guard case .failure(let error) = try await open(disk, row) else {
+                XCTFail("\(row): it was opened")
+                continue
+            }
+            XCTAssertTrue([.damaged, .notALedger].contains(error.code), "\(row): \(error)")
+            XCTAssertTrue(error.message.contains(journal), "\(row): \(error)")
+            XCTAssertTrue(error.message.contains("ove it away"), "\(row): \(error)")
+        }
+    }
+
+    // C26: a cut page. An interrupted write is no damage; a part of a snapshot is.
+    func testACutFileIsAPrefixOfTheHistoryOrRefused() async throws {
+        for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
+        {
+            let contents = try XCTUnwrap(whole.bytes(at: path))
+            for size in 0..<contents.count {
+                let disk = whole.crashed(keeping: .allWrites)
+                disk.place(Array(contents[..<size]), at: path)
+                let row = "\(path) cut at \(size)"
+                switch try await open(disk, row) {
+                case .success(let names):
+                    XCTAssertTrue(["a", "b", "c"].starts(with: names), "\(row): \(names)")
+                    if path == snapshot { XCTAssertEqual(size, contents.count - 1, row) }
+                case .failure(let error):
+                    XCTAssertEqual(error.code, .damaged, "\(row): \(error)")
+                    XCTAssertTrue(error.message.contains(path), "\(row): \(error)")
+                }
+            }
+        }
+    }
+
+    // C26: one turned bit.
+    func testATurnedBitIsNeverRead() async throws {
+        for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
+        {
+            let contents = try XCTUnwrap(whole.bytes(at: path))
+            for offset in stride(from: 0, to: contents.count, by: 3) {
+                var damaged = contents
+                damaged[offset] ^= 1 << (offset % 8)
+                let disk = whole.crashed(keeping: .allWrites)
+                disk.place(damaged, at: path)
+                let row = "\(path), byte \(offset)"
+                switch try await open(disk, row) {
+                case .success(let names):
+                    // The last mark may pass for an interrupted write, and nothing else may.
+                    XCTAssertEqual(names, ["a", "b"], row)
+                    XCTAssertEqual(path, journal, row)
+                case .failure(let error):
+                    XCTAssertTrue([.damaged, .tooNew].contains(error.code), "\(row): \(error)")
+                    XCTAssertTrue(error.message.contains(path), "\(row): \(error)")
+                }
+            }
+        }
+    }
+
+    // C26, C20: something else in the place of the file.
+    func testWhatIsNoFileIsRefused() async throws {
+        for kind in [FileKind.directory, .symbolicLink, .other] {
+            let disk = SimulatedFileSystem()
+            disk.placeOther(kind, at: journal)
+            guard case .failure(let error) = try await open(disk, kind.rawValue) else {
+                XCTFail(kind.rawValue)
+                continue
+            }
+            XCTAssertEqual(error.code, .notALedger, "\(error)")
+            XCTAssertTrue(error.message.contains(journal), "\(error)")
+        }
+    }
+
+    // C26: the engine above keeps every edit, says which file it is, and goes on when the file is mended.
+    func testAnEngineOnADamagedDatabaseKeepsEveryEditAndNamesTheFile() async throws {
+        let disk = try await prepare()
+        let contents = try XCTUnwrap(disk.bytes(at: journal))
+        disk.place(Array("SQLite format 3\0".utf8), at: journal)
+        let clock = ManualClock()
+        let database = LocalDatabase(
+            directory: URL(fileURLWithPath: "/ledger"),
+            user: "alice",
+            fileSystem: disk,
+            clock: clock
+        )
+        let phone = Device<Note>(database, clock: clock)
+        try await phone.engine.upload(Note("mine", "edit"))
+        do {
+            try await phone.engine.sync()
+            XCTFail("the database is damaged")
+        } catch SyncError.cloud(let error) {
+            XCTAssertTrue(error.message.contains(journal), error.message)
+        }
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["mine"])
+        XCTAssertEqual(disk.bytes(at: journal), Array("SQLite format 3\0".utf8))
+        disk.place(contents, at: journal)
+        try await phone.engine.sync()
+        let after = try await phone.pendingNames()
+        XCTAssertEqual(after, [])
+        try await phone.engine.close()
+    }
+}

@@ -1,0 +1,89 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// Apps with sync can be tested: by their own developers, and here, on every database.
+final class TestingPains: XCTestCase {
+    // P-44
+    func testThePublicFakePlaysDevicesTimeFaultsLimitsUsersAndAPurge() async throws {
+        let clock = ManualClock()
+        let cloud = FakeCloud(clock: clock)
+        let networks = (0..<3).map { _ in cloud.database(user: "alice") }
+        let devices = networks.map { network in
+            var configuration = SyncConfiguration()
+            configuration.clock = clock
+            configuration.automaticallySyncs = false
+            return SyncEngine<Note>(database: network, configuration: configuration)
+        }
+
+        // A fault for one request, and for one record; then the same data on all devices.
+        networks[0].fail(.modifyRecords, with: CloudError(.networkFailure))
+        networks[0].failItem("b", with: CloudError(.zoneBusy))
+        try await devices[0].upload(Note("a", "Tea"), Note("b", "Milk"))
+        do {
+            try await devices[0].sync()
+            XCTFail("The request failed.")
+        } catch SyncError.cloud(let error) {
+            XCTAssertEqual(error.code, .networkFailure)
+        }
+        try await devices[0].sync()
+        XCTAssertEqual(try cloud.models(Note.self, user: "alice"), [Note("a", "Tea")])
+        try await devices[0].sync()
+        for device in devices.dropFirst() {
+            try await device.sync()
+            let models = try await device.allModels()
+            XCTAssertEqual(models, [Note("a", "Tea"), Note("b", "Milk")])
+        }
+
+        // The server's clock is the test's, and its limits are real.
+        let id = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item"))
+        XCTAssertEqual(cloud.record(id, user: "alice")?.systemFields?.modificationDate, clock.now.wall)
+        try await devices[1].upload((0..<401).map { Note("n-\($0)") })
+        try await devices[1].sync()
+        XCTAssertEqual(networks[1].requests.map(\.recordNames.count).max(), 400)
+        cloud.limits.maximumItems = 10
+        try await devices[2].upload((0..<20).map { Note("m-\($0)") })
+        try await devices[2].sync()
+        XCTAssertEqual(try cloud.models(Note.self, user: "alice").count, 2 + 401 + 20)
+
+        // Nobody else's data, and a purge that waits for an answer.
+        XCTAssertEqual(try cloud.models(Note.self, user: "bob"), [])
+        networks[1].signOut()
+        do {
+            try await devices[1].sync()
+            XCTFail("Nobody is signed in.")
+        } catch SyncError.cloud(let error) {
+            XCTAssertEqual(error.code, .notAuthenticated)
+        }
+        try cloud.purgeZone(ZoneID(zoneName: "Item"), user: "alice")
+        do {
+            try await devices[0].sync()
+            XCTFail("The user has not answered.")
+        } catch SyncError.waitingForDecision {}
+        XCTAssertEqual(try cloud.models(Note.self, user: "alice"), [])
+    }
+
+    // P-45
+    func testEveryScenarioOfTheGroupsAToJIsToldOnTheLocalDatabaseToo() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Scenarios").standardizedFileURL
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let sources = try files.filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        let classOfAGroup =
+            /\/\/\/ Scenarios, group [A-J][ :,.][^\n]*\n(?:\/\/\/[^\n]*\n)*(final )?class (\w+)/
+        var count = 0
+        for source in sources {
+            for match in source.matches(of: classOfAGroup) {
+                let name = match.output.2
+                // What only the fake can play says so in its name.
+                if name.hasSuffix("OnTheFake") { continue }
+                count += 1
+                XCTAssertNil(match.output.1, "\(name) is told on the fake alone")
+                let isTold = sources.contains { $0.contains("final class \(name)OnLocalDatabase: \(name) {") }
+                XCTAssertTrue(isTold, "there is no \(name)OnLocalDatabase")
+            }
+        }
+        XCTAssertGreaterThan(count, 10)
+    }
+}

@@ -1,0 +1,66 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Zones that vanish, and pages that are asked for once.
+final class ZonePains: ZoneScenario {
+    // P-17
+    func testALostZoneNeitherWipesDataNorStopsSync() async throws {
+        for loss in Loss.allCases {
+            try setUpWithError()
+            let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+            try await phone.engine.upload(Note("a", "Tea"))
+            try await eventually("it is saved") { try await phone.pendingNames().isEmpty }
+            _ = try await phone.drain()
+            try await remove(loss, hidingItFrom: phone.database)
+            try await phone.engine.upload(Note("b", "Milk"))
+            // Three outcomes; data goes only where a client has deleted it, and purged data waits for the app.
+            if loss == .purged {
+                try await eventually("the app is asked") {
+                    try await phone.engine.diagnostics().status == .waitingForDecision(.purged)
+                }
+                let kept = try await phone.engine.allModels().map(\.id)
+                XCTAssertEqual(kept, ["a", "b"])
+                let titles = try await serverTitles()
+                XCTAssertEqual(titles, [:])
+                try await phone.engine.resolvePurge(.uploadAgain)
+            }
+            try await eventually("sync goes on") { try await self.serverTitles()["b"] == "Milk" }
+            try await eventually("all is sent") { try await phone.pendingNames().isEmpty }
+            let titles = try await serverTitles()
+            XCTAssertEqual(titles, loss == .deleted ? ["b": "Milk"] : ["a": "Tea", "b": "Milk"], "\(loss)")
+            try await assertEqualEverywhere(phone)
+            try await phone.engine.close()
+        }
+    }
+
+    // P-18: exactly 50, since the ledger says on the last page, full as it is, that nothing more is coming.
+    func testTenThousandRecordsTakeFiftyRequestsEachFromTheTokenOfTheOneBefore() async throws {
+        let phone = try makeDevice(Note.self) { $0.fetchPageSize = 200 }
+        try await fill(phone.database, 10_000)
+        let summary = try await phone.engine.fetchChanges()
+        XCTAssertEqual(summary.fetched, 10_000)
+        XCTAssertEqual(phone.database.count(.fetch), 50)
+        let asked = phone.database.askedTokens
+        XCTAssertEqual(asked, [nil] + phone.database.givenTokens.dropLast().map { $0 })
+        XCTAssertEqual(Set(asked).count, 50)
+        // The next fetch goes on from the last token.
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(phone.database.askedTokens.last, phone.database.givenTokens[49])
+    }
+
+    // P-18: a server that says on a full last page that more is coming costs one request more.
+    func testAServerThatPromisesMoreOnAFullLastPageCostsOneRequestMore() async throws {
+        let phone = try makeDevice(Note.self) { $0.fetchPageSize = 20 }
+        try await fill(phone.database, 100)
+        phone.database.changeFetchAnswers { page in
+            var page = page
+            page.moreComing = page.modifications.count == 20
+            return page
+        }
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(phone.database.count(.fetch), 6)
+        let known = try await phone.engine.diagnostics().knownCount
+        XCTAssertEqual(known, 100)
+    }
+}

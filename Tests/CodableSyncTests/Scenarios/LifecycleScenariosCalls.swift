@@ -1,0 +1,199 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group L: callers who wait for the cloud, many at once, cancelled, or from places of their own.
+class LifecycleScenariosCalls: EngineScenario {
+    // LC-05, P3
+    func testTwentyCallsAtOnceShareOneRun() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.sync()
+        try await serverSave(Note("theirs"))
+        try await phone.engine.upload(Note("a"), Note("b"))
+        let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdBefore(gate))
+        let first = phone.beginSync()
+        await gate.reached()
+        let others = (0..<20).map { _ in phone.beginSync() }
+        try await eventually("all wait") { await phone.engine.machine?.waiters.count == 21 }
+        gate.open()
+        let summary = try await first.value
+        XCTAssertEqual(summary.fetched, 1)
+        for other in others {
+            let summary = try await other.value
+            XCTAssertEqual(summary.pending, 0)
+        }
+        // One run was under way, and one serves all who came meanwhile.
+        XCTAssertEqual(phone.database.count(.fetch), fetches + 2)
+        XCTAssertEqual(phone.database.count(.modify), sends + 1)
+    }
+
+    // LC-06, P3
+    func testACancelledCallReturnsAtOnceAndTheOthersGoOn() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a"))
+        let gate = Gate()
+        phone.database.plan(.modify, .holdBefore(gate))
+        let cancelled = phone.beginSync()
+        let other = phone.beginSync()
+        await gate.reached()
+        cancelled.cancel()
+        let result = await cancelled.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+        let left = await phone.engine.machine?.waiters.count
+        XCTAssertEqual(left, 1)
+        gate.open()
+        let summary = try await other.value
+        XCTAssertEqual(summary.sent, 1)
+        XCTAssertEqual(phone.database.count(.modify), 1)
+
+        // Cancelled before it begins.
+        let late = Task { [engine = phone.engine] in
+            await Task.yield()
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await engine.sync()
+        }
+        let outcome = await late.result
+        XCTAssertThrowsError(try outcome.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+        try await phone.engine.sync()
+    }
+
+    // P3
+    func testEachCallMayBeMadeFromALoopOverChanges() async throws {
+        let phone = try makeDevice(Note.self)
+        for number in 0..<4 { try await serverSave(Note("n\(number)", "theirs")) }
+        let changes = phone.engine.changes
+        let engine = phone.engine
+        let loop = Task {
+            var seen = 0
+            for await change in changes {
+                seen += change.names.count
+                try await engine.sync()
+                try await engine.upload(Note("answer-\(seen)"))
+                try await engine.sendChanges()
+                try await engine.fetchChanges()
+                if seen >= 4 { break }
+            }
+            return seen
+        }
+        try await phone.engine.fetchChanges()
+        let seen = try await loop.value
+        XCTAssertGreaterThanOrEqual(seen, 4)
+        let server = try await serverRecords()
+        XCTAssertGreaterThan(server.count, 4)
+    }
+
+    // P3
+    func testEachCallMayBeMadeFromATaskThatAResolverStarts() async throws {
+        typealias Model = Item<Interrupted>
+        let (phone, tablet) = try await makePair(Model("a", "old"))
+        let engine = phone.engine
+        let calls = Locked<[Task<Void, any Error>]>([])
+        Interrupted.interruption.withLock { interruption in
+            interruption = {
+                calls.withLock { calls in
+                    calls.append(Task { try await engine.sync() })
+                    calls.append(Task { try await engine.sendChanges() })
+                    calls.append(Task { try await engine.fetchChanges() })
+                }
+            }
+        }
+        defer { Interrupted.interruption.withLock { $0 = nil } }
+        try await tablet.engine.upload(Model("a", "theirs"))
+        try await tablet.engine.sync()
+        try await phone.engine.upload(Model("a", "old", note: "mine"))
+        try await phone.engine.sync()
+        let begun = calls.withLock { $0 }
+        XCTAssertGreaterThanOrEqual(begun.count, 3)
+        for call in begun { try await call.value }
+        try await settle(phone, tablet)
+        try await assertEqualEverywhere(phone, tablet)
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model, Model("a", "theirs", note: "mine"))
+    }
+
+    // P3: behaviour 3.
+    func testACallThatCannotTryAnythingSaysWhy() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a"))
+        for (lane, code) in [
+            (ScriptedDatabase.Operation.account, CloudError.Code.networkUnavailable),
+            (.account, .badContainer),
+            (.zones, .zoneBusy), (.fetch, .networkFailure), (.modify, .serviceUnavailable),
+        ] {
+            phone.database.failNext(lane, code)
+            await assertThrows(.cloud(CloudError(code)), lane.rawValue) { try await phone.engine.sync() }
+        }
+        phone.database.setAccount(.temporarilyUnavailable)
+        await phone.engine.process(.signal(.accountChanged))
+        await assertThrows(.cloud(CloudError(.accountTemporarilyUnavailable))) {
+            try await phone.engine.sync()
+        }
+        phone.database.setAccount(nil)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["a"])
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(summary.sent, 1)
+    }
+
+    // P3
+    func testAFetchReturnsAlthoughASendOfTheSameRecordIsHeld() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "old"))
+        try await tablet.engine.upload(Note("a", "old", color: "theirs"))
+        let gate = Gate()
+        phone.database.plan(.modify, .holdBefore(gate))
+        try await phone.engine.upload(Note("a", "old", note: "mine"))
+        let send = Task { [engine = phone.engine] in try await engine.sendChanges() }
+        await gate.reached()
+        let sends = phone.database.count(.modify)
+        try await tablet.engine.sync()
+        let fetched = try await phone.engine.fetchChanges()
+        XCTAssertEqual(fetched.pending, 1)
+        XCTAssertEqual(phone.database.count(.modify), sends, "the send is still on its way")
+        gate.open()
+        _ = try await send.value
+        try await settle(phone, tablet)
+        try await assertEqualEverywhere(phone, tablet)
+        let model = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(model, Note("a", "old", note: "mine", color: "theirs"))
+    }
+
+    // N6
+    func testAPageThatArrivesLateRollsNothingBack() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
+        try await tablet.engine.upload(Note("a", "theirs"), Note("b", "theirs"))
+        try await tablet.engine.sync()
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let fetch = Task { [engine = phone.engine] in try await engine.fetchChanges() }
+        await gate.reached()
+        pass(.seconds(5))
+        // Sent, refused, resolved and sent again while the page with the older version is on its way.
+        try await phone.engine.upload(Note("a", "mine"))
+        try await phone.engine.sendChanges()
+        var server = try await serverRecords()
+        XCTAssertEqual(server["a"]?.fields["title"], "mine")
+        let sends = phone.database.count(.modify)
+        gate.open()
+        _ = try await fetch.value
+        var model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "mine")
+        model = try await phone.engine.model(named: "b")
+        XCTAssertEqual(model?.title, "theirs")
+        try await settle(phone, tablet)
+        XCTAssertEqual(phone.database.count(.modify), sends, "nothing is sent again")
+        server = try await serverRecords()
+        XCTAssertEqual(server["a"]?.fields["title"], "mine")
+        try await assertEqualEverywhere(phone, tablet)
+    }
+}
+
+final class LifecycleScenariosCallsOnLocalDatabase: LifecycleScenariosCalls {
+    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
+    }
+}

@@ -1,0 +1,320 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group H: clocks that jump, restarts within a wait, servers that never answer, networks that flap.
+class RetryScenariosTime: EngineScenario {
+    private func makeRestingDevice(
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> Device<Note> {
+        let phone = try makeDevice(Note.self) {
+            $0.automaticallySyncs = true
+            configure(&$0)
+        }
+        try await phone.engine.sync()
+        try await quiet(phone)
+        return phone
+    }
+
+    /// Uploads a note, and has the server order a wait instead of taking it.
+    private func beginWait(_ seconds: Int, _ phone: Device<Note>, _ name: String) async throws {
+        let error = CloudError(.requestRateLimited, retryAfter: .seconds(seconds))
+        phone.database.plan(.modify, .fail(error))
+        try await phone.engine.upload(Note(name))
+        try await quiet(phone)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [name])
+    }
+
+    // RB-09, T4
+    func testADayAsleepWithinAWaitLeadsToOneRequest() async throws {
+        let phone = try await makeRestingDevice()
+        phone.database.failNext(.fetch, .networkFailure)
+        await phone.engine.process(.signal(.changes(in: nil)))
+        try await quiet(phone)
+        try await beginWait(30, phone, "a")
+        let (sends, fetches) = (phone.database.count(.modify), phone.database.count(.fetch))
+        try await pass(.seconds(86_400), phone)
+        XCTAssertEqual(phone.database.count(.modify), sends + 1)
+        XCTAssertEqual(phone.database.count(.fetch), fetches + 1)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+        try await pass(.seconds(86_400), phone)
+        XCTAssertEqual(phone.database.count(.modify), sends + 1)
+    }
+
+    // RB-09, T1
+    func testTheDateOnTheWallMakesAWaitNeitherShorterNorLonger() async throws {
+        let jumps: [TimeInterval] = [86_400, -86_400, 365 * 86_400, -365 * 86_400]
+        let phone = try await makeRestingDevice()
+        for (number, jump) in jumps.enumerated() {
+            try await beginWait(30, phone, "a\(number)")
+            let before = phone.database.totalCount
+            clock.setWall(clock.now.wall.addingTimeInterval(jump))
+            try await pass(.milliseconds(29_999), phone)
+            XCTAssertEqual(phone.database.totalCount, before, "\(jump)")
+            try await pass(.milliseconds(1), phone)
+            XCTAssertEqual(phone.database.totalCount, before + 1, "\(jump)")
+            let pending = try await phone.pendingNames()
+            XCTAssertEqual(pending, [], "\(jump)")
+        }
+    }
+
+    // RB-09, T1
+    func testAfterARestartAWaitIsNeverLongerThanTheLongest() async throws {
+        let phone = try await makeRestingDevice()
+        try await beginWait(30, phone, "a")
+        clock.setWall(clock.now.wall.addingTimeInterval(-86_400))
+        try await phone.restart()
+        try await phone.engine.start()
+        try await quiet(phone)
+        let before = phone.database.totalCount
+        try await pass(.seconds(3599), phone)
+        XCTAssertEqual(phone.database.totalCount, before)
+        try await pass(.seconds(1), phone)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+    }
+
+    // T2
+    func testDevicesWhoseDatesAreYearsApartAgree() async throws {
+        let clock = clock
+        let skews: [TimeInterval] = [-30 * 365 * 86_400, 0, 60 * 365 * 86_400]
+        let devices = try skews.map { skew in
+            try makeDevice(Note.self) { $0.date = { clock.now.wall.addingTimeInterval(skew) } }
+        }
+        for (number, device) in devices.enumerated() {
+            try await device.engine.upload(
+                Note("own-\(number)"),
+                Note("shared", "of \(number)", count: number)
+            )
+            pass()
+        }
+        for _ in 0..<3 {
+            for device in devices { try await device.engine.sync() }
+        }
+        for device in devices { try await device.engine.upload(Note("own-0", "edited")) }
+        try await settle(devices[0], devices[1], devices[2])
+        try await assertEqualEverywhere(devices[0], devices[1], devices[2])
+        let names = try await devices[0].engine.allModels().map(\.id)
+        XCTAssertEqual(names, ["own-0", "own-1", "own-2", "shared"])
+    }
+
+    // RB-05, RB-10, I-36
+    func testARestartNeitherEndsNorLengthensTheServersWait() async throws {
+        let phone = try await makeRestingDevice()
+        try await beginWait(600, phone, "a")
+        let until = clock.now.wall.addingTimeInterval(600)
+        let before = phone.database.totalCount
+        // An app that crashes again and again.
+        for _ in 0..<50 {
+            try await phone.restart()
+            try await phone.engine.start()
+            try await quiet(phone)
+            await assertThrows(.waiting(until: until)) { try await phone.engine.sync() }
+            clock.advance(by: .seconds(10))
+        }
+        XCTAssertEqual(phone.database.totalCount, before)
+        try await phone.restart()
+        try await phone.engine.start()
+        try await pass(.milliseconds(99_999), phone)
+        XCTAssertEqual(phone.database.totalCount, before)
+        try await pass(.milliseconds(1), phone)
+        XCTAssertEqual(phone.database.count(.account), 2, "the first request looks for the account")
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+    }
+
+    // RB-11, N10
+    func testANetworkThatComesAndGoesAThousandTimesLeavesNothingBehind() async throws {
+        let phone = try await makeRestingDevice()
+        let counts = phone.engine.resources.counts
+        let sleepers = clock.sleeperCount
+        let files = try openFiles()
+        for round in 0..<1000 {
+            phone.database.isReachable = false
+            if round % 10 == 0 { try await phone.engine.upload(Note("n\(round % 70)", "\(round)")) }
+            await phone.engine.process(.signal(.changes(in: nil)))
+            phone.database.isReachable = true
+            await phone.engine.process(.signal(.reachable))
+            if round % 100 == 0 { clock.advance(by: .milliseconds(200)) }
+        }
+        try await passUntil("all is sent", phone) { try await phone.pendingNames().isEmpty }
+        try await quiet(phone)
+        XCTAssertLessThanOrEqual(phone.database.highestPeak, 1)
+        XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
+        XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
+        try await eventually("no sleeper is left") { clock.sleeperCount == sleepers }
+        let left = try openFiles()
+        XCTAssertLessThanOrEqual(left, files)
+        let server = try await serverRecords()
+        XCTAssertEqual(server.count, 7)
+    }
+
+    // RB-12, N4, N5, I-38
+    func testALaneWhoseRequestIsNeverAnsweredIsNotStuck() async throws {
+        for lane in ScriptedDatabase.Operation.allCases {
+            let zone = "Lane\(lane.rawValue)"
+            let phone = try makeDevice(Note.self) {
+                $0.automaticallySyncs = true
+                $0.storage = .inMemory
+                $0.zoneName = zone
+                $0.requestDeadline = .seconds(20)
+            }
+            let gate = Gate()
+            phone.database.plan(lane, .holdAfter(gate))
+            switch lane {
+            case .lookUp: phone.database.failItem("a", CloudError(.serverRecordChanged))
+            case .databaseChanges: phone.database.failNext(.modify, .zoneNotFound)
+            default: break
+            }
+            try await phone.engine.upload(Note("a", "mine"))
+            await gate.reached()
+            let asked = phone.database.count(lane)
+            clock.advance(by: .milliseconds(19_999))
+            for _ in 0..<100 { await Task.yield() }
+            XCTAssertEqual(phone.database.count(lane), asked, "\(lane): not before the deadline")
+            clock.advance(by: .milliseconds(1))
+            // The gate holds one task for ever, so the engine never rests. Time goes on while nothing else is under
+            // way: a disk that is slow must not meet a deadline.
+            func advance() {
+                if phone.engine.resources.counts.tasks <= 2 { clock.advance(by: .milliseconds(50)) }
+            }
+            try await eventually("\(lane): asked once more") {
+                advance()
+                return phone.database.count(lane) > asked
+            }
+            try await eventually("\(lane): it is sent") {
+                advance()
+                return try await phone.pendingNames().isEmpty
+            }
+            // The late answer is nobody's.
+            gate.open()
+            try await quiet(phone)
+            let server = try await serverRecords(zone)
+            XCTAssertEqual(server["a"]?.fields["title"], "mine", lane.rawValue)
+            let state = try await phone.engine.diagnostics()
+            XCTAssertEqual(state.pendingCount, 0, lane.rawValue)
+            XCTAssertLessThanOrEqual(phone.database.peak(.modify), 2, lane.rawValue)
+            try await phone.engine.close()
+        }
+    }
+
+    // N7
+    func testARequestThatWasAppliedTwiceIsASuccess() async throws {
+        let phone = try await makeRestingDevice()
+        Calls.shared.reset(Merging.self)
+        phone.database.changeModifyAnswers { answer in
+            // The first answer is lost below the engine, and the second one says: somebody was here.
+            var second = answer
+            for (id, result) in answer.saveResults {
+                guard case .success(let server) = result else { continue }
+                second.saveResults[id] = .failure(CloudError(.serverRecordChanged, serverRecord: server))
+            }
+            return second
+        }
+        try await phone.engine.upload(Note("a", "mine"))
+        try await quiet(phone)
+        phone.database.changeModifyAnswers(nil)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+        XCTAssertEqual(Calls.shared.count(Merging.self), 0)
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [.saved([Note("a", "mine")])])
+    }
+
+    // N9
+    func testAnAnswerOfAnotherKindIsNoSuccess() async throws {
+        let phone = try await makeRestingDevice()
+        phone.database.failAlways(
+            .modify,
+            CloudError(.unknown("HTML"), message: "Sign in to the hotel's network.")
+        )
+        phone.database.failAlways(.fetch, CloudError(.unknown("HTML")))
+        try await phone.engine.upload(Note("a"))
+        await phone.engine.process(.signal(.changes(in: nil)))
+        for _ in 0..<3 { try await pass(nextWait(of: phone), phone) }
+        var pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["a"])
+        let server = try await serverRecords()
+        XCTAssertEqual(server, [:])
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [])
+        phone.database.failAlways(.modify, nil)
+        phone.database.failAlways(.fetch, nil)
+        try await phone.engine.sync()
+        pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+    }
+
+    /// How many files this process has open, where the system tells.
+    private func openFiles() throws -> Int {
+        guard FileManager.default.fileExists(atPath: "/proc/self/fd") else { return 0 }
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+}
+
+final class RetryScenariosTimeOnLocalDatabase: RetryScenariosTime {
+    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
+    }
+}
+
+/// Scenarios, group H: what only the fake can tell.
+final class RetryScenariosOnTheFake: EngineScenario {
+    // RB-01, RB-10, I-36
+    func testAServerThatCountsImpatientRequestsCountsNone() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        try await phone.engine.sync()
+        let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
+        for (number, kind) in [FakeOperation.modifyRecords, .recordZoneChanges].enumerated() {
+            fake.throttle(kind, retryAfter: .seconds(45))
+            try await phone.engine.upload(Note("n\(number)"))
+            fake.emit(.changes(in: nil))
+            fake.emit(.reachable)
+            try await quiet(phone)
+            try await phone.restart()
+            try await phone.engine.start()
+            fake.clearRequests()
+            for _ in 0..<44 {
+                _ = await phone.beginSync().result
+                fake.emit(.reachable)
+                try await pass(.seconds(1), phone)
+            }
+            XCTAssertEqual(fake.requestCount(), 0, kind.rawValue)
+            try await pass(.seconds(1), phone)
+            XCTAssertGreaterThan(fake.requestCount(), 0, kind.rawValue)
+            let pending = try await phone.pendingNames()
+            XCTAssertEqual(pending, [], kind.rawValue)
+        }
+        XCTAssertEqual(fake.throttleViolations, 0)
+    }
+
+    // RB-12
+    func testARequestThatIsGivenUpIsCancelled() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        try await phone.engine.sync()
+        try await quiet(phone)
+        let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
+        fake.neverAnswer(.modifyRecords, .afterApplying, times: 3)
+        fake.clearRequests()
+        try await phone.engine.upload(Note("a", "mine"))
+        for request in 1...3 {
+            try await eventually("request \(request)") { fake.requestCount(.modifyRecords) == request }
+            clock.advance(by: .seconds(60))
+            // The deadline is over; only the wait is left.
+            try await quiet(phone)
+            clock.advance(by: try nextWait(of: phone))
+        }
+        try await quiet(phone)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [])
+        XCTAssertEqual(phone.engine.resources.counts.tasks, 1)
+        XCTAssertEqual(phone.engine.resources.counts.timers, 0)
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [.saved([Note("a", "mine")])])
+    }
+}

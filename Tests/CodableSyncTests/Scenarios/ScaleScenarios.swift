@@ -1,0 +1,86 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group P: what an upload and one bad record cost where much is queued.
+final class ScaleScenarios: XCTestCase {
+    private struct Cost: Equatable {
+        var entries: [JournalEntry]
+        var bytes: Int
+        var calls: [String]
+    }
+
+    private func cost(ofAnUploadOn pending: Int) throws -> Cost {
+        let files = SimulatedFileSystem()
+        let opened = try JSONStateStore.open(directory: "/state", fileSystem: files)
+        var state = opened.state
+        let queued = (0..<pending).map { number in
+            let change = LocalChange(
+                kind: .save(ContentHandle(UInt64(number)), size: 9),
+                edited: nil,
+                base: nil
+            )
+            return JournalEntry.queued(name: "n-\(number)", change)
+        }
+        try opened.store.append([JournalBatch(batch: 1, entries: queued, contents: [:], flush: true)])
+        for entry in queued { state.apply(entry) }
+        var machine = MachineHarness(state: state)
+        let before = (bytes: files.writtenBytes, calls: files.calls.count)
+        let actions = machine.feed(.enqueue(1, [.save("new", 200_000)]))
+        for case .append(let batch, let entries, let flush) in actions {
+            let contents = [ContentHandle(200_000): JournalSamples.record("new", "text")]
+            let stored = JournalBatch(batch: batch, entries: entries, contents: contents, flush: flush)
+            try opened.store.append([stored])
+        }
+        return Cost(
+            entries: actions.entries,
+            bytes: files.writtenBytes - before.bytes,
+            calls: files.calls.dropFirst(before.calls).map { "\($0.kind)" }
+        )
+    }
+
+    /// SC-01.
+    ///
+    /// It takes a while to queue so much; only there can be seen what grows with the queue.
+    func testAnUploadOnAHundredThousandPendingCostsWhatItCostsOnNone() throws {
+        let first = try cost(ofAnUploadOn: 1)
+        let last = try cost(ofAnUploadOn: 100_000)
+        XCTAssertEqual(last, first)
+        XCTAssertEqual(first.entries.count, 1)
+        XCTAssertEqual(first.calls.filter { $0 == "read" }, [], "nothing that is queued is loaded")
+        XCTAssertEqual(first.calls, ["look", "append", "flush"])
+    }
+
+    /// The requests that 10 000 changes need if every request with the poisonous one is refused as a whole.
+    private func requests(withPoisonAt place: Int?) -> Int {
+        var harness = MachineHarness.synced()
+        let changes = (0..<10_000).map { number in
+            NewChange.save(number == place ? "poison" : "n-\(number)", UInt64(number) + 1)
+        }
+        harness.run(.enqueue(harness.newCall(), changes))
+        var requests = 0
+        while let request = harness.sendRequest, requests < 200 {
+            requests += 1
+            if request.items.contains(where: { $0.name == "poison" }) {
+                harness.failSend(CloudError(.invalidArguments))
+            } else {
+                harness.answerSend { .saved(KnownVersion(($0.handle?.number ?? 0) + 20_000)) }
+            }
+        }
+        let parked = place == nil ? [] : ["poison"]
+        XCTAssertEqual(Array(harness.state.parkedQueue.names), parked)
+        XCTAssertEqual(harness.state.pendingCount, parked.count)
+        return requests
+    }
+
+    /// SC-02.
+    ///
+    /// Each of the three runs sends the 10 000 changes that the scenario speaks of, which takes half a second.
+    func testOnePoisonousRecordCostsALogarithmOfRequests() {
+        let normal = requests(withPoisonAt: nil)
+        XCTAssertEqual(normal, 25)
+        let atTheFront = requests(withPoisonAt: 0)
+        XCTAssertLessThanOrEqual(atTheFront, normal + 9, "the logarithm of a request of 400")
+        XCTAssertLessThanOrEqual(requests(withPoisonAt: 250), normal + 14, "the logarithm of all")
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A disk that fails, is full, is slow, or is changed by somebody else while the engine runs.
+extension StateScenarios {
+    // D4
+    func testAFailedFlushIsNotAcknowledgedAndTheNextEditGoesIntoANewFile() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        try await phone.engine.upload(Note("a"))
+        let journal = try StateFiles(disk)
+        disk.fail(.flush, code: EIO)
+        do {
+            try await phone.engine.upload(Note("b"))
+            XCTFail("the flush failed")
+        } catch SyncError.stateUnreadable(let message) {
+            XCTAssertTrue(message.contains("flush") && message.contains("journal-1.jsonl"), message)
+        }
+        let names = try await phone.pendingNames()
+        XCTAssertEqual(names, ["a"])
+        try await phone.engine.upload(Note("c"))
+        XCTAssertTrue(journal.names.contains("journal-2.jsonl"), "\(journal.names)")
+        try await phone.crash()
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["a", "c"])
+    }
+
+    // D5: whatever byte the space ends at.
+    func testAFullDiskQueuesNothingKeepsTheRestAndRecovers() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        try await phone.engine.upload(Note("a", "first"))
+        let before = disk.writtenBytes
+        try await phone.engine.upload(Note("a", "second"))
+        let cost = disk.writtenBytes - before
+        for room in 0..<cost {
+            disk.leaveRoom(for: room)
+            do {
+                try await phone.engine.upload(Note("a", "xxxxxx"))
+                XCTFail("there is room for \(room) bytes of \(cost)")
+            } catch SyncError.storageFull(let message) {
+                XCTAssertTrue(message.contains("journal-1.jsonl"), message)
+            }
+            let model = try await phone.engine.model(named: "a")
+            XCTAssertEqual(model?.title, "second", "room for \(room)")
+        }
+        disk.leaveRoom(for: nil)
+        try await phone.engine.upload(Note("b", "later"))
+        try await phone.crash()
+        let models = try await phone.engine.allModels()
+        XCTAssertEqual(models, [Note("a", "second"), Note("b", "later")])
+    }
+
+    // D5: at the opening.
+    func testAFullDiskAtTheOpeningIsToldAndThenOpens() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        disk.leaveRoom(for: 5)
+        do {
+            try await phone.engine.upload(Note("a"))
+            XCTFail("there is no room")
+        } catch {
+            guard case .storageFull = error as? SyncError else { return XCTFail("\(error)") }
+        }
+        disk.leaveRoom(for: nil)
+        try await phone.engine.upload(Note("a"))
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["a"])
+    }
+
+    // D6, CR-18
+    func testALockedDeviceRefusesUploadsAndGoesOnWithoutARestart() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        try await serverSave(Note("theirs"))
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("a"))
+        for code in [EACCES, EPERM, EROFS] {
+            for kind in [FileError.Operation.look, .open, .create, .append, .list, .rename] {
+                for _ in 0..<20 { disk.fail(kind, code: code) }
+            }
+            for _ in 0..<2 {
+                do {
+                    try await phone.engine.upload(Note("refused"))
+                    XCTFail("the files are locked")
+                } catch SyncError.stateUnreadable(let message) {
+                    XCTAssertTrue(message.contains(String(cString: strerror(code))), message)
+                }
+            }
+            let pending = try await phone.pendingNames()
+            XCTAssertEqual(pending, ["a"], "\(code)")
+            disk.clearFaults()
+            try await phone.engine.upload(Note("a", "after \(code)"))
+        }
+        try await phone.engine.sync()
+        try await assertEqualEverywhere(phone)
+        try await phone.crash()
+        try await assertEqualEverywhere(phone)
+    }
+
+    // D7
+    func testFilesChangedBySomebodyElseAreNoticedAndNotWrittenTo() async throws {
+        let changes: [(String, (StateFiles) throws -> Void)] = [
+            ("removed", { try $0.remove("journal-1.jsonl") }),
+            ("replaced", { $0["journal-1.jsonl"] = $0["journal-1.jsonl"] }),
+            ("replaced by an older one", { $0["journal-1.jsonl"] = Array($0["journal-1.jsonl"].prefix(56)) }),
+            (
+                "added to",
+                { files in
+                    try files.disk.openFile(at: files.directory + "/journal-1.jsonl", for: .appending)
+                        .append([1])
+                }
+            ),
+        ]
+        for (row, change) in changes {
+            let (phone, disk) = try makeFragileDevice(Note.self)
+            try await phone.engine.upload(Note("a"))
+            let files = try StateFiles(disk)
+            try change(files)
+            let before = files.all
+            for _ in 0..<2 {
+                do {
+                    try await phone.engine.upload(Note("b"))
+                    XCTFail(row)
+                } catch SyncError.stateUnreadable(let message) {
+                    XCTAssertTrue(message.contains("journal-1.jsonl"), "\(row): \(message)")
+                    XCTAssertTrue(message.contains("another program"), "\(row): \(message)")
+                }
+            }
+            XCTAssertEqual(files.all, before, "\(row): nothing is written there")
+            try await phone.engine.close()
+            XCTAssertEqual(files.all, before, "\(row): at the end neither")
+            let again = try makeDevice(Note.self, on: disk)
+            try await again.engine.upload(Note("c"))
+            let pending = try await again.pendingNames()
+            XCTAssertEqual(pending.contains("c"), true, row)
+            XCTAssertEqual(pending.contains("b"), false, row)
+            try await again.engine.close()
+        }
+    }
+
+    // D7: the directory is another one when a compaction ends.
+    func testACompactionDoesNotTouchADirectoryThatTookThePlaceOfItsOwn() async throws {
+        let files = try await prepare()
+        let (log, _) = try JSONLog.open(
+            directory: files.directory,
+            fileSystem: files.disk,
+            format: "codablesync-state",
+            version: 1
+        ) { _, _ in }
+        let compaction = try log.beginCompaction()
+        for name in files.names where LogFileName(name) != nil { files[name] = files[name] }
+        let before = files.all.filter { !$0.key.hasSuffix(".tmp") }
+        XCTAssertThrowsError(try compaction.finish()) { error in
+            guard case .replaced? = error as? LogError else { return XCTFail("\(error)") }
+        }
+        XCTAssertEqual(files.all.filter { !$0.key.hasSuffix(".tmp") }, before)
+    }
+
+    // D14
+    func testASlowDiskHoldsUpWhoeverWaitsForItAndNobodyElse() async throws {
+        let disk = SlowFileSystem()
+        let phone = try makeDevice(Note.self) { $0.fileSystem = disk }
+        try await phone.engine.upload(Note("first"))
+        disk.hold()
+        let engine = phone.engine
+        let held = Task { try await engine.upload(Note("held")) }
+        try await eventually("the flush waits") { disk.waitingCount == 1 }
+        let before = disk.flushCount
+        let others = (0..<50).map { number in Task { try await engine.upload(Note("n\(number)")) } }
+        // The engine answers as if nothing were the matter.
+        let model = try await engine.model(named: "first")
+        XCTAssertEqual(model, Note("first"))
+        let names = try await phone.pendingNames()
+        XCTAssertEqual(names, ["first"])
+        try await eventually("all have come") { await engine.waitingCallCount == 51 }
+        disk.release()
+        try await held.value
+        for other in others { try await other.value }
+        XCTAssertLessThanOrEqual(disk.flushCount - before, 3, "they share a flush")
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending.count, 52)
+        try await engine.close()
+    }
+
+    // P-48
+    func testARecordOfTheLargestSizeFitsIntoEveryFile() async throws {
+        let directory = try makeDirectory()
+        let phone = try makeRealDevice(Note.self, in: directory.url)
+        let tablet = try makeDevice(Note.self)
+        // The last characters are one byte each in a record, and six in the JSON that it is stored in.
+        let text = String(repeating: "x", count: 980_000) + String(repeating: "\u{1}", count: 19_000)
+        try await phone.engine.upload(Note("large", note: text))
+        try await settle(phone, tablet)
+        try await phone.restart()
+        let model = try await phone.engine.model(named: "large")
+        XCTAssertEqual(model?.note?.count, text.count)
+        try await assertEqualEverywhere(phone, tablet)
+        do {
+            try await phone.engine.upload(Note("larger", note: text + text))
+            XCTFail("it is larger than any record may be")
+        } catch {
+            guard case .invalidModels = error as? SyncError else { return XCTFail("\(error)") }
+        }
+        try await phone.engine.close()
+    }
+}
+
+extension SyncEngine {
+    /// How many calls wait for the disk or the cloud.
+    fileprivate var waitingCallCount: Int { calls.count }
+}

@@ -1,0 +1,179 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Streams that are shared, slow, asked too early, or outlive their engine.
+final class StreamScenariosMisuse: EngineScenario {
+    private func undelivered(_ device: Device<Note>) async throws -> Int {
+        try await device.engine.diagnostics().undeliveredCount
+    }
+
+    // swift-notes c8: no trap, no leak, and what neither accepted comes again.
+    func testTwoTasksOnOneStreamLoseNothing() async throws {
+        let phone = try makeDevice(Note.self)
+        for round in 0..<20 {
+            let names = (0..<40).map { "n-\(round)-\($0)" }
+            let changes = phone.engine.changes
+            let bodies = Locked<[[String]]>([])
+            let loops = (0..<2).map { _ in
+                Task { for await change in changes { bodies.withLock { $0.append(change.names) } } }
+            }
+            for part in 0..<4 {
+                for name in names[(part * 10)..<(part * 10 + 10)] { try await serverSave(Note(name)) }
+                try await phone.engine.fetchChanges()
+                if part == round % 4 { loops[round % 2].cancel() }
+            }
+            for loop in loops { loop.cancel() }
+            for loop in loops { await loop.value }
+            let seen = Set(bodies.withLock { $0 }.flatMap { $0 })
+            let rest = Set(try await phone.drain().flatMap(\.names))
+            XCTAssertEqual(seen.union(rest), Set(names), "round \(round)")
+        }
+    }
+
+    func testATaskThatWaitsBesideAnotherDoesNotAcceptWhatTheOtherGets() async throws {
+        let phone = try makeDevice(Note.self)
+        let changes = phone.engine.changes
+        let gate = Gate()
+        let bodies = Locked<[[String]]>([])
+        let loops = (0..<2).map { _ in
+            Task {
+                for await change in changes {
+                    bodies.withLock { $0.append(change.names) }
+                    try await gate.pass()
+                }
+            }
+        }
+        try await phone.engine.sync()
+        try await serverSave(Note("a"))
+        try await phone.engine.fetchChanges()
+        await gate.reached()
+        try await serverSave(Note("b"))
+        try await phone.engine.fetchChanges()
+        // One has `a` in its body, and the other has waited all the time: nobody has asked since.
+        XCTAssertEqual(bodies.withLock { $0 }, [["a"]])
+        let held = try await undelivered(phone)
+        XCTAssertEqual(held, 2)
+        for loop in loops { loop.cancel() }
+        gate.open()
+        for loop in loops { _ = await loop.result }
+        let rest = try await phone.drain().flatMap(\.names)
+        XCTAssertEqual(rest.sorted(), ["a", "b"])
+    }
+
+    func testALoopThatStopsAskingIsToldOfOnce() async throws {
+        let phone = try makeDevice(Note.self)
+        try await serverSave(Note("first"))
+        try await phone.engine.fetchChanges()
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let held = await iterator.next()
+        XCTAssertEqual(held?.names, ["first"])
+        let stalls = {
+            phone.events.all.compactMap { if case .streamStalled(let count) = $0 { count } else { nil } }
+        }
+        try await fill(phone.database, 800)
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(stalls(), [])
+        try await fill(phone.database, 1100)
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(stalls(), [1000])
+        try await fill(phone.database, 1300)
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(stalls(), [1000])
+        let count = try await undelivered(phone)
+        XCTAssertEqual(count, 1301)
+        // It goes on where it was.
+        let next = await iterator.next()
+        XCTAssertEqual(next?.names.count, 200)
+    }
+
+    func testEveryStreamEndsWhenTheEngineIsReleased() async throws {
+        var device: Device<Note>? = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        weak let engine = device?.engine
+        let loops = try streams(of: XCTUnwrap(device).engine)
+        try await device?.engine.sync()
+        device = nil
+        for loop in loops { await loop.value }
+        XCTAssertNil(engine)
+    }
+
+    func testEveryStreamEndsWhenTheEngineIsClosed() async throws {
+        let device = try makeDevice(Note.self)
+        let loops = streams(of: device.engine)
+        try await device.engine.sync()
+        try await device.engine.close()
+        for loop in loops { await loop.value }
+        for loop in streams(of: device.engine) { await loop.value }
+    }
+
+    private func streams(of engine: SyncEngine<Note>) -> [Task<Void, Never>] {
+        let (changes, events) = (engine.changes, engine.events)
+        let (status, account) = (engine.status, engine.accountStatus)
+        return [
+            Task { for await _ in changes {} }, Task { for await _ in events {} },
+            Task { for await _ in status {} }, Task { for await _ in account {} },
+        ]
+    }
+
+    func testAStreamThatWasAskedBeforeTheStateCouldBeOpenedIsServedThen() async throws {
+        let owner = try makeDevice(Note.self)
+        try await serverSave(Note("a"))
+        try await owner.engine.fetchChanges()
+        let files = owner.files
+        let second = try makeDevice(Note.self) { $0.fileSystem = files }
+        let changes = second.engine.changes
+        let loop = Task { () -> [String] in
+            for await change in changes { return change.names }
+            return []
+        }
+        try await eventually("it is refused") {
+            second.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
+        }
+        try await owner.engine.close()
+        try await second.engine.fetchChanges()
+        let names = await loop.value
+        XCTAssertEqual(names, ["a"])
+    }
+
+    // P-27
+    func testAStreamOutlivesADiskThatCannotBeRead() async throws {
+        let (phone, files) = try makeFragileDevice(Note.self)
+        try await fill(phone.database, 3)
+        try await phone.engine.fetchChanges()
+        for _ in 0..<3 { files.fail(.read, code: EIO) }
+        let changes = phone.engine.changes
+        let loop = Task { () -> [String] in
+            for await change in changes { return change.names }
+            return []
+        }
+        try await eventually("it cannot be read") {
+            phone.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
+        }
+        XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
+        let isDone = Locked(false)
+        let names = Task { () -> [String] in
+            defer { isDone.withLock { $0 = true } }
+            return await loop.value
+        }
+        try await eventually("the wait is over") {
+            self.pass(.seconds(1))
+            return isDone.withLock { $0 }
+        }
+        let delivered = await names.value
+        XCTAssertEqual(delivered.sorted(), ["r-0", "r-1", "r-2"])
+    }
+
+    // G5
+    func testAStreamOfAnotherEngineAcceptsNothingHere() async throws {
+        let phone = try makeDevice(Note.self)
+        let tablet = try makeDevice(Note.self)
+        try await serverSave(Note("a"))
+        try await phone.engine.fetchChanges()
+        try await tablet.engine.fetchChanges()
+        _ = try await tablet.drain()
+        let held = try await undelivered(phone)
+        XCTAssertEqual(held, 1)
+        let names = try await phone.drain().flatMap(\.names)
+        XCTAssertEqual(names, ["a"])
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group C: change tokens that expire, and listings that are interrupted.
+class TokenScenarios: ZoneScenario {
+    /// A device that knows records r-0 to r-9, with pages of two, and has shown them.
+    private func makeDeviceWithTen() async throws -> Device<Note> {
+        let phone = try makeDevice(Note.self) { $0.fetchPageSize = 2 }
+        try await fill(phone.database, 10)
+        try await phone.engine.sync()
+        try await show(phone)
+        return phone
+    }
+
+    private var failure: ScriptedDatabase.Fault { .fail(CloudError(.networkFailure)) }
+
+    private func passPages(_ count: Int, of phone: Device<Note>) {
+        for _ in 0..<count { phone.database.plan(.fetch, .holdBefore(.opened)) }
+    }
+
+    /// Z2, I-43, P-10: nothing is taken for deleted before the last page is stored, however often it is interrupted.
+    func testNothingIsDeletedBeforeTheListingIsComplete() async throws {
+        let phone = try await makeDeviceWithTen()
+        try await serverModify(phone.database, deleting: ["r-0", "r-9"])
+        try await expireTokens()
+        // The first request meets the expiry; then one page of four at a time, and a restart after each.
+        for page in 0..<3 {
+            if page == 0 { passPages(1, of: phone) }
+            passPages(1, of: phone)
+            phone.database.plan(.fetch, failure)
+            let result = await phone.beginSync().result
+            XCTAssertThrowsError(try result.get(), "page \(page)")
+            let told = try await phone.drain()
+            XCTAssertEqual(told, [], "page \(page)")
+            let known = try await phone.engine.allModels()
+            XCTAssertEqual(known.count, 10, "page \(page)")
+            try await phone.restart()
+        }
+        let before = phone.database.count(.fetch)
+        try await phone.engine.sync()
+        XCTAssertLessThanOrEqual(phone.database.count(.fetch), before + 2, "it goes on where it was")
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, ["r-0", "r-9"])
+        XCTAssertEqual(told.flatMap(\.models), [])
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// Z2: the power fails at any call of the disk during a listing.
+    func testAfterALossOfPowerDuringAListingTheEndIsTheSame() async throws {
+        for call in 0..<1000 {
+            try setUpWithError()
+            let (phone, files) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 2 }
+            try await fill(phone.database, 7)
+            try await phone.engine.sync()
+            try await show(phone)
+            try await serverModify(phone.database, deleting: ["r-0", "r-6"])
+            try await serverSave("r-3", ["id": "r-3", "title": "new", "count": 0])
+            try await phone.engine.upload(Note("r-1", "edited"), Note("created"))
+            try await phone.engine.delete(recordNames: ["r-2"])
+            try await expireTokens()
+            files.powerOff(at: files.calls.count + call, SimulatedDisk.Moment.allCases[call % 3])
+            let result = await phone.beginSync().result
+            try await phone.crash()
+            try await phone.engine.sync()
+            let told = try await phone.drain()
+            XCTAssertEqual(told.deletedNames, ["r-0", "r-6"], "power off at \(call)")
+            XCTAssertTrue(told.flatMap(\.models).contains(Note("r-3", "new")), "power off at \(call)")
+            let titles = try await serverTitles()
+            XCTAssertEqual(titles.keys.sorted(), ["created", "r-1", "r-3", "r-4", "r-5"])
+            XCTAssertEqual(titles["r-1"], "edited", "power off at \(call)")
+            try await assertEqualEverywhere(phone)
+            if case .success = result {
+                XCTAssertGreaterThan(call, 5, "the calls were counted")
+                return
+            }
+        }
+    }
+
+    /// I-43: what is pending, parked, or saved meanwhile by anybody, is not taken for deleted.
+    func testWhatIsNewDuringAListingIsNotTakenForDeleted() async throws {
+        let phone = try await makeDeviceWithTen()
+        phone.database.failItemAlways("r-1", CloudError(.invalidArguments))
+        try await phone.engine.upload(Note("r-1", "parked"))
+        try await phone.engine.sendChanges()
+        try await show(phone)
+        try await serverModify(phone.database, deleting: ["r-8"])
+        try await expireTokens()
+        let gate = Gate()
+        passPages(3, of: phone)
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let fetching = Task { [engine = phone.engine] in try await engine.fetchChanges() }
+        await gate.reached()
+        // In the middle of the listing: saved and deleted here, created elsewhere, created here and not sent.
+        try await phone.engine.upload(Note("mine", "new"), Note("r-0", "edited"))
+        try await phone.engine.delete(recordNames: ["r-2"])
+        try await phone.engine.sendChanges()
+        try await serverSave("theirs", ["id": "theirs", "title": "new", "count": 0])
+        try await phone.engine.upload(Note("unsent", "new"))
+        gate.open()
+        _ = try await fetching.value
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, ["r-8"])
+        XCTAssertEqual(told.updatedNames, ["theirs"])
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.client), [Note("r-1", "parked")])
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["r-1", "unsent"])
+        try await phone.engine.discard(["r-1"])
+        try await settle(phone)
+        try await assertEqualEverywhere(phone)
+        let shown = try await phone.engine.model(named: "r-0")
+        XCTAssertEqual(shown, Note("r-0", "edited"))
+    }
+
+    /// I-43: also a record that is parked and gone is told, and its edit stays.
+    func testAParkedEditOfARecordThatIsGoneStays() async throws {
+        let phone = try await makeDeviceWithTen()
+        phone.database.failItemAlways("r-1", CloudError(.invalidArguments))
+        try await phone.engine.upload(Note("r-1", "parked"))
+        try await phone.engine.sendChanges()
+        phone.database.failItemAlways("r-1", nil)
+        try await serverModify(phone.database, deleting: ["r-1"])
+        try await expireTokens()
+        try await phone.engine.fetchChanges()
+        let told = try await phone.drain()
+        XCTAssertEqual(told, [.deleted(["r-1"])])
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.client), [Note("r-1", "parked")])
+    }
+
+    /// I-43: a full fetch that the app asks for, in the middle of another fetch and over a restart.
+    func testAResyncListsEverythingAlsoInTheMiddleOfAFetchAndAfterARestart() async throws {
+        for isRestarted in [false, true] {
+            try setUpWithError()
+            let phone = try await makeDeviceWithTen()
+            // A change that the feed has lost: only a full listing finds it.
+            phone.database.changeFetchAnswers { $0.without("r-4") }
+            try await serverSave("r-4", ["id": "r-4", "title": "new", "count": 0])
+            try await serverModify(phone.database, deleting: ["r-5"])
+            try await phone.engine.fetchChanges()
+            try await show(phone)
+            phone.database.changeFetchAnswers(nil)
+            try await serverSave("r-6", ["id": "r-6", "title": "new", "count": 0])
+            let gate = Gate()
+            phone.database.plan(.fetch, .holdAfter(gate))
+            let fetching = Task { [engine = phone.engine] in try await engine.fetchChanges() }
+            await gate.reached()
+            try await phone.engine.resync()
+            if isRestarted { try await phone.restart() }
+            gate.open()
+            _ = await fetching.result
+            try await phone.engine.fetchChanges()
+            let told = try await phone.drain()
+            XCTAssertEqual(told.updatedNames, ["r-4", "r-6"], "restarted: \(isRestarted)")
+            XCTAssertEqual(told.deletedNames, [])
+            try await assertEqualEverywhere(phone)
+        }
+    }
+
+    /// FD-25, P6: positions that alternate for ever end with an error, and what came stays.
+    func testTokensThatAlternateForEverEndWithAClearError() async throws {
+        let phone = try makeDevice(Note.self)
+        try await fill(phone.database, 3)
+        let count = Locked(0)
+        phone.database.changeFetchAnswers { page in
+            var page = page
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            page.moreComing = true
+            page.changeToken = ChangeToken(Data("\(number % 2)".utf8))
+            return page
+        }
+        // The server takes any token, as one does that leads in a circle.
+        phone.database.ignoreTokens()
+        do {
+            try await phone.engine.fetchChanges()
+            XCTFail("There was always more to come.")
+        } catch SyncError.cloud(let error) {
+            XCTAssertTrue(error.message.contains("same change token"), error.message)
+        }
+        XCTAssertLessThanOrEqual(phone.database.count(.fetch), 10)
+        let names = try await phone.drain().flatMap(\.names)
+        XCTAssertEqual(names.sorted(), ["r-0", "r-1", "r-2"])
+        let known = try await phone.engine.diagnostics().knownCount
+        XCTAssertEqual(known, 3)
+    }
+
+    /// P6: an engine that works by itself does not ask again and again, but after a wait.
+    func testAfterAnEndlessFeedTheEngineWaits() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        phone.database.changeFetchAnswers { page in
+            var page = page
+            page.moreComing = true
+            return page
+        }
+        try await phone.engine.start()
+        try await eventually("it waits") {
+            if case .waiting = try await phone.engine.diagnostics().status { true } else { false }
+        }
+        let count = phone.database.count(.fetch)
+        XCTAssertLessThanOrEqual(count, 5)
+        for _ in 0..<100 { await Task.yield() }
+        XCTAssertEqual(phone.database.count(.fetch), count)
+        phone.database.changeFetchAnswers(nil)
+        try await eventually("it is idle") {
+            pass(.seconds(400))
+            return try await phone.engine.diagnostics().status == .idle
+        }
+    }
+
+    /// P6: an empty page with a new position is no reason to stop.
+    func testEmptyPagesWithNewTokensGoOn() async throws {
+        let phone = try makeDevice(Note.self) { $0.fetchPageSize = 1 }
+        try await fill(phone.database, 6)
+        phone.database.changeFetchAnswers { page in
+            let isLast = page.modifications.keys.contains { $0.recordName == "r-5" }
+            return isLast || !page.moreComing ? page : page.emptied()
+        }
+        try await phone.engine.fetchChanges()
+        let names = try await phone.drain().flatMap(\.names)
+        XCTAssertEqual(names, ["r-5"])
+        XCTAssertGreaterThanOrEqual(phone.database.count(.fetch), 6)
+    }
+}
+
+extension [ModelChange<Note>] {
+    /// The names of what was told to be changed elsewhere, in order of names.
+    var updatedNames: [String] {
+        flatMap { if case .updated(let models) = $0 { models.map(\.id) } else { [String]() } }.sorted()
+    }
+}
+
+extension ZoneChanges {
+    /// The same page without one record.
+    func without(_ name: String) -> ZoneChanges {
+        var page = self
+        page.modifications = modifications.filter { $0.key.recordName != name }
+        return page
+    }
+
+    /// The same position with nothing on the page.
+    func emptied() -> ZoneChanges {
+        ZoneChanges(modifications: [:], deletions: [], changeToken: changeToken, moreComing: moreComing)
+    }
+}
+
+final class TokenScenariosOnLocalDatabase: TokenScenarios {
+    override var isLocal: Bool { true }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
+    }
+}

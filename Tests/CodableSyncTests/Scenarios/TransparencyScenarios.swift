@@ -1,0 +1,187 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group P: nothing is given up or set aside in silence, and nothing is shown that need not be.
+final class TransparencyScenarios: EngineScenario {
+    // MARK: OB-01
+
+    /// OB-01.
+    func testParkedChangesAreListedWithReasonAndAttemptsAndCanBeRetriedReplacedOrDropped() async throws {
+        let phone = try makeDevice(Note.self)
+        let names = ["retried", "replaced", "dropped"]
+        for name in names { phone.database.failItemAlways(name, CloudError(.invalidArguments)) }
+        phone.database.failItemAlways("strange", CloudError(.unknown("strange")))
+        try await phone.engine.upload(names.map { Note($0, "first") } + [Note("strange")])
+        for _ in 0..<8 {
+            try await phone.engine.sync()
+            pass(.seconds(3600))
+        }
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(Set(parked.map(\.recordName)), Set(names + ["strange"]))
+        for change in parked {
+            XCTAssertEqual(change.client?.id, change.recordName)
+            XCTAssertFalse(change.reason.message.isEmpty)
+            let isStrange = change.recordName == "strange"
+            XCTAssertEqual(change.reason.kind, isStrange ? .unknownError : .refused)
+            XCTAssertEqual(change.reason.attempts, isStrange ? 8 : 1)
+        }
+        try await phone.restart()
+        let kept = try await phone.engine.parkedChanges()
+        XCTAssertEqual(kept, parked, "reasons and attempts are kept")
+
+        for name in names + ["strange"] { phone.database.failItemAlways(name, nil) }
+        try await phone.engine.retry(["retried"])
+        try await phone.engine.upload(Note("replaced", "second"))
+        try await phone.engine.discard(["dropped"])
+        try await phone.engine.delete(recordNames: ["strange"])
+        try await phone.engine.sync()
+        let left = try await phone.engine.parkedChanges()
+        XCTAssertEqual(left, [])
+        let server = try await serverRecords().mapValues { $0.fields["title"] }
+        XCTAssertEqual(server, ["retried": "first", "replaced": "second"])
+    }
+
+    // MARK: OB-02
+
+    /// Decides as a seeded die says: for this device, for the cloud, by giving up, or not at all.
+    private enum Moody: ItemPolicy {
+        static let die = Locked(SplitMix64(seed: 5))
+
+        static func roll(_ sides: UInt64) -> UInt64 { die.withLock { $0.next() % sides } }
+
+        static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? {
+            switch roll(4) {
+            case 0: return conflict.client
+            case 1: return conflict.server
+            case 2: return nil
+            default: throw Throwing.Undecided()
+            }
+        }
+
+        static func resolveDeletion(of client: Item<Self>) throws -> Item<Self>? {
+            roll(2) == 0 ? client : nil
+        }
+    }
+
+    /// OB-02.
+    func testEveryDiscardedLocalValueIsCarriedByOneEvent() async throws {
+        let phone = try makeDevice(Item<Moody>.self)
+        var discarded: [String] = []
+        for round in 0..<60 {
+            let name = "r-\(Moody.roll(3))"
+            let stamp = "stamp \(round)"
+            pass()
+            switch Moody.roll(5) {
+            case 0: break
+            case 1: try await serverDelete(name)
+            case 2: try await phone.engine.fetchChanges()
+            default:
+                try await serverSave(
+                    name,
+                    ["id": .string(name), "title": .string("theirs \(round)"), "count": 0]
+                )
+            }
+            pass()
+            try await phone.engine.upload(Item<Moody>(name, stamp))
+            if Moody.roll(6) == 0 { try await phone.engine.discard([name]) }
+            if Moody.roll(4) == 0 { phone.database.plan(.modify, .loseAnswer) }
+            _ = await phone.beginSync().result
+            phone.database.clearPlans()
+            pass(.seconds(3600))
+            try await phone.engine.sync()
+            if Moody.roll(5) == 0 { try await phone.restart() }
+            let pending = try await phone.engine.pendingChanges().filter { $0.recordName == name }
+            let server = try await serverRecords()[name]?.fields["title"]
+            if pending.isEmpty, server != .string(stamp) { discarded.append(stamp) }
+        }
+        XCTAssertGreaterThan(discarded.count, 10)
+        XCTAssertEqual(phone.events.discardedTitles.sorted(), discarded.sorted())
+        try await phone.restart()
+        let notes = try await phone.engine.diagnostics().notes.filter { $0.kind == .discarded }
+        XCTAssertEqual(notes.count, discarded.count)
+        XCTAssertTrue(notes.allSatisfy { $0.recordName != nil })
+    }
+
+    // MARK: OB-04
+
+    /// OB-04.
+    func testALifeParkedAsTooLarge() async throws {
+        let phone = try makeDevice(Note.self)
+        let names = ["smaller", "deleted", "kept"]
+        for name in names { phone.database.failItemAlways(name, CloudError(.limitExceeded)) }
+        try await phone.engine.upload(names.map { Note($0, "large") })
+        try await phone.engine.sync()
+        try await phone.restart()
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(Set(parked.map(\.recordName)), Set(names))
+        XCTAssertEqual(Set(parked.map(\.reason.kind)), [.tooLarge])
+        for name in names { phone.database.failItemAlways(name, nil) }
+        try await phone.engine.upload(Note("smaller", "small"))
+        let smaller = try await phone.engine.parkedChanges().map(\.recordName)
+        XCTAssertEqual(Set(smaller), ["deleted", "kept"])
+        try await phone.engine.delete(recordNames: ["deleted"])
+        let deleted = try await phone.engine.parkedChanges().map(\.recordName)
+        XCTAssertEqual(deleted, ["kept"])
+        try await phone.engine.sync()
+        let server = try await serverRecords().mapValues { $0.fields["title"] }
+        XCTAssertEqual(server, ["smaller": "small"])
+        try await phone.restart()
+        let kept = try await phone.engine.parkedChanges()
+        XCTAssertEqual(kept.map(\.client), [Note("kept", "large")])
+    }
+
+    // MARK: I-48
+
+    // I-48
+    func testDiagnosticsListWhatHappenedOverRestarts() async throws {
+        let phone = try makeDevice(Note.self)
+        phone.database.failItemAlways("refused", CloudError(.invalidArguments))
+        try await phone.engine.upload(Note("refused"), Note("dropped"))
+        try await phone.engine.discard(["dropped"])
+        try await phone.engine.sync()
+        try await serverSave("strange", ["id": "strange", "title": 7, "count": 0])
+        try await phone.engine.fetchChanges()
+        let changes = phone.engine.changes
+        let loop = Task { for await _ in changes {} }
+        try await eventually("it is met") { try await phone.engine.diagnostics().undecodable == ["strange"] }
+        loop.cancel()
+        for _ in 0..<2 {
+            let notes = try await phone.engine.diagnostics().notes
+            XCTAssertEqual(notes.map(\.kind), [.discarded, .parked])
+            XCTAssertEqual(notes.map(\.recordName), ["dropped", "refused"])
+            try await phone.restart()
+        }
+        let diagnostics = try await phone.engine.diagnostics()
+        XCTAssertEqual(diagnostics.parkedCount, 1)
+        XCTAssertEqual(diagnostics.undeliveredCount, 1, "the one that cannot be decoded is kept")
+        XCTAssertEqual(diagnostics.knownCount, 1)
+    }
+
+    // I-48
+    func testDiagnosticsKeepTheNewestThousandNotes() async throws {
+        let phone = try makeDevice(Note.self)
+        let names = (0..<1100).map { "n-\($0)" }
+        try await phone.engine.upload(names.map { Note($0) })
+        try await phone.engine.discard(names)
+        let notes = try await phone.engine.diagnostics().notes
+        XCTAssertEqual(notes.map(\.recordName), names.suffix(1000))
+        try await phone.restart()
+        let kept = try await phone.engine.diagnostics().notes
+        XCTAssertEqual(kept, notes)
+    }
+}
+
+extension EventLog {
+    /// The titles of this device's values that were given up, one for each event.
+    fileprivate var discardedTitles: [String] {
+        all.compactMap { event -> RecordValue? in
+            switch event {
+            case .conflictResolved(_, let client, _, .server): client.fields["title"]
+            case .editOfDeleted(_, let client, kept: false): client.fields["title"]
+            case .discarded(_, let client, .discarded): client.fields["title"]
+            default: nil
+            }
+        }.compactMap { if case .string(let title) = $0 { title } else { nil } }
+    }
+}

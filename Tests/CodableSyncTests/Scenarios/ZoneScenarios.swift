@@ -1,0 +1,311 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group K: the zone is made, met, and made again.
+class ZoneScenarios: ZoneScenario {
+    /// ZA-01.
+    func testTheZoneExistsBeforeTheFirstSave() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"))
+        let gate = Gate()
+        phone.database.plan(.modify, .holdBefore(gate))
+        let syncing = phone.beginSync()
+        await gate.reached()
+        let zones = try await phone.database.base.recordZones(for: [zoneID])
+        XCTAssertNotNil(try zones[zoneID]?.get())
+        gate.open()
+        _ = try await syncing.value
+        XCTAssertEqual(phone.database.modifies.count, 1)
+        XCTAssertEqual(phone.database.count(.zones), 1)
+        XCTAssertEqual(phone.database.count(.subscriptions), 1)
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Tea"])
+    }
+
+    /// ZA-02.
+    func testAZoneThatExistsIsMetWithItsRecords() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"))
+        try await phone.engine.sync()
+        let before = try await serverRecords()
+        let tablet = try makeDevice(Note.self)
+        try await tablet.engine.sync()
+        let told = try await tablet.drain()
+        XCTAssertEqual(told, [.updated([Note("a", "Tea")])])
+        let after = try await serverRecords()
+        XCTAssertEqual(after["a"]?.recordChangeTag, before["a"]?.recordChangeTag)
+        // The zone is the same as before: the first device's token is still good.
+        phone.events.clear()
+        try await phone.engine.sync()
+        XCTAssertFalse(phone.events.all.contains(.listingBegan))
+    }
+
+    /// ZA-03.
+    func testAZoneDeletedByAClientTakesItsRecordsAlongAndLeavesPendingEdits() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        try await remove(.deleted)
+        for device in [phone, tablet] { try await device.engine.sync() }
+        XCTAssertTrue(phone.events.all.contains(.zoneLost(.deleted)))
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["b": "Oat milk", "c": "Bread"])
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, ["a"])
+        let others = try await tablet.drain()
+        XCTAssertEqual(others.deletedNames, ["a"])
+        try await settle(phone, tablet)
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    /// ZA-05.
+    func testAfterAResetOfEncryptedDataEverythingGoesUpAgain() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        try await phone.engine.delete(recordNames: ["a"])
+        try await tablet.engine.upload(Note("d", "Salt"))
+        try await remove(.encryptedDataReset)
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["b": "Oat milk", "c": "Bread"])
+        XCTAssertTrue(phone.events.all.contains(.zoneLost(.encryptedDataReset)))
+        try await settle(phone, tablet)
+        let end = try await serverTitles()
+        XCTAssertEqual(end, ["b": "Oat milk", "c": "Bread", "d": "Salt"])
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, [])
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    /// ZA-06.
+    func testAZoneThatAFetchDoesNotFindIsMadeOnceAndItsTokenForgotten() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"))
+        try await phone.engine.sync()
+        let zones = phone.database.count(.zones)
+        try await remove(.unexplained, hidingItFrom: phone.database)
+        try await phone.engine.fetchChanges()
+        XCTAssertEqual(phone.database.count(.zones), zones + 1)
+        XCTAssertEqual(phone.events.all.filter { $0 == .zoneLost(nil) }.count, 1)
+        XCTAssertEqual(phone.events.all.filter { $0 == .zoneReady }.count, 2)
+        // A token or a tag of the former zone would be refused.
+        phone.events.clear()
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Tea"])
+        let failures = phone.events.count { if case .failed = $0 { true } else { false } }
+        XCTAssertEqual(failures, 0)
+    }
+
+    /// Z1, P-17: on whatever request it is met, the end is the same.
+    func testTheLossIsMetOnEveryKindOfRequest() async throws {
+        for loss in Loss.allCases {
+            for request in [ScriptedDatabase.Operation.modify, .fetch, .lookUp, .databaseChanges] {
+                try setUpWithError()
+                try await lose(loss, during: request)
+            }
+        }
+    }
+
+    private func lose(_ loss: Loss, during request: ScriptedDatabase.Operation) async throws {
+        let row = "\(loss) during \(request)"
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.sync()
+        try await show(phone)
+        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        if request == .lookUp {
+            try await serverSave("a", ["id": "a", "title": "Tea", "count": 1])
+            phone.database.changeFetchAnswers { $0.failing() }
+        }
+        if request == .databaseChanges {
+            try await remove(loss)
+            // Over the web the error itself does not say why.
+            phone.database.failNext(.fetch, .zoneNotFound)
+        }
+        let gate = Gate()
+        phone.database.plan(request, .holdBefore(gate))
+        let syncing = phone.beginSync()
+        await gate.reached()
+        if request != .databaseChanges { try await remove(loss) }
+        phone.database.changeFetchAnswers(nil)
+        if loss == .unexplained { phone.database.hideReasons() }
+        // The feed of the database fails once, before it tells.
+        gate.open(throwing: request == .databaseChanges ? CloudError(.networkFailure) : nil)
+        _ = await syncing.result
+        try await sync(phone, deciding: .uploadAgain)
+        let titles = try await serverTitles()
+        let told = try await phone.drain()
+        if loss == .deleted {
+            XCTAssertEqual(titles, ["b": "Oat milk", "c": "Bread"], row)
+            XCTAssertEqual(told.deletedNames, ["a"], row)
+        } else {
+            XCTAssertEqual(titles, ["a": "Tea", "b": "Oat milk", "c": "Bread"], row)
+            XCTAssertEqual(told.deletedNames, [], row)
+        }
+        try await assertEqualEverywhere(phone)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, [], row)
+    }
+
+    /// Z1, ZA-05: two devices meet one reset; the second one does not delete what the first one has made.
+    func testAZoneThatAnotherDeviceHasReplacedIsNotDeletedAgain() async throws {
+        for isRestarted in [false, true] {
+            try setUpWithError()
+            let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
+            try await tablet.engine.upload(Note("c", "Bread"))
+            try await remove(.encryptedDataReset)
+            let gate = Gate()
+            tablet.database.plan(.zones, .holdBefore(gate))
+            let syncing = tablet.beginSync()
+            await gate.reached()
+            try await phone.engine.upload(Note("d", "Salt"))
+            try await phone.engine.sync()
+            let before = try await serverRecords()
+            XCTAssertEqual(before.keys.sorted(), ["a", "b", "d"])
+            if isRestarted {
+                gate.open(throwing: CloudError(.networkFailure))
+                _ = await syncing.result
+                try await tablet.restart()
+                try await tablet.engine.sync()
+            } else {
+                gate.open()
+                _ = try await syncing.value
+            }
+            let after = try await serverRecords()
+            XCTAssertEqual(after.keys.sorted(), ["a", "b", "c", "d"], "restarted: \(isRestarted)")
+            for (name, record) in before {
+                XCTAssertEqual(after[name]?.recordChangeTag, record.recordChangeTag, name)
+            }
+            phone.events.clear()
+            try await settle(phone, tablet)
+            XCTAssertFalse(phone.events.all.contains { if case .zoneLost = $0 { true } else { false } })
+            XCTAssertFalse(phone.events.all.contains(.listingBegan))
+            try await assertEqualEverywhere(phone, tablet)
+        }
+    }
+
+    /// Z1: what other devices have put into the new zone meets this device's edits in the resolver.
+    func testRecordsOfOthersInTheNewZoneGoThroughTheResolver() async throws {
+        for loss in [Loss.deleted, .encryptedDataReset, .unexplained] {
+            try setUpWithError()
+            let (phone, tablet) = try await makePair(Note("a", "Tea"))
+            try await tablet.engine.upload(Note("a", "Tea", note: "green"))
+            try await phone.engine.upload(Note("a", "Tea", color: "brown"))
+            try await remove(loss, hidingItFrom: phone.database, tablet.database)
+            try await tablet.engine.sync()
+            try await phone.engine.sync()
+            XCTAssertEqual(
+                phone.events.count { if case .conflictResolved = $0 { true } else { false } },
+                1,
+                "\(loss)"
+            )
+            try await settle(phone, tablet)
+            let models = try await phone.engine.allModels()
+            XCTAssertEqual(models, [Note("a", "Tea", note: "green", color: "brown")], "\(loss)")
+            try await assertEqualEverywhere(phone, tablet)
+        }
+    }
+
+    /// Z1: a request of the former zone that arrives late changes nothing, and its answer is not listened to.
+    func testASaveThatArrivesInTheNextZoneIsNotLostAndNotDoubled() async throws {
+        for loss in [Loss.deleted, .encryptedDataReset] {
+            try setUpWithError()
+            let phone = try makeDevice(Note.self)
+            try await phone.engine.upload(Note("a", "Tea"))
+            try await phone.engine.sync()
+            try await show(phone)
+            let gate = Gate()
+            phone.database.plan(.modify, .holdBefore(gate))
+            try await phone.engine.upload(Note("a", "Black tea"), Note("b", "Milk"))
+            let syncing = phone.beginSync()
+            await gate.reached()
+            try await remove(loss)
+            try await phone.engine.upload(Note("b", "Oat milk"))
+            // The loss is met by a fetch while the save is still on its way.
+            try await phone.engine.fetchChanges()
+            gate.open()
+            _ = await syncing.result
+            try await phone.engine.sync()
+            let titles = try await serverTitles()
+            XCTAssertEqual(titles, ["a": "Black tea", "b": "Oat milk"], "\(loss)")
+            let pending = try await phone.pendingNames()
+            XCTAssertEqual(pending, [], "\(loss)")
+            try await assertEqualEverywhere(phone)
+        }
+    }
+
+    /// Z1: both sides of a conflict that could not be decided survive the loss of the zone.
+    func testAnUndecidedConflictKeepsBothSides() async throws {
+        for loss in [Loss.encryptedDataReset, .unexplained, .purged] {
+            try setUpWithError()
+            typealias Model = Item<Throwing>
+            let phone = try makeDevice(Model.self)
+            try await phone.engine.upload(Model("a", "old"))
+            try await phone.engine.sync()
+            try await show(phone)
+            pass()
+            try await serverSave("a", ["id": "a", "title": "theirs", "count": 0, "unknown": "field"])
+            try await phone.engine.upload(Model("a", "mine"))
+            try await phone.engine.sync()
+            try await show(phone)
+            try await remove(loss, hidingItFrom: phone.database)
+            try await sync(phone, deciding: .uploadAgain)
+            try await phone.restart()
+            let parked = try await phone.engine.parkedChanges()
+            XCTAssertEqual(parked.map(\.client), [Model("a", "mine")], "\(loss)")
+            XCTAssertEqual(parked.map(\.server), [Model("a", "theirs")], "\(loss)")
+            let shown = try await phone.engine.allModels()
+            XCTAssertEqual(shown, [Model("a", "theirs")], "\(loss)")
+            let server = try await serverRecords()
+            XCTAssertEqual(server["a"]?.fields["title"], "theirs", "\(loss)")
+            XCTAssertEqual(server["a"]?.fields["unknown"], "field", "\(loss)")
+            try await phone.engine.discard(["a"])
+            try await settle(phone)
+            let told = try await phone.drain().flatMap(\.names)
+            XCTAssertEqual(told, [], "\(loss)")
+            try await assertEqualEverywhere(phone)
+        }
+    }
+
+    /// Z1: met by the subscription, which goes to the next zone instead.
+    func testAZoneThatIsGoneWhenItIsSubscribedToIsMadeAndSubscribedTo() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        let gate = Gate()
+        phone.database.plan(.subscriptions, .holdBefore(gate))
+        try await phone.engine.upload(Note("a", "Tea"))
+        await gate.reached()
+        try await eventually("it is saved") { try await phone.pendingNames().isEmpty }
+        try await remove(.encryptedDataReset)
+        gate.open()
+        try await eventually("it is saved again") { try await self.serverTitles() == ["a": "Tea"] }
+        try await eventually("there is a subscription") { phone.database.count(.subscriptions) == 2 }
+        XCTAssertFalse(
+            phone.events.all.contains { if case .subscriptionFailed = $0 { true } else { false } }
+        )
+    }
+}
+
+extension [ModelChange<Note>] {
+    /// The names of what was told to be deleted, in order of names.
+    var deletedNames: [String] {
+        flatMap { if case .deleted(let names) = $0 { names } else { [String]() } }.sorted()
+    }
+}
+
+extension ZoneChanges {
+    /// The same page with records that could not be read.
+    func failing() -> ZoneChanges {
+        var page = self
+        page.modifications = modifications.mapValues { _ in .failure(CloudError(.internalError)) }
+        return page
+    }
+}
+
+final class ZoneScenariosOnLocalDatabase: ZoneScenarios {
+    override var isLocal: Bool { true }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
+    }
+}

@@ -1,0 +1,107 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group K: a zone is lost while there is something of every kind on the device, and the power fails.
+class ZoneScenariosCrash: ZoneScenario {
+    /// A device with a record in every state that a record can be in; see `expected`.
+    private func makeFullDevice() async throws -> (phone: Device<Note>, files: SimulatedFileSystem) {
+        let (phone, files) = try makeFragileDevice(Note.self)
+        // The upload of everything takes several requests.
+        phone.database.setLimits(DatabaseLimits(maximumItems: 2))
+        let names = ["known", "edited", "deleted", "parked", "changed", "gone"]
+        try await phone.engine.upload(names.map { Note($0, "old") })
+        try await phone.engine.sync()
+        try await show(phone)
+        pass()
+        phone.database.failItemAlways("parked", CloudError(.invalidArguments))
+        try await phone.engine.upload(Note("parked", "new"))
+        try await phone.engine.sendChanges()
+        phone.database.failItemAlways("parked", nil)
+        // Changed and deleted elsewhere, fetched, and not delivered.
+        try await serverSave("changed", ["id": "changed", "title": "new", "count": 0])
+        try await serverDelete("gone")
+        try await phone.engine.fetchChanges()
+        try await phone.engine.upload(Note("edited", "new"), Note("created", "new"))
+        try await phone.engine.delete(recordNames: ["deleted"])
+        phone.events.clear()
+        return (phone, files)
+    }
+
+    /// Everything the app was told, and everything that the cloud has, after a loss at whatever moment.
+    private func assertOutcome(_ phone: Device<Note>, isUploadedAgain: Bool, _ row: String) async throws {
+        let titles = try await serverTitles()
+        let told = try await phone.drain()
+        let models = try await phone.engine.allModels()
+        let shown = Dictionary(uniqueKeysWithValues: models.map { ($0.id, $0.title) })
+        if isUploadedAgain {
+            XCTAssertEqual(
+                titles,
+                ["known": "old", "edited": "new", "parked": "old", "changed": "new", "created": "new"],
+                row
+            )
+            XCTAssertEqual(told.deletedNames, ["gone"], row)
+            XCTAssertTrue(told.flatMap(\.models).contains(Note("changed", "new")), row)
+            XCTAssertEqual(
+                shown,
+                ["known": "old", "edited": "new", "parked": "new", "changed": "new", "created": "new"],
+                row
+            )
+        } else {
+            XCTAssertEqual(titles, ["edited": "new", "created": "new"], row)
+            XCTAssertEqual(told.deletedNames, ["changed", "gone", "known"], row)
+            XCTAssertEqual(shown, ["edited": "new", "parked": "new", "created": "new"], row)
+        }
+        let parked = try await phone.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.client), [Note("parked", "new")], row)
+        XCTAssertEqual(parked.map(\.server), [isUploadedAgain ? Note("parked", "old") : nil], row)
+        let pending = try await phone.engine.pendingChanges().map(\.recordName)
+        XCTAssertEqual(pending, ["parked"], row)
+        try await phone.engine.retry(["parked"])
+        try await phone.engine.sync()
+        let end = try await serverTitles()
+        XCTAssertEqual(end["parked"], "new", row)
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// Z1, ZA-03 to ZA-06: in the course of nature, and with a restart after every step.
+    func testWhateverStateARecordIsInNothingIsLost() async throws {
+        for loss in Loss.allCases {
+            for answer in [PurgeAnswer.uploadAgain, .removeLocal]
+            where loss == .purged || answer == .uploadAgain {
+                try setUpWithError()
+                let (phone, _) = try await makeFullDevice()
+                try await remove(loss, hidingItFrom: phone.database)
+                try await sync(phone, deciding: answer)
+                let isUploadedAgain = loss.isUploadedAgain || (loss == .purged && answer == .uploadAgain)
+                try await assertOutcome(phone, isUploadedAgain: isUploadedAgain, "\(loss), \(answer)")
+            }
+        }
+    }
+
+    /// Z1: the power fails at any call of the disk, from the discovery of the loss to the last confirmation.
+    func testAfterALossOfPowerAtAnyStepTheEndIsTheSame() async throws {
+        for loss in [Loss.deleted, .purged, .encryptedDataReset, .unexplained] {
+            for call in 0..<1000 {
+                try setUpWithError()
+                let (phone, files) = try await makeFullDevice()
+                try await remove(loss, hidingItFrom: phone.database)
+                files.powerOff(at: files.calls.count + call, SimulatedDisk.Moment.allCases[call % 3])
+                var isThrough = true
+                do { try await sync(phone, deciding: .uploadAgain) } catch { isThrough = false }
+                try await phone.crash()
+                try await sync(phone, deciding: .uploadAgain)
+                let isUploadedAgain = loss != .deleted
+                try await assertOutcome(
+                    phone,
+                    isUploadedAgain: isUploadedAgain,
+                    "\(loss), power off at \(call)"
+                )
+                if isThrough {
+                    XCTAssertGreaterThan(call, 5, "the calls were counted")
+                    break
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Scenarios, group K: the user removes the app's data in the system's settings.
+class ZoneScenariosPurge: ZoneScenario {
+    /// A device that has a known record, an edit of another one, and has met the purge.
+    private func makePurged() async throws -> Device<Note> {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.sync()
+        try await show(phone)
+        try await phone.engine.upload(Note("b", "Oat milk"))
+        try await remove(.purged)
+        try await assertWaits(phone)
+        return phone
+    }
+
+    private func assertWaits(_ phone: Device<Note>, file: StaticString = #filePath, line: UInt = #line)
+        async throws
+    {
+        for call in [phone.engine.sync, phone.engine.sendChanges, phone.engine.fetchChanges] {
+            do {
+                _ = try await call()
+                XCTFail("The purge was overlooked.", file: file, line: line)
+            } catch {
+                XCTAssertEqual(
+                    error as? SyncError,
+                    .waitingForDecision(.purged),
+                    file: file,
+                    line: line
+                )
+            }
+        }
+    }
+
+    private func requests(_ phone: Device<Note>) -> [Int] {
+        ScriptedDatabase.Operation.allCases.filter { $0 != .account }.map { phone.database.count($0) }
+    }
+
+    /// ZA-04, I-42.
+    func testAPurgeStopsEverythingUntilTheAppDecides() async throws {
+        let phone = try await makePurged()
+        XCTAssertTrue(phone.events.all.contains(.zoneLost(.purged)))
+        let before = requests(phone)
+        for _ in 0..<2 {
+            let kept = try await phone.engine.allModels()
+            XCTAssertEqual(kept, [Note("a", "Tea"), Note("b", "Oat milk")])
+            try await assertWaits(phone)
+            let undelivered = try await phone.engine.diagnostics().undeliveredCount
+            XCTAssertEqual(undelivered, 0)
+            let outcome = await phone.engine.handleNotification(["zone": "Item"])
+            XCTAssertEqual(outcome, .noData)
+            try await phone.restart()
+        }
+        XCTAssertEqual(requests(phone), before)
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, [:])
+        let notes = try await phone.engine.diagnostics().notes.map(\.kind)
+        XCTAssertEqual(notes, [.zoneLost])
+    }
+
+    /// ZA-04: an engine that works by itself.
+    func testStartSignalsAndPollsAskForNothingWhileTheAppHasNotDecided() async throws {
+        let phone = try await makePurged()
+        phone.configuration.automaticallySyncs = true
+        phone.configuration.pollInterval = .seconds(60)
+        try await phone.restart()
+        let statuses = Locked<[SyncStatus]>([])
+        let stream = phone.engine.status
+        let watching = Task { for await status in stream { statuses.withLock { $0.append(status) } } }
+        let before = requests(phone)
+        try await phone.engine.start()
+        try await phone.engine.upload(Note("c", "Bread"))
+        try await eventually("it tells what it waits for") {
+            statuses.withLock { $0.last } == .waitingForDecision(.purged)
+        }
+        let status = try await phone.engine.diagnostics().status
+        XCTAssertEqual(status, .waitingForDecision(.purged))
+        for _ in 0..<5 {
+            pass(.seconds(100))
+            await phone.engine.process(.signal(.changes(in: nil)))
+            await phone.engine.process(.timerFired(.poll))
+        }
+        XCTAssertEqual(requests(phone), before)
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["b", "c"])
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await eventually("all is sent") { try await phone.pendingNames().isEmpty }
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Tea", "b": "Oat milk", "c": "Bread"])
+        watching.cancel()
+    }
+
+    /// ZA-04: what was edited and deleted while the app had not decided goes along.
+    func testUploadingAgainSendsWhatWasKnownAndWhatWasEditedSince() async throws {
+        let phone = try await makePurged()
+        try await phone.engine.upload(Note("c", "Bread"), Note("d", "Salt"))
+        try await phone.engine.delete(recordNames: ["d"])
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.restart()
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Tea", "b": "Oat milk", "c": "Bread"])
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, [])
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// ZA-04: what the app deletes while it has not decided is not uploaded again.
+    func testWhatIsDeletedBeforeTheDecisionStaysAway() async throws {
+        let phone = try await makePurged()
+        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["b": "Oat milk"])
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// ZA-04: edits that the cloud never had are new data.
+    func testRemovingLocallyTellsDeletionsAndKeepsEdits() async throws {
+        let phone = try await makePurged()
+        try await phone.engine.upload(Note("c", "Bread"))
+        try await phone.engine.resolvePurge(.removeLocal)
+        let told = try await phone.drain()
+        XCTAssertEqual(told, [.deleted(["a"])])
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["b", "c"])
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["b": "Oat milk", "c": "Bread"])
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// ZA-04: edits that the user does not want either are discarded before.
+    func testWhatIsDiscardedBeforeIsRemovedToo() async throws {
+        let phone = try await makePurged()
+        try await phone.engine.discard(["b"])
+        try await phone.engine.resolvePurge(.removeLocal)
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, ["a", "b"])
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, [:])
+    }
+
+    /// ZA-04: a second purge is one more question.
+    func testASecondPurgeIsAskedAboutOnceMore() async throws {
+        let phone = try await makePurged()
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.engine.sync()
+        try await remove(.purged)
+        try await assertWaits(phone)
+        // Answered twice: the second answer finds nothing to decide.
+        try await phone.engine.resolvePurge(.removeLocal)
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, [:])
+        let left = try await phone.engine.allModels()
+        XCTAssertEqual(left, [])
+    }
+
+    /// ZA-04: purged again while what was decided is on its way.
+    func testAPurgeInTheMiddleOfTheNextUploadIsAskedAbout() async throws {
+        let phone = try await makePurged()
+        let gate = Gate()
+        phone.database.plan(.modify, .holdBefore(gate))
+        try await phone.engine.resolvePurge(.uploadAgain)
+        let syncing = phone.beginSync()
+        await gate.reached()
+        try await remove(.purged)
+        gate.open()
+        let result = await syncing.result
+        XCTAssertThrowsError(try result.get()) {
+            XCTAssertEqual($0 as? SyncError, .waitingForDecision(.purged))
+        }
+        let kept = try await phone.engine.allModels()
+        XCTAssertEqual(kept.map(\.id), ["a", "b"])
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.engine.sync()
+        try await assertEqualEverywhere(phone)
+    }
+
+    /// Z1: two devices meet one purge, and their users decide differently.
+    func testTwoDevicesThatDecideDifferentlyComeToRest() async throws {
+        for first in [PurgeAnswer.uploadAgain, .removeLocal] {
+            for second in [PurgeAnswer.uploadAgain, .removeLocal] {
+                try setUpWithError()
+                let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
+                try await phone.engine.upload(Note("b", "Oat milk"))
+                try await tablet.engine.upload(Note("b", "Milk", note: "cold"))
+                try await remove(.purged)
+                try await sync(phone, deciding: nil)
+                try await sync(tablet, deciding: nil)
+                try await sync(phone, deciding: first)
+                try await sync(tablet, deciding: second)
+                try await settle(phone, tablet)
+                try await assertEqualEverywhere(phone, tablet)
+                let server = try await serverRecords()
+                let isKept = [first, second].contains(.uploadAgain)
+                XCTAssertEqual(server.keys.sorted(), isKept ? ["a", "b"] : ["b"], "\(first), \(second)")
+                // Both edits are new data, and merged.
+                XCTAssertEqual(server["b"]?.fields["title"], "Oat milk", "\(first), \(second)")
+                XCTAssertEqual(server["b"]?.fields["note"], "cold", "\(first), \(second)")
+            }
+        }
+    }
+}
+
+final class ZoneScenariosPurgeOnLocalDatabase: ZoneScenariosPurge {
+    override var isLocal: Bool { true }
+
+    func testTheDatabaseIsADirectory() throws {
+        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
+    }
+}

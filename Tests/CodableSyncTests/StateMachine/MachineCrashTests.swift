@@ -1,0 +1,209 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A process that ends with changes in its hands: one record that ends it holds up no other.
+final class MachineCrashTests: MachineTestCase {
+    private func names(_ range: Range<Int>) -> [String] { range.map { "N\($0)" } }
+
+    private func fetch(_ range: Range<Int>, token: String) {
+        machine.fetch(range.map { .init("N\($0)", UInt64($0) + 1) }, token: token)
+    }
+
+    /// The next process, with what the former one left on the disk.
+    private func restarted() -> MachineHarness { MachineHarness(state: machine.state) }
+
+    // I-25
+    func testAnElementIsNotedBeforeItIsHandedOut() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        let asked = machine.feed(.streamRequested(1))
+        XCTAssertEqual(asked.entries, [.handedOut(OrderRuns([1, 2]))])
+        XCTAssertEqual(asked.delivered, [])
+        guard case .append(_, _, flush: false)? = asked.first else { return XCTFail("\(asked)") }
+        XCTAssertEqual(
+            machine.commitAll().deliveries,
+            [[item("A", updated: 1), item("B", updated: 2)]]
+        )
+    }
+
+    func testOneShortLineIsWrittenForEachElement() {
+        fetch(0..<1000, token: "1")
+        for element in 0..<5 {
+            let lines = machine.run(.streamRequested(1)).entries.compactMap { entry -> Int? in
+                guard case .handedOut = entry else { return nil }
+                return JournalLine.make(entry).bytes.count
+            }
+            XCTAssertEqual(lines.count, 1, "element \(element)")
+            XCTAssertLessThan(lines.first ?? .max, 40)
+        }
+        machine.run(.streamRequested(1))
+        XCTAssertTrue(machine.state.summary.handedOut.isEmpty, "acceptance clears it")
+    }
+
+    func testAFullDiskKeepsNoElementBack() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.feed(.streamRequested(1))
+        let failed = machine.failNextCommit()
+        XCTAssertEqual(failed.delivered, [item("A", updated: 1)])
+        XCTAssertEqual(failed.events, [.stateUnwritable("full")])
+    }
+
+    func testWhatIsRenewedBeforeItIsHandedOutIsHandedOutNew() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.signal(.changes(in: nil)))
+        machine.feed(.streamRequested(1))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("2"), moreComing: false)
+        page.records = [.init("A", 3)]
+        machine.feed(.fetched(request.id, .success(page)))
+        XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 1), item("B", updated: 2)])
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 3)])
+    }
+
+    /// CR-11.
+    func testWhatWasInTheHandsOfAProcessThatEndedComesOneAtATimeAfterAllOthers() {
+        fetch(0..<3, token: "1")
+        machine.run(.streamRequested(1))
+        fetch(10..<14, token: "2")
+        var next = restarted()
+        var elements: [[String]] = []
+        for _ in 0..<5 { elements += next.run(.streamRequested(1)).deliveries.map { $0.map(\.name) } }
+        XCTAssertEqual(elements, [names(10..<14), ["N0"], ["N1"], ["N2"]])
+        next.run(.streamRequested(1))
+        XCTAssertTrue(next.state.summary.handedOut.isEmpty)
+        XCTAssertTrue(next.state.deliveryQueue.isEmpty)
+    }
+
+    /// CR-11: what came alone and was not accepted comes last.
+    func testWhatCameAloneComesLastTheNewestAtTheVeryEnd() {
+        fetch(0..<4, token: "1")
+        machine.run(.streamRequested(1))
+        // Dies over N0, then over N1, then over N2.
+        for dead in 0..<3 {
+            machine = restarted()
+            XCTAssertEqual(machine.run(.streamRequested(1)).delivered.map(\.name), ["N\(dead)"])
+        }
+        machine = restarted()
+        let order = (0..<4).flatMap { _ in machine.run(.streamRequested(1)).delivered.map(\.name) }
+        XCTAssertEqual(order, ["N3", "N0", "N1", "N2"])
+    }
+
+    /// CR-11: the app dies each time it sees one of two records, and is started again and again.
+    func testADeviceThatDiesOverTwoRecordsGetsAllOthers() {
+        let deadly: Set = ["N7", "N230"]
+        fetch(0..<450, token: "1")
+        var accepted: Set<String> = []
+        var fruitless = 0
+        var dying: [String] = []
+        for start in 0..<40 {
+            machine = restarted()
+            var gained = 0
+            while true {
+                let element = machine.run(.streamRequested(1)).delivered.map(\.name)
+                if element.isEmpty { return XCTFail("nothing more came in start \(start)") }
+                if let reason = element.first(where: { deadly.contains($0) }) {
+                    // It dies with the whole element in its hands.
+                    dying.append(element.count == 1 ? reason : "-")
+                    break
+                }
+                // It takes them, and asks for more in the next round.
+                gained += Set(element).subtracting(accepted).count
+                accepted.formUnion(element)
+            }
+            if gained == 0 { fruitless += 1 } else { fruitless = 0 }
+            if accepted.count < 448 {
+                XCTAssertLessThanOrEqual(fruitless, 2, "no progress in start \(start)")
+            }
+        }
+        XCTAssertEqual(accepted, Set(names(0..<450)).subtracting(deadly))
+        XCTAssertEqual(Set(machine.state.deliveryQueue.names), deadly)
+        // Both still come, in turn.
+        XCTAssertEqual(Set(dying.suffix(4)), deadly)
+        XCTAssertNotEqual(dying[dying.count - 1], dying[dying.count - 2])
+        // An app that can handle them has them in the end.
+        machine = restarted()
+        for _ in 0..<3 { machine.run(.streamRequested(1)) }
+        XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
+        XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
+    }
+
+    func testToLeaveALoopIsNoCrash() {
+        fetch(0..<3, token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(.streamEnded(1))
+        XCTAssertEqual(machine.run(.streamRequested(2)).deliveries.map(\.count), [3])
+    }
+
+    func testASuspectThatIsRenewedStaysOne() {
+        fetch(0..<2, token: "1")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("N0", 10)], token: "2")
+        machine = restarted()
+        machine.goOnline()
+        machine.fetch([.init("N0", 11), .init("N5", 12)], token: "3")
+        machine = restarted()
+        machine.fetch([.init("N0", 13)], token: "4")
+        let order = (0..<3).map { _ in machine.run(.streamRequested(1)).delivered.map(\.name) }
+        XCTAssertEqual(order, [["N5"], ["N1"], ["N0"]])
+    }
+
+    func testAChangeThatNobodyIsToBeToldOfAnyMoreIsNoSuspect() {
+        fetch(0..<2, token: "1")
+        machine.run(.streamRequested(1))
+        machine.upload("N0", 50)
+        machine.resolve { _ in .client }
+        saveAll(from: 60)
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(1))
+        XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
+    }
+
+    func testWithoutKeepingNothingIsNotedAndNothingIsLeftForTheNextOpening() {
+        machine = .synced { $0.keepsUndelivered = false }
+        machine.run(.streamRequested(1))
+        let actions = machine.fetch([.init("A", 1)], token: "1")
+        XCTAssertEqual(actions.delivered, [item("A", updated: 1)])
+        XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
+        var next = MachineHarness(state: machine.state) { $0.keepsUndelivered = false }
+        XCTAssertEqual(next.run(.streamRequested(1)).delivered, [])
+        XCTAssertTrue(next.state.deliveryQueue.isEmpty)
+    }
+}
+
+/// The sets of orders that the journal keeps.
+final class OrderRunsTests: XCTestCase {
+    func testRunsAreJoinedAndSplit() {
+        var orders = OrderRuns([4, 1, 2, 3, 9, 7, 8])
+        XCTAssertEqual(orders.runs, [1...4, 7...9])
+        orders.insert(5)
+        orders.insert(6)
+        XCTAssertEqual(orders.runs, [1...9])
+        orders.remove(5)
+        orders.remove(1)
+        orders.remove(100)
+        XCTAssertEqual(orders.runs, [2...4, 6...9])
+        XCTAssertNil(orders.single)
+        XCTAssertEqual(OrderRuns([.max]).single, .max)
+    }
+
+    func testTheyAreASet() {
+        var random = SplitMix64(seed: 3)
+        var orders = OrderRuns()
+        var expected: Set<UInt64> = []
+        for _ in 0..<2000 {
+            let order = random.next() % 40
+            let extreme: UInt64 = order < 2 ? .max - order : order
+            if random.next() % 2 == 0 {
+                orders.insert(extreme)
+                expected.insert(extreme)
+            } else {
+                orders.remove(extreme)
+                expected.remove(extreme)
+            }
+            XCTAssertEqual(orders, OrderRuns(expected))
+            XCTAssertEqual(orders.isEmpty, expected.isEmpty)
+            XCTAssertEqual(orders.contains(order), expected.contains(order))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import XCTest
+
+@testable import CodableSync
+
+/// What the status says is true: an app's test waits for `idle`, and finds all work done.
+final class MachineStatusTests: MachineTestCase {
+    func testTheEngineIsNotIdleBeforeTheFirstFetchHasEnded() {
+        var machine = MachineHarness()
+        var statuses = machine.run(.start).statuses
+        machine.confirmAccount()
+        XCTAssertEqual(statuses, [.fetching])
+        machine.finishSetup()
+        statuses = machine.answerFetch(token: "1", moreComing: true).statuses
+        XCTAssertEqual(statuses, [])
+        XCTAssertEqual(machine.answerFetch(token: "2").statuses, [.idle])
+    }
+
+    func testTheEngineIsNotIdleBetweenTheCallAndTheAnswerOfTheServer() {
+        let call = machine.newCall()
+        machine.feed(.enqueue(call, [.save("A", 1)]))
+        // Stored, the caller is told, and the announcement of the request is on its way to the disk.
+        let told = machine.commitNext()
+        XCTAssertEqual(told.answers, [.done])
+        XCTAssertEqual(told.statuses, [.sending])
+        XCTAssertEqual(machine.commitAll().statuses, [])
+        XCTAssertEqual(saveAll(from: 7).statuses, [.idle])
+    }
+
+    func testTheEngineIsNotIdleWhileAConflictIsDecided() {
+        machine.know("A", 5)
+        machine.upload("A", 1)
+        let answer = machine.answerSend { _ in .conflict(server: KnownVersion(6)) }
+        XCTAssertEqual(answer.conflicts.count, 1)
+        XCTAssertEqual(machine.machine.reported, .sending)
+        machine.resolve { _ in .server }
+        XCTAssertEqual(machine.machine.reported, .idle)
+    }
+
+    func testAChangeThatWaitsAloneIsWaitedFor() throws {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
+        guard case .waiting(let date)? = machine.machine.reported else {
+            return XCTFail("\(String(describing: machine.machine.reported))")
+        }
+        let timer = try XCTUnwrap(machine.timers[.sendRetry])
+        let left = (timer - machine.now.monotonic) / .seconds(1)
+        XCTAssertEqual(date.timeIntervalSince(machine.now.wall), left, accuracy: 0.001)
+        machine.fireNext { $0 == .sendRetry }
+        saveAll(from: 7)
+        XCTAssertEqual(machine.machine.reported, .idle)
+    }
+
+    func testAnAccountThatCannotBeLookedUpWithoutANetworkIsOffline() throws {
+        var machine = MachineHarness()
+        machine.run(.start)
+        let request = try XCTUnwrap(machine.setupRequest)
+        let actions = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
+        XCTAssertEqual(actions.statuses, [.offline])
+    }
+
+    func testAnEngineThatSyncsOnlyWhenAskedIsNotBusyBetweenTheCalls() {
+        var machine = MachineHarness.synced { $0.automaticallySyncs = false }
+        machine.upload("A", 1)
+        XCTAssertEqual(machine.machine.reported, .idle)
+    }
+}

@@ -1,0 +1,219 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Streams that are misused, slow, or get what cannot be decoded, and disks that refuse.
+final class MachineStreamTroubleTests: MachineTestCase {
+    private func undecodable(_ stream: StreamID, _ names: String..., isEmpty: Bool = true) -> SyncInput {
+        .undecodable(stream, names.map { .init(name: $0, reason: "no") }, isEmpty: isEmpty)
+    }
+
+    // MARK: G5
+
+    // G5
+    func testARequestOfAStreamThatHasNothingInItsHandsAcceptsNothing() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        // Two tasks ask at once: the element is not out yet.
+        machine.feed(.streamRequested(1))
+        XCTAssertEqual(machine.feed(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.commitAll().deliveries.count, 1)
+        XCTAssertEqual(machine.state.deliveryQueue.count, 2)
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+    }
+
+    // G5
+    func testWhatStreamsSayThatAreUnknownOrOverIsIgnored() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.run(.streamEnded(7)), [])
+        XCTAssertEqual(machine.run(undecodable(7, "A")).entries, [])
+        XCTAssertEqual(machine.run(undecodable(1, "B", isEmpty: false)).events, [])
+        machine.run(.streamEnded(1))
+        XCTAssertEqual(machine.run(.streamEnded(1)), [])
+        XCTAssertEqual(machine.run(undecodable(1, "A")).events, [])
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
+    }
+
+    // G5
+    func testAcceptanceNeverAdvancesPastWhatTheStreamHas() {
+        machine.fetch((0..<450).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.state.deliveryQueue.count, 250)
+        // The older element does not come back by anything that is said later.
+        let accepted = machine.run(.streamRequested(1)).entries.flatMap { entry -> [String] in
+            if case .accepted(let changes) = entry { changes.map(\.name) } else { [] }
+        }
+        XCTAssertEqual(accepted, (200..<400).map { "N\($0)" })
+    }
+
+    // MARK: A slow stream
+
+    private func arrive(_ count: Int, from first: UInt64) -> [SyncAction] {
+        machine.fetch(
+            (0..<count).map { .init("M\(first + UInt64($0))", first + UInt64($0)) },
+            token: "m\(first)"
+        )
+    }
+
+    private func stalls(_ actions: [SyncAction]) -> [SyncEvent] {
+        actions.events.filter { if case .streamStalled = $0 { true } else { false } }
+    }
+
+    func testAStreamThatHoldsItsElementWhileAThousandChangesComeIsToldOfOnce() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(stalls(arrive(999, from: 1000)), [])
+        XCTAssertEqual(stalls(arrive(1, from: 2000)), [.streamStalled(waiting: 1000)])
+        XCTAssertEqual(stalls(arrive(1500, from: 3000)), [])
+        // It asks again, and stalls again.
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(stalls(arrive(999, from: 6000)), [])
+        XCTAssertEqual(stalls(arrive(999, from: 8000)).count, 1)
+    }
+
+    func testABacklogAloneIsNoStall() {
+        XCTAssertEqual(stalls(arrive(2000, from: 1)), [])
+        var actions: [SyncAction] = []
+        for round in 0..<5 {
+            actions += machine.run(.streamRequested(1))
+            actions += arrive(900, from: 10_000 + UInt64(round) * 1000)
+        }
+        XCTAssertEqual(stalls(actions), [])
+    }
+
+    func testAStreamThatWaitsDoesNotStallAndIsNotHeldUpByOneThatDoes() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        var actions = machine.fetch([.init("A", 1)], token: "1")
+        for round in 0..<3 {
+            actions += arrive(400, from: 1000 + UInt64(round) * 1000)
+            while machine.machine.streams[1].stage == .holding { actions += machine.run(.streamRequested(2)) }
+        }
+        XCTAssertEqual(stalls(actions), [.streamStalled(waiting: 1200)])
+        XCTAssertEqual(machine.machine.streams[1].waitingCount, 0)
+        XCTAssertEqual(machine.state.deliveryQueue.count, 1201)
+        machine.run(.streamEnded(1))
+        XCTAssertEqual(machine.state.deliveryQueue.count, 0)
+    }
+
+    // MARK: Undecodable
+
+    /// I-30.
+    func testAnUndecodableChangeThatAnotherEndingStreamHasStillToTakeIsKept() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("B", 1)], token: "1")
+        machine.fetch([.init("A", 2)], token: "2")
+        // The first has gone on to A and cannot decode it; the second still holds B, and A waits for it.
+        machine.run(.streamRequested(1))
+        machine.run(undecodable(1, "A"))
+        machine.run(.streamEnded(2))
+        XCTAssertNil(machine.state["B"]?.undelivered)
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        machine.run(.streamEnded(1))
+        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.machine.undecodableNames, ["A"])
+    }
+
+    /// I-30.
+    func testAnUndecodableChangeIsToldOfAndTriedOnceInEachOpening() {
+        machine.fetch([.init("A", 1)], token: "1")
+        for _ in 0..<3 {
+            XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 1)])
+            let told = machine.run(undecodable(1, "A")).events
+            XCTAssertEqual(told, [.undecodable(recordName: "A", reason: "no")])
+            XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [])
+            machine = MachineHarness(state: machine.state)
+        }
+    }
+
+    func testAnUndecodableChangeThatIsRenewedIsTriedAgain() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(undecodable(1, "A"))
+        XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
+        XCTAssertEqual(machine.machine.undecodableNames, [])
+        machine.run(.streamRequested(1))
+        XCTAssertNil(machine.state["A"]?.undelivered)
+    }
+
+    func testAFormerVersionThatCannotBeReadAnyMoreIsNotCalledUndecodable() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 2)], token: "2")
+        let actions = machine.run(undecodable(1, "A"))
+        XCTAssertEqual(actions.events, [])
+        XCTAssertEqual(actions.delivered, [item("A", updated: 2)])
+    }
+
+    // MARK: Disks
+
+    /// P-27, I-28.
+    func testWhatCannotBeReadNowIsTriedAgainAfterAWait() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.streamRequested(1))
+        let actions = machine.run(.unread(1, ["A", "B"], isEmpty: true))
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertNotNil(actions.timer(.deliverRetry))
+        XCTAssertEqual(
+            machine.fireNext { $0 == .deliverRetry }.delivered,
+            [item("A", updated: 1), item("B", updated: 2)]
+        )
+        machine.run(.streamRequested(1))
+        XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
+    }
+
+    func testWhatCouldBeReadIsAcceptedWithoutTheRest() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.run(.unread(1, ["A"], isEmpty: false))
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [])
+        XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["A"])
+        XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [item("A", updated: 1)])
+    }
+
+    func testAnAcceptanceThatTheDiskRefusedIsStoredLater() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        machine.failNextCommit()
+        XCTAssertEqual(machine.state.deliveryQueue.count, 2)
+        // B is renewed meanwhile: the newer one was not taken.
+        machine.fetch([.init("B", 3)], token: "2")
+        XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["B"])
+        XCTAssertEqual(machine.state["A"]?.seen, 1)
+    }
+
+    // MARK: A conflict that keeps this device's model
+
+    func testAModelThatAConflictOnlyDatedAnewIsDeliveredAsSaved() {
+        machine.know("A", 1)
+        machine.run(.streamRequested(1))
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        let resolved = machine.resolve { _ in .redated(6, size: 10, edited: nil) }
+        XCTAssertEqual(resolved.delivered, [])
+        XCTAssertEqual(resolved.requests, ["send A=6@t5"])
+        XCTAssertEqual(resolved.loading, [.conflictResolved(name: "A", client: 2, server: 5, .client)])
+        XCTAssertEqual(saveAll(from: 10).delivered, [item("A", saved: 10)])
+        XCTAssertEqual(machine.state["A"]?.seen, 10)
+    }
+
+    /// A model that a former conflict made is news until the app has taken it, dated anew or not.
+    func testNewsThatIsDatedAnewStaysNews() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
+        machine.answerSend { _ in .conflict(server: KnownVersion(7)) }
+        machine.resolve { _ in .redated(8, size: 10, edited: nil) }
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 8)])
+        saveAll(from: 10)
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Why a zone is gone: what the database's feed says, and what the requests of the set-up do.
+final class MachineZoneFateTests: MachineTestCase {
+    override func setUp() {
+        super.setUp()
+        machine.know("A", 1)
+        machine.know("B", 2)
+        machine.run(.streamRequested(1))
+    }
+
+    private let zone = ZoneID(zoneName: "Item")
+
+    private func page(
+        deleted: DatabaseChanges.Deletion.Reason? = nil,
+        isMade: Bool = false,
+        token: String,
+        moreComing: Bool = false
+    ) -> DatabaseChanges {
+        let other = ZoneID(zoneName: "Other")
+        return DatabaseChanges(
+            modifications: isMade ? [zone, other] : [other],
+            deletions: [.init(zoneID: other, reason: .purged)]
+                + (deleted.map { [.init(zoneID: zone, reason: $0)] } ?? []),
+            changeToken: .init(token),
+            moreComing: moreComing
+        )
+    }
+
+    /// Z1: several pages, other zones, and a deletion that a later page follows up.
+    func testTheFateOfTheZoneIsReadOffAllPages() {
+        var fate = ZoneFate(reason: nil, token: .init("0"))
+        XCTAssertTrue(fate.take(page(token: "1", moreComing: true), about: zone))
+        XCTAssertNil(fate.reason, "other zones are none of its business")
+        XCTAssertTrue(fate.take(page(deleted: .deleted, token: "2", moreComing: true), about: zone))
+        XCTAssertFalse(fate.take(page(token: "3"), about: zone))
+        XCTAssertEqual(fate, ZoneFate(reason: .deleted, token: .init("3")).after("0"))
+        // The same position and more to come: it would never end.
+        XCTAssertFalse(fate.take(page(token: "3", moreComing: true), about: zone))
+    }
+
+    /// Z1, I-42: made anew since; a purge is asked about, and what is older than the zone is no reason.
+    func testAZoneMadeAnewIsNoReasonToForgetWhyItWasLost() {
+        for isKnown in [false, true] {
+            for reason in [DatabaseChanges.Deletion.Reason.deleted, .purged, .encryptedDataReset] {
+                for isOnePage in [false, true] {
+                    var fate = ZoneFate(reason: nil, token: isKnown ? .init("0") : nil)
+                    if isOnePage {
+                        _ = fate.take(page(deleted: reason, isMade: true, token: "2"), about: zone)
+                    } else {
+                        _ = fate.take(page(deleted: reason, token: "1", moreComing: true), about: zone)
+                        _ = fate.take(page(isMade: true, token: "2"), about: zone)
+                    }
+                    let isReason = isKnown || reason == .purged
+                    XCTAssertEqual(fate.reason, isReason ? reason : nil, "\(reason), known \(isKnown)")
+                }
+            }
+        }
+    }
+
+    /// Z1: the feed's token is kept, and the next look goes on from it.
+    func testTheFeedIsReadOnFromWhereItWasReadTo() {
+        machine.upload("A", 3)
+        let first = machine.failSend(CloudError(.zoneNotFound))
+        XCTAssertEqual(first.databaseTokens, [nil])
+        fate(.deleted)
+        XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
+        machine.finishSetup()
+        machine.answerFetch(token: "n")
+        XCTAssertEqual(machine.failSend(CloudError(.zoneNotFound)).databaseTokens, [ChangeToken("d")])
+        var restarted = MachineHarness(state: machine.state)
+        restarted.goOnline()
+        restarted.upload("B", 5)
+        XCTAssertEqual(restarted.failSend(CloudError(.zoneNotFound)).databaseTokens, [ChangeToken("d")])
+    }
+
+    /// Z1: where the feed's own token has expired, the feed is read from its beginning.
+    func testAnExpiredTokenOfTheFeedIsForgottenAndTheFeedStillTells() {
+        for code in [CloudError.Code.changeTokenExpired, .invalidArguments] {
+            var machine = machine
+            machine.upload("A", 3)
+            machine.failSend(CloudError(.zoneNotFound))
+            guard let first = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d")))))
+            machine.finishSetup()
+            machine.answerFetch(token: "n")
+            machine.failSend(CloudError(.zoneNotFound))
+            guard let second = machine.setupRequest else { return XCTFail("nothing is asked") }
+            let actions = machine.run(.databaseChanged(second, .failure(CloudError(code))))
+            XCTAssertEqual(actions.databaseTokens, [nil])
+            guard let third = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
+            XCTAssertEqual(machine.state.summary.zone, .purged)
+            XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("e"))
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    /// Z1: a feed that cannot tell, from its beginning either, leaves the loss without a reason.
+    func testAFeedThatCannotTellLeavesNoReason() {
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.zoneNotFound))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let actions = machine.run(.databaseChanged(request, .failure(CloudError(.changeTokenExpired))))
+        XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
+    }
+
+    /// Z1: the set-up's own requests meet it, too, and callers get the right answer.
+    func testRequestsOfTheSetUpMeetTheLoss() {
+        // A zone whose key was reset cannot be made before it is deleted.
+        var fresh = MachineHarness()
+        fresh.run(.start)
+        fresh.confirmAccount()
+        guard let making = fresh.setupRequest else { return XCTFail("no zone is made") }
+        let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        let actions = fresh.run(.zoneSaved(making, reset))
+        XCTAssertEqual(actions.replacements, [true])
+        guard let replacing = fresh.setupRequest else { return XCTFail("no zone is made") }
+        XCTAssertEqual(fresh.run(.zoneSaved(replacing, reset)).requests, [], "not without a pause")
+        XCTAssertEqual(fresh.fireNext().replacements, [true])
+        // The zone goes before it is subscribed to: the next one is.
+        var late = MachineHarness()
+        late.run(.start)
+        late.confirmAccount()
+        guard let zone = late.setupRequest else { return XCTFail("no zone is made") }
+        late.run(.zoneSaved(zone, nil))
+        guard let subscribing = late.setupRequest else { return XCTFail("nothing is subscribed to") }
+        let missing = late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
+        XCTAssertEqual(missing.requests, ["readDatabaseChanges"])
+        guard let reading = late.setupRequest else { return XCTFail("nothing is asked") }
+        late.run(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
+        guard let next = late.setupRequest else { return XCTFail("no zone is made") }
+        XCTAssertTrue(late.run(.zoneSaved(next, nil)).requests.contains("subscribe"))
+        // The feed itself answers that the user has purged.
+        machine.upload("A", 3)
+        let call = machine.newCall()
+        machine.run(.sync(call, [.fetch, .send]))
+        machine.failSend(CloudError(.zoneNotFound))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let purged = machine.run(.databaseChanged(request, .failure(CloudError(.userDeletedZone))))
+        XCTAssertEqual(purged.answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(fresh.faults, [])
+    }
+
+    @discardableResult
+    private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
+        guard let request = machine.setupRequest else { return [] }
+        return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+    }
+}
+
+extension [SyncAction] {
+    /// The positions from which the database's feed is read.
+    fileprivate var databaseTokens: [ChangeToken?] {
+        compactMap { if case .readDatabaseChanges(_, let token) = $0 { .some(token) } else { nil } }
+    }
+
+    /// Whether each zone that is made replaces one.
+    fileprivate var replacements: [Bool] {
+        compactMap { if case .saveZone(_, let replacing) = $0 { replacing } else { nil } }
+    }
+}
+
+extension ZoneFate {
+    /// The same, read on from a position that was known.
+    fileprivate func after(_ token: String) -> ZoneFate {
+        var fate = ZoneFate(reason: nil, token: .init(token))
+        fate.reason = reason
+        fate.token = self.token
+        return fate
+    }
+}

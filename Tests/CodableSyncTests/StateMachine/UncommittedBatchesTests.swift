@@ -1,0 +1,337 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Entries on their way to the disk: what calls cost while many are under way, and what they see.
+final class UncommittedBatchesTests: MachineTestCase {
+    private func batch(_ id: BatchID, _ entries: [JournalEntry]) -> UncommittedBatch {
+        UncommittedBatch(batch: id, entries: entries, then: .nothing)
+    }
+
+    private func queued(_ name: String, _ handle: UInt64) -> JournalEntry {
+        .queued(name: name, LocalChange(kind: .save(ContentHandle(handle), size: 1), edited: nil, base: nil))
+    }
+
+    func testBatchesAreTakenOutInOrderAndFoundInAnyOrder() {
+        var batches = UncommittedBatches()
+        for id in stride(from: BatchID(1), through: 999, by: 2) {
+            batches.append(batch(id, [queued("n\(id)", id)]))
+        }
+        XCTAssertNil(batches.remove(2))
+        XCTAssertNil(batches.remove(1001))
+        XCTAssertEqual(batches.remove(501)?.entries, [queued("n501", 501)])
+        XCTAssertNil(batches.remove(501))
+        for id in stride(from: BatchID(1), through: 999, by: 2) where id != 501 {
+            XCTAssertEqual(batches.remove(id)?.batch, id)
+        }
+        XCTAssertTrue(batches.isEmpty)
+        XCTAssertEqual(batches.keptCount, 0)
+    }
+
+    func testWhatIsUnderWayAboutARecordIsFoundInOrderAndCutDownToIt() {
+        var batches = UncommittedBatches()
+        let (a, b) = (SentContents(name: "A", handle: 1), SentContents(name: "B", handle: 2))
+        batches.append(batch(1, [queued("A", 1), queued("B", 2)]))
+        batches.append(batch(2, [.sending([a, b])]))
+        batches.append(batch(3, [.zoneLost(nil), .fetchedDeletion(name: "C")]))
+        batches.append(batch(4, [.saved(name: "A", sent: 1, KnownVersion(9))]))
+        let saved = JournalEntry.saved(name: "A", sent: 1, KnownVersion(9))
+        XCTAssertEqual(batches.entries(about: ["A"]), [queued("A", 1), .sending([a]), .zoneLost(nil), saved])
+        XCTAssertEqual(batches.entries(about: ["X"]), [.zoneLost(nil)])
+        XCTAssertEqual(batches.remove(1)?.batch, 1)
+        XCTAssertEqual(batches.entries(about: ["B"]), [.sending([b]), .zoneLost(nil)])
+        XCTAssertEqual(batches.baseMoverCount, 2)
+        XCTAssertEqual(batches.remove(3)?.batch, 3)
+        XCTAssertEqual(batches.entries(about: ["A", "C"]), [.sending([a]), saved])
+        XCTAssertEqual(batches.baseMoverCount, 1)
+    }
+
+    /// Five thousand uploads at once, while an answer is being stored: each looks at what concerns it.
+    func testTheCostOfACallDoesNotGrowWithTheCallsUnderWay() {
+        machine.know("moved", 1)
+        machine.upload("moved", 2)
+        machine.feed(
+            .sent(
+                machine.sendRequest?.id ?? 0,
+                .success([
+                    SendResult(name: "moved", handle: 2, outcome: .saved(KnownVersion(3)))
+                ])
+            )
+        )
+        XCTAssertEqual(machine.machine.uncommitted.baseMoverCount, 1)
+        let count = 5000
+        for number in 0..<count {
+            machine.feed(.enqueue(machine.newCall(), [.save("n\(number)", UInt64(100 + number))]))
+        }
+        XCTAssertEqual(machine.machine.uncommitted.count, count + 1)
+        // Each entry is looked at once, to be indexed.
+        XCTAssertLessThanOrEqual(machine.machine.uncommitted.lookedAtCount, count + 10)
+    }
+
+    /// The same with commits in between: what is gone is let go of.
+    func testUnderALoadThatNeverEndsNothingGrows() {
+        var batches = UncommittedBatches()
+        batches.append(batch(0, [.fetchedDeletion(name: "moved")]))
+        for id in 1...BatchID(5000) {
+            batches.append(batch(id, [queued("n\(id % 700)", id), .fetchedDeletion(name: "m\(id)")]))
+            _ = batches.entries(about: ["n\(id % 700)"])
+            if id > 50 { XCTAssertNotNil(batches.remove(id - 51)) }
+            XCTAssertLessThanOrEqual(batches.keptCount, 200)
+        }
+        XCTAssertEqual(batches.count, 51)
+        XCTAssertLessThan(batches.lookedAtCount, 5000 * 8)
+    }
+
+    func testAnEditBehindAnUnstoredAnswerIsBasedOnIt() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        let request = machine.sendRequest?.id ?? 0
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(3)))
+        machine.feed(.sent(request, .success([saved])))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 4)]))
+        machine.commitAll()
+        XCTAssertEqual(machine.state["A"]?.pending?.base, 3)
+        XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t3"])
+    }
+
+    /// What the user did is newer than what the app had before, also while it is being stored.
+    func testModelsOfBeforeSyncDoNotReplaceAnEditThatIsBeingStored() {
+        machine.run(.stop)
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        var (old, other) = (NewChange.save("A", 2), NewChange.save("B", 3))
+        old.isInitial = true
+        other.isInitial = true
+        machine.feed(.enqueue(machine.newCall(), [old, other]))
+        // The same start once more, while the first is being stored.
+        machine.feed(.enqueue(machine.newCall(), [old, other]))
+        XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
+        XCTAssertEqual(machine.journal.count { if case .queued("B", _) = $0 { true } else { false } }, 1)
+        XCTAssertEqual(machine.state.pendingNames, ["A", "B"])
+    }
+
+    // MARK: What waits is what could be sent
+
+    /// A page made a conflict of a record whose request then fails: it is not to be sent, so it does not wait.
+    func testARecordInConflictIsNotCountedAmongThoseThatWait() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.fetch([.init("A", 5)], token: "1")
+        XCTAssertEqual(machine.state.conflictQueue.count, 1)
+        machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
+        XCTAssertEqual(machine.machine.deferred.count, 0)
+        XCTAssertEqual(machine.upload("B", 6).requests, ["send B=6@-"])
+    }
+
+    /// One conflict too many in a row: the record waits once its resolution is stored, and holds nobody up before.
+    func testTooManyConflictsPutARecordOffWhenTheirOutcomeIsStored() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        for round in 0..<9 {
+            let server = KnownVersion(UInt64(10 + round))
+            machine.answerSend { _ in .conflict(server: server) }
+            let item = machine.conflicts
+            XCTAssertEqual(item.map(\.name), ["A"], "round \(round)")
+            let resolved = item.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
+            machine.feed(.reconciled(resolved))
+            XCTAssertEqual(machine.machine.deferred.count, 0, "round \(round): not stored yet")
+            if round == 8 {
+                // Another one is sent meanwhile.
+                machine.feed(.enqueue(machine.newCall(), [.save("B", 50)]))
+            }
+            machine.commitAll()
+        }
+        XCTAssertEqual(machine.machine.deferred.count, 1)
+        XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["B"])
+        saveAll(from: 60)
+        XCTAssertNil(machine.sendRequest)
+        XCTAssertEqual(machine.fireNext().requests, ["send A=2@t18"])
+    }
+
+    // MARK: Who waits for what
+
+    /// A page conflicts with a record that is under way: who only fetches does not wait for that request.
+    func testAFetchDoesNotWaitForASendUnderWay() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.run(.sync(machine.newCall(), .fetch))
+        XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "1").answers.count, 1)
+        XCTAssertNotNil(machine.sendRequest)
+        let sync = machine.run(.sync(machine.newCall(), [.fetch, .send])) + machine.answerFetch(token: "1")
+        XCTAssertEqual(sync.answers, [], "who sends, too, waits for it")
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        machine.resolve { _ in .client }
+        XCTAssertEqual(saveAll(from: 20).answers.count, 1)
+    }
+
+    /// A fetch ends the wait of fetches, and leaves that of sends alone; a push does even less.
+    func testEachCallEndsTheWaitsThatStandInItsWay() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.networkFailure))
+        machine.run(.signal(.changes(in: nil)))
+        machine.run(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+        var other = machine
+        XCTAssertEqual(other.run(.sync(other.newCall(), .fetch)).requests, ["fetch 0"])
+        other = machine
+        XCTAssertEqual(other.run(.sync(other.newCall(), [.fetch, .hint])).requests, ["fetch 0"])
+        other = machine
+        XCTAssertEqual(other.run(.sync(other.newCall(), .send)).requests, ["send A=1@-"])
+        // Whose wait was ended has no timer left to ask once more.
+        XCTAssertNil(other.timers[.sendRetry])
+        XCTAssertNotNil(other.timers[.fetchRetry])
+    }
+
+    func testAPushMendsNeitherTheConfigurationNorTheAccount() {
+        var broken = machine
+        broken.upload("A", 1)
+        broken.failSend(CloudError(.badContainer))
+        let push = broken.run(.sync(broken.newCall(), [.fetch, .hint]))
+        XCTAssertEqual(push.answers, [.failed(.cloud(CloudError(.badContainer)))])
+        XCTAssertEqual(push.requests, [])
+        var alone = machine
+        alone.upload("A", 1)
+        alone.failSend(CloudError(.notAuthenticated))
+        let hint = alone.run(.sync(alone.newCall(), [.fetch, .hint]))
+        XCTAssertEqual(hint.answers, [.failed(.cloud(CloudError(.notAuthenticated)))])
+        XCTAssertEqual(hint.requests, [])
+    }
+
+    // MARK: Clocks
+
+    /// A timer that fires too early ends no wait of the server's.
+    func testAnEarlyTimerIsSetAgain() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(30)))
+        let instant = machine.timers[.serverWait]
+        XCTAssertEqual(machine.run(.timerFired(.serverWait)).requests, [])
+        XCTAssertEqual(machine.timers[.serverWait], instant)
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+    }
+
+    // MARK: The subscription
+
+    // PS-07
+    func testASubscriptionThatFailsWaitsByItself() {
+        var harness = MachineHarness()
+        harness.run(.start)
+        harness.confirmAccount()
+        harness.run(.zoneSaved(harness.setupRequest ?? 0, nil))
+        let failed = harness.run(.subscribed(harness.setupRequest ?? 0, CloudError(.networkFailure)))
+        XCTAssertEqual(failed.requests, [])
+        XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync goes on")
+        harness.answerFetch(token: "0")
+        XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
+        XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
+        XCTAssertEqual(harness.run(.timerFired(.deadline(harness.setupRequest ?? 0))).requests, [])
+        XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
+        harness.run(.subscribed(harness.setupRequest ?? 0, nil))
+        XCTAssertTrue(harness.state.summary.isSubscribed)
+        XCTAssertNil(harness.timers[.subscriptionRetry])
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    // MARK: Start and stop
+
+    // LC-10
+    func testTenThousandStartsAndStopsLeaveNothingBehind() {
+        var driver = MachineDriver(machine.machine, at: machine.now)
+        var sizes: [[Int]] = []
+        for round in 0..<10_000 {
+            let isBusy = round % 10 == 0
+            if isBusy {
+                driver.run(
+                    .enqueue(CallID(2 * round + 1), [.save("n\(round % 50)", UInt64(100 + round * 2))])
+                )
+            }
+            driver.run(.stop)
+            if isBusy {
+                driver.run(
+                    .enqueue(CallID(2 * round + 2), [.save("n\(round % 70)", UInt64(101 + round * 2))])
+                )
+            }
+            driver.run(.start)
+            if round % 30 == 0 { driver.failSend() }
+            if round % 30 == 10 { driver.saveAll(from: UInt64(100_000 + round * 10)) }
+            if round % 7 == 0 { driver.answerFetch() }
+            if round % 1000 == 999 { sizes.append(driver.sizes) }
+        }
+        for later in sizes {
+            // Queues keep up to 64 gaps before they are tidied.
+            for (one, first) in zip(later, sizes[0]) { XCTAssertLessThanOrEqual(one, first + 70, "\(later)") }
+        }
+        XCTAssertEqual(driver.answers, 2000)
+        driver.run(.sync(90_000, [.fetch, .send]))
+        for round in 0..<4 {
+            driver.answerFetch()
+            driver.saveAll(from: 900_000 + UInt64(round) * 10)
+        }
+        XCTAssertEqual(driver.machine.state.pendingCount, 0)
+        XCTAssertEqual(driver.answers, 2001)
+    }
+}
+
+/// A machine whose journal commits at once, and nothing that would make ten thousand rounds slow.
+private struct MachineDriver {
+    var machine: SyncStateMachine
+    let now: Moment
+    private var timers: [SyncTimer: Duration] = [:]
+    private var send: (id: RequestID, items: [SendItem])?
+    private var fetch: RequestID?
+    private(set) var answers = 0
+
+    init(_ machine: SyncStateMachine, at now: Moment) {
+        self.machine = machine
+        self.now = now
+    }
+
+    mutating func run(_ input: SyncInput) {
+        var inputs = [input]
+        while !inputs.isEmpty {
+            for action in machine.handle(inputs.removeFirst(), at: now) {
+                switch action {
+                case .append(let batch, _, _): inputs.append(.committed(batch))
+                case .send(let id, let items): send = (id, items)
+                case .fetch(let id, _): fetch = id
+                case .setTimer(let timer, let instant): timers[timer] = instant
+                case .cancelTimer(let timer): timers[timer] = nil
+                case .answer: answers += 1
+                default: break
+                }
+            }
+        }
+    }
+
+    mutating func failSend() {
+        guard let send else { return }
+        self.send = nil
+        run(.sent(send.id, .failure(CloudError(.networkFailure))))
+    }
+
+    mutating func saveAll(from number: UInt64) {
+        guard let send else { return }
+        self.send = nil
+        let results = send.items.enumerated().map { index, item in
+            SendResult(
+                name: item.name,
+                handle: item.handle,
+                outcome: .saved(KnownVersion(number + UInt64(index)))
+            )
+        }
+        run(.sent(send.id, .success(results)))
+    }
+
+    mutating func answerFetch() {
+        guard let fetch else { return }
+        self.fetch = nil
+        run(.fetched(fetch, .success(FetchedPage(token: .init("0"), moreComing: false))))
+    }
+
+    var sizes: [Int] {
+        [
+            timers.count, machine.waiters.count, machine.uncommitted.keptCount, machine.deferred.placeCount,
+            machine.state.sendQueue.placeCount, machine.state.deliveryQueue.placeCount,
+            machine.inFlight.count,
+            machine.lookUps.placeCount, machine.streams.count, machine.state.notes.count,
+        ]
+    }
+}

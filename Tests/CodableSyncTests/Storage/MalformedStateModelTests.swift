@@ -1,0 +1,191 @@
+import XCTest
+
+@testable import CodableSync
+
+/// The same records for an app of another version, which knows a field that must be there.
+private struct StrictItem: RecordCodable, Equatable {
+    static let recordType = "Item"
+
+    var id: String
+    var mandatory: Int
+    var recordName: String { id }
+
+    static func resolveConflict(_ conflict: Conflict<StrictItem>) throws -> StrictItem? { conflict.client }
+}
+
+/// Row C25 of the malformed inputs, and damage that would have cost an edit of its neighbours.
+final class MalformedStateModelTests: StateFileScenario {
+    // C25
+    func testAnEditThatTheAppNoLongerDecodesIsListedAndSentAsItWasStored() async throws {
+        let files = try await prepare()
+        let changed = try makeDevice(StrictItem.self, on: files.disk)
+        let pending = try await changed.engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.recordName), Self.edits)
+        XCTAssertTrue(pending.allSatisfy { $0.model == nil && !$0.isDeletion })
+        let summary = try await changed.engine.sync()
+        XCTAssertEqual(summary.sent, 3)
+        XCTAssertEqual(summary.parked, 0)
+        let server = try await serverRecords()
+        XCTAssertEqual(server["p1"]?.fields["title"], "edit")
+        try await changed.engine.close()
+        let updated = try open(files)
+        let models = try await updated.engine.allModels()
+        XCTAssertEqual(models.map(\.id), Self.known + Self.edits)
+    }
+
+    // C25: what must be decoded, because it is in conflict, waits for an update.
+    func testAnEditInConflictThatTheAppNoLongerDecodesIsParkedUntilAnUpdate() async throws {
+        let files = try await prepare()
+        let before = try open(files)
+        pass()
+        try await before.engine.upload(Note("known1", "mine", color: "red"))
+        try await before.engine.close()
+        try await serverSave(
+            "known1",
+            ["id": "known1", "title": "Tea", "note": "theirs", "count": 0, "mandatory": 1]
+        )
+        let changed = try makeDevice(StrictItem.self, on: files.disk)
+        try await changed.engine.sync()
+        let parked = try await changed.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), ["known1"])
+        XCTAssertNil(parked.first?.client)
+        XCTAssertEqual(parked.first?.server, StrictItem(id: "known1", mandatory: 1))
+        XCTAssertEqual(parked.first?.reason.kind, .contentsUnreadable)
+        XCTAssertEqual(changed.events.parkedNames, ["known1"])
+        try await changed.engine.close()
+
+        let updated = try open(files)
+        try await updated.engine.retry(["known1"])
+        try await updated.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["known1"]?.fields["title"], "mine")
+        XCTAssertEqual(server["known1"]?.fields["note"], "theirs")
+        try await assertEqualEverywhere(updated)
+    }
+
+    /// A device that edits a record; of its journal everything that the test names is damaged.
+    private func damaged(
+        _ names: [String],
+        _ live: (Device<Note>) async throws -> Void
+    ) async throws -> Device<Note> {
+        let files = try await prepare()
+        let phone = try open(files)
+        try await live(phone)
+        try await phone.engine.close()
+        var bytes = files["journal-1.jsonl"]
+        for name in names {
+            let place = try XCTUnwrap(bytes.firstRange(of: Array(name.utf8)), name).lowerBound
+            bytes[place + 1] ^= 1
+        }
+        files["journal-1.jsonl"] = bytes
+        return try open(files)
+    }
+
+    // C15, P-11: the line of the version that an edit was made on.
+    func testAnEditSurvivesTheLossOfTheVersionThatItWasMadeOn() async throws {
+        // Two fetches: the versions that the edit is made on, and those before it.
+        let device = try await damaged(["\"name\":\"known1\",\"fetched\""]) { phone in
+            self.pass()
+            try await phone.engine.upload(Note("known1", "mine"))
+        }
+        let pending = try await device.pendingNames()
+        XCTAssertEqual(pending, ["known1"] + Self.edits)
+        // Sent before anything was fetched, too.
+        try await device.engine.sendChanges()
+        try await device.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["known1"]?.fields["title"], "mine")
+        XCTAssertFalse(device.events.all.contains { if case .editOfDeleted = $0 { true } else { false } })
+        try await assertEqualEverywhere(device)
+    }
+
+    // C15: an older version is still there, and equal to the edit.
+    func testAnEditIsNotComparedWithAnOlderVersionThanItWasMadeOn() async throws {
+        let device = try await damaged(["\"title\":\"Coffee\""]) { phone in
+            self.pass()
+            try await self.serverSave(Note("known1", "Coffee"))
+            try await phone.engine.sync()
+            _ = try await phone.drain()
+            self.pass()
+            try await phone.engine.upload(Note("known1", "Tea"))
+        }
+        let pending = try await device.pendingNames()
+        XCTAssertEqual(pending, ["known1"])
+        try await device.engine.sendChanges()
+        try await device.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["known1"]?.fields["title"], "Tea")
+        try await assertEqualEverywhere(device)
+    }
+
+    // C15: the line of the edit that was sent; the one before it must not be sent once more.
+    func testAnEditThatWasReplacedDoesNotComeBackWhenItsSuccessorsLineIsLost() async throws {
+        let device = try await damaged(["\"title\":\"second\""]) { phone in
+            phone.database.isReachable = false
+            try await phone.engine.upload(Note("p9", "first"))
+            self.pass()
+            try await phone.engine.upload(Note("p9", "second"))
+            phone.database.isReachable = true
+            try await phone.engine.sync()
+        }
+        let pending = try await device.pendingNames()
+        XCTAssertEqual(pending, [])
+        try await device.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["p9"]?.fields["title"], "second")
+        try await assertEqualEverywhere(device)
+    }
+
+    // C6, C12: the snapshot's summary with the number of the listing.
+    func testADeletionIsNoticedAlthoughTheNumberOfTheListingIsLost() async throws {
+        let files = try await prepare()
+        let phone = try open(files)
+        try await phone.engine.resync()
+        try await phone.engine.sync()
+        _ = try await phone.drain()
+        try await phone.engine.close()
+        try files.compact()
+        var bytes = files["snapshot-2.jsonl"]
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"summary\"".utf8))).lowerBound
+        bytes[place + 4] ^= 1
+        files["snapshot-2.jsonl"] = bytes
+        try await serverDelete("known2")
+        let device = try open(files)
+        try await device.engine.sync()
+        let told = try await device.drain()
+        XCTAssertTrue(told.contains(.deleted(["known2"])), "\(told)")
+        try await assertEqualEverywhere(device)
+    }
+
+    // I-06, D1: a crash at any call of the recovery changes nothing of what it comes to.
+    func testARecoveryThatIsInterruptedAnywhereComesToTheSame() async throws {
+        let files = try await prepare()
+        var bytes = files["journal-1.jsonl"]
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
+        bytes[place + 9] ^= 1
+        files["journal-1.jsonl"] = bytes
+        for call in 0..<1000 {
+            var interrupted = files.copy()
+            interrupted.disk.powerOff(at: call, .before)
+            let first = try open(interrupted)
+            let wasInterrupted: Bool
+            do {
+                _ = try await first.pendingNames()
+                wasInterrupted = false
+            } catch is SyncError {
+                wasInterrupted = true
+            }
+            interrupted.disk = interrupted.disk.crashed(keeping: .random(seed: UInt64(call)))
+            try await first.engine.close()
+            let second = try open(interrupted)
+            let pending = try await second.pendingNames()
+            XCTAssertEqual(pending, ["p1", "p3"], "call \(call)")
+            let notes = try await second.engine.diagnostics().notes.filter { $0.kind == .recovered }
+            XCTAssertFalse(notes.isEmpty, "call \(call): it is still known")
+            XCTAssertTrue(interrupted.quarantine.contains(bytes), "call \(call): the damaged file is kept")
+            try await second.engine.close()
+            if !wasInterrupted { return XCTAssertGreaterThan(call, 20) }
+        }
+        XCTFail("the recovery never came to an end")
+    }
+}

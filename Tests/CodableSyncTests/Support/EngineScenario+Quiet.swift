@@ -1,0 +1,80 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Engines that work by themselves, watched until they rest.
+extension EngineScenario {
+    /// Waits until an engine has nothing left to do at this time: no request, no timer that is due, nothing to store.
+    func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
+        async throws
+    {
+        let engine = device.engine
+        var rounds = 0
+        try await eventually("the engine rests", file: file, line: line) {
+            let now = engine.clock.now.monotonic
+            let isStoring = await engine.machine?.uncommitted.isEmpty == false
+            // One task listens for the database's signals.
+            let isWorking = engine.resources.counts.tasks > 1 || engine.resources.hasDueTimer(at: now)
+            rounds = isStoring || isWorking ? 0 : rounds + 1
+            return rounds >= 3
+        }
+    }
+
+    /// How long it is until the engine's next timer.
+    func nextWait<Model>(of device: Device<Model>) throws -> Duration {
+        try XCTUnwrap(device.engine.resources.nextInstant) - clock.now.monotonic
+    }
+
+    /// Lets time pass, and the engine do what it does then.
+    func pass<Model>(
+        _ duration: Duration,
+        _ device: Device<Model>,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        clock.advance(by: duration)
+        try await quiet(device, file: file, line: line)
+    }
+
+    /// Lets time pass, wait by wait, until something is true; fails if that takes a day.
+    func passUntil<Model>(
+        _ what: String,
+        _ device: Device<Model>,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        let end = clock.now.monotonic + .seconds(86400)
+        try await quiet(device, file: file, line: line)
+        while try await !condition() {
+            guard let next = device.engine.resources.nextInstant, next < end else {
+                return XCTFail("never: \(what)", file: file, line: line)
+            }
+            try await pass(max(.zero, next - clock.now.monotonic), device, file: file, line: line)
+        }
+    }
+}
+
+extension ScriptedDatabase {
+    /// All requests until now.
+    var totalCount: Int { Operation.allCases.reduce(0) { $0 + count($1) } }
+
+    /// The most requests of one kind that were under way at once.
+    var highestPeak: Int { Operation.allCases.map { peak($0) }.max() ?? 0 }
+}
+
+/// Asserts that a call fails with an error of the engine.
+func assertThrows<Value>(
+    _ expected: SyncError,
+    _ message: String = "",
+    file: StaticString = #filePath,
+    line: UInt = #line,
+    _ call: () async throws -> Value
+) async {
+    do {
+        _ = try await call()
+        XCTFail("nothing was thrown: \(message)", file: file, line: line)
+    } catch {
+        XCTAssertEqual(error as? SyncError, expected, message, file: file, line: line)
+    }
+}
