@@ -133,9 +133,6 @@ struct StateLocation: Sendable {
             throw SyncError.stateUnreadable(detail)
         } catch StateDirectory.Failure.foreign(let detail) {
             throw SyncError.configuration("storage: \(detail)")
-        } catch let error as FileError {
-            throw error.isOutOfSpace
-                ? SyncError.storageFull(error.message) : SyncError.stateUnreadable(error.message)
         } catch JournalFailure.storageFull(let detail) {
             throw SyncError.storageFull(detail)
         } catch JournalFailure.unreadable(let detail) {
@@ -174,7 +171,8 @@ struct StateLocation: Sendable {
             )
         } catch {
             opened.store.close()
-            throw error
+            if error is JournalFailure { throw error }
+            throw StateDirectory.Failure(error, in: directory.path)
         }
     }
 }

@@ -137,7 +137,15 @@ extension SyncEngine {
             if machine != nil, case .next(let stream) = request { unserved.append(stream) }
             return
         }
-        if case .next(let stream) = request, hub.isAsked(stream) { process(.streamRequested(stream)) }
+        switch request {
+        case .next(let stream):
+            process(.streamRequested(stream))
+        case .repeated(let stream):
+            // One that the machine knows is being served: to ask for it again would accept what is on its way.
+            let isKnown = machine?.streams.contains { $0.id == stream } == true
+            if !isKnown, hub.isAsked(stream) { process(.streamRequested(stream)) }
+        case .wake, .ended: break
+        }
     }
 
     /// Streams that could not be served are, once there is a state to serve them from.

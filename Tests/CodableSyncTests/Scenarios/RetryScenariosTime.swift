@@ -263,16 +263,23 @@ final class RetryScenariosTimeOnLocalDatabase: RetryScenariosTime {
     }
 }
 
-/// Scenarios, group H: what only the fake can tell.
+/// What only the fake can tell of the scenarios of group H: it counts impatient requests.
 final class RetryScenariosOnTheFake: EngineScenario {
     // RB-01, RB-10, I-36
     func testAServerThatCountsImpatientRequestsCountsNone() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
+        try await quiet(phone)
         let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
         for (number, kind) in [FakeOperation.modifyRecords, .recordZoneChanges].enumerated() {
             fake.throttle(kind, retryAfter: .seconds(45))
-            try await phone.engine.upload(Note("n\(number)"))
+            // One request meets the order, and nothing else is on its way then.
+            fake.clearRequests()
+            if kind == .recordZoneChanges { fake.emit(.changes(in: nil)) }
+            if kind == .modifyRecords { try await phone.engine.upload(Note("n\(number)")) }
+            try await eventually("the order") { fake.requestCount(kind) == 1 }
+            try await quiet(phone)
+            if kind == .recordZoneChanges { try await phone.engine.upload(Note("n\(number)")) }
             fake.emit(.changes(in: nil))
             fake.emit(.reachable)
             try await quiet(phone)
