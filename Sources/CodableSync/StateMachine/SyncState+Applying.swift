@@ -4,6 +4,9 @@ import RecordCoding
 extension SyncState {
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {
+        case .made(let identity): changeSummary { $0.identity = identity }
+        case .claimed(let user): applyClaimed(by: user)
+        case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)

@@ -172,6 +172,7 @@ extension SyncStateMachine {
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
+            renewAccount()
             expiries += 1
             // Lost, and lost again: not without a pause.
             if expiries > 2 { failFetch(error) }

@@ -42,9 +42,12 @@ extension SyncStateMachine {
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
+        case .claimed(let user): takeClaimed(by: user)
+        case .signedOut(let user): takeSignedOut(user)
         case .zoneLost:
             setup.isStoring = false
             zoneDoubt = nil
+            isDoubtOfOwner = false
         case .fetchAnew: fetching.isStoring = false
         case .deliver(let stream): deliverHanded(to: stream)
         }
@@ -100,8 +103,9 @@ extension SyncStateMachine {
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup, .zoneLost:
+        case .setup, .claimed, .signedOut, .zoneLost:
             setup.isStoring = false
+            mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)
         }
     }

@@ -1,10 +1,10 @@
 /// What calls of the app read off the machine.
 extension SyncStateMachine {
     /// Whose state this is; `nil` if nobody has been confirmed yet.
-    package var userRecordName: String? {
-        if case .confirmed(let user) = account { return user }
-        return configuration.userRecordName
-    }
+    package var userRecordName: String? { state.summary.user }
+
+    /// Whether somebody else is here, whose state must be opened before the app can be served.
+    package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
 
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {

@@ -15,8 +15,7 @@ extension SyncStateMachine {
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable(let status): return .paused(.account(status))
-        case .other: return .paused(.account(.noAccount))
-        case .unknown, .confirmed: break
+        case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
         if sending.request != nil { return .sending }
         if isFetchRunning { return .fetching }

@@ -134,7 +134,8 @@ extension SyncStateMachine {
                 // What waited for the same moment goes with the rest, in one request.
                 if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
             }
-        case .poll: wantsFetch = wantsFetch || isAutomatic
+        case .poll:
+            wantsFetch = wantsFetch || isAutomatic
         case .deadline(let request): takeDeadline(request)
         }
     }
@@ -157,10 +158,10 @@ extension SyncStateMachine {
     mutating func takeSignal(_ signal: CloudSignal) {
         switch signal {
         case .changes:
+            renewStaleAccount()
             wantsFetch = wantsFetch || isAutomatic
         case .accountChanged:
-            account = .unknown
-            setup.retryAt = nil
+            doubtAccount()
         case .reachable:
             let isOverQuota = isOverQuota
             endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })

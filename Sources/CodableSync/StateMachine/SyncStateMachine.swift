@@ -18,6 +18,18 @@ package struct SyncStateMachine: Sendable {
     /// The app's last word was `stop`.
     var isStopped = false
     var account = AccountStage.unknown
+    /// When the account was looked up last, and was the owner's.
+    var confirmedAt: Duration?
+    /// Whose zone it is that is missing has been looked up.
+    var isDoubtOfOwner = false
+    /// The state of the other user who is here is being opened.
+    var isSwitching = false
+    /// Whom the app still takes for the user, while another one is here.
+    package internal(set) var formerUserToTell: String?
+    /// Why it could not be opened.
+    var switchFailure: SyncError?
+    /// The user may have changed while it was stored who it is.
+    var mustLookAgain = false
     /// A fault of configuration that every request would meet.
     var fault: CloudError?
     var setup = Lane()
@@ -155,6 +167,9 @@ package struct SyncStateMachine: Sendable {
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
         case .accountChecked(let request, let result): takeAccount(request, result)
+        case .switchWanted: takeSwitchWanted()
+        case .switchFailed(let error): takeSwitchFailed(error)
+        case .switched(let former): takeSwitched(from: former)
         case .zoneSaved(let request, let error): takeZoneSaved(request, error)
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
@@ -202,8 +217,8 @@ package struct MachineConfiguration: Equatable, Sendable {
     /// How long after a fetch the next one begins, where nothing else asks for it.
     package var pollInterval: Duration? = .seconds(300)
     package var requestDeadline: Duration = .seconds(60)
-    /// Whose state this is; `nil` if nobody has claimed it yet.
-    package var userRecordName: String?
+    /// Whether what the cloud has confirmed is removed from this device when its user signs out.
+    package var removesOnSignOut = false
     package var seed: UInt64 = 0
 
     package init() {}

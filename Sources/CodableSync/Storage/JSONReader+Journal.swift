@@ -288,6 +288,29 @@ extension JSONReader {
         return note
     }
 
+    mutating func signOut() throws -> SignOut {
+        let text = try string()
+        guard let signOut = SignOut(rawValue: text) else {
+            throw JournalLineError.malformed("a sign-out says \(text)")
+        }
+        return signOut
+    }
+
+    mutating func identity() throws -> StateIdentity {
+        var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
+        try members { json, key in
+            switch key {
+            case "cloud": identity.cloud = try json.string()
+            case "scope": identity.scope = try json.string()
+            case "container": identity.container = try json.string()
+            case "zone": identity.zone = try json.string()
+            case "recordType": identity.recordType = try json.string()
+            default: try json.skipValue()
+            }
+        }
+        return identity
+    }
+
     mutating func orders() throws -> OrderRuns {
         OrderRuns(
             runs: try rows { json in
@@ -329,6 +352,10 @@ extension JSONReader {
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.uint()
             case "initialModels": summary.hasInitialModels = try json.bool()
+            case "identity": summary.identity = try json.identity()
+            case "user": summary.user = try json.string()
+            case "signOut": summary.signOut = try json.signOut()
+            case "holdsRemoved": summary.holdsRemoved = try json.bool()
             case "handedOut": together = try json.orders()
             case "handedOutAlone": alone = try json.numbers()
             default: try json.skipValue()

@@ -188,14 +188,18 @@ final class MachineRetryTests: MachineTestCase {
 
     /// I-39.
     func testOtherUserGetsNothing() {
-        var harness = MachineHarness { $0.userRecordName = "alice" }
+        var state = SyncState()
+        state.apply(.claimed(by: "alice"))
+        var harness = MachineHarness(state: state)
         harness.run(.start)
         harness.upload("A", 1)
         let bob = CloudAccount(status: .available, userRecordName: "bob")
         let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(bob)))
         XCTAssertEqual(actions.requests, [])
-        XCTAssertTrue(actions.events.contains(.accountChanged(from: "alice", to: "bob")))
-        harness.run(.signal(.accountChanged))
+        XCTAssertEqual(harness.switchTo, "bob")
+        XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, [])
+        harness.run(.switchFailed(.stateUnreadable("")))
+        XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, ["checkAccount"])
         harness.confirmAccount("alice")
         XCTAssertEqual(
             harness.run(.zoneSaved(harness.setupRequest ?? 0, nil)).requests,
