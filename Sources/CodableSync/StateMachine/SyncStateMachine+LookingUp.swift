@@ -63,19 +63,7 @@ extension SyncStateMachine {
             return []
         }
         switch found.result {
-        case .success(let version?):
-            let record = state[name]
-            // Refused as a conflict, and yet the version that the change was made on: not at once again.
-            if record?.known?.changeTag == version.changeTag, record?.isUnread != true,
-                state.sendQueue.contains(name)
-            {
-                return refusedWithoutReason(name)
-            }
-            noteDuringFetch(name, version)
-            var found = version
-            // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
-            if record?.known?.isNewer(than: version) == true { found.modified = nil }
-            return readBefore(name) + [.fetched(name: name, found)]
+        case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
             if let record = state[name], record.known == nil, record.isSendable {
@@ -92,6 +80,21 @@ extension SyncStateMachine {
             lookUpAgain(name, after: error)
             return []
         }
+    }
+
+    private mutating func entries(for name: String, found version: KnownVersion) -> [JournalEntry] {
+        let record = state[name]
+        if record?.known?.changeTag == version.changeTag {
+            // Refused as a conflict, and yet the version that the change was made on: not at once again.
+            if record?.isUnread != true, state.sendQueue.contains(name) { return refusedWithoutReason(name) }
+        } else if needsNoDecision(name, on: version) {
+            countUndecided(name)
+        }
+        noteDuringFetch(name, version)
+        var found = version
+        // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
+        if record?.known?.isNewer(than: version) == true { found.modified = nil }
+        return readBefore(name) + [.fetched(name: name, found)]
     }
 
     /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.
@@ -120,9 +123,11 @@ extension SyncStateMachine {
 
     /// The answer to a change that names, as the version that differs, one that is no news.
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
-        let sent = inFlight.first { $0.name == name }?.known
+        let sent = inFlightNames[name]?.known
         if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
-        if let sent, sent.isNewer(than: server) {
+        let isOld = sent?.isNewer(than: server) == true
+        if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
+        if isOld {
             // An old answer, or a date that means nothing: the record itself tells.
             lookUps.append(name)
             return [.unread([name])]

@@ -39,6 +39,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
+    /// How often the database's feed answered with an error that nobody knows.
+    var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
     var zoneLosses = 0
     /// Nothing is requested before this moment: the server said so.
@@ -57,7 +59,7 @@ package struct SyncStateMachine: Sendable {
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
-    var inFlightNames = RecordTable<Bool>()
+    var inFlightNames = RecordTable<SendItem>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
     /// When they are sent again.
@@ -124,8 +126,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         mustAcceptLeftovers = !configuration.keepsUndelivered
-        self.state.renewed = []
-        self.state.unsendable = []
+        self.state.forgetWhatChanged()
         for name in state.unreadQueue.names { lookUps.append(name) }
         findSuspects()
         self.now = now
