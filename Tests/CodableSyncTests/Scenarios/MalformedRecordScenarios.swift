@@ -78,7 +78,7 @@ final class MalformedRecordScenarios: EngineScenario {
     }
 
     /// B3. The value itself stays out of the text: it is the user's.
-    func testANumberThatTheTypeCannotHoldIsReportedAndTheRecordKept() async throws {
+    // B3: the value itself stays out of the text, it is the user's.
         try await assertKept("too-large", ["small": 300], says: "small", "UInt8", hiding: "300")
         try await assertKept("fraction", ["count": 1.5], says: "count", "Int", hiding: "1.5")
     }
