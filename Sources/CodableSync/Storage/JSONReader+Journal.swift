@@ -97,6 +97,12 @@ extension JSONReader {
         }
     }
 
+    mutating func zoneStage() throws -> ZoneStage {
+        let text = try string()
+        guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        return stage
+    }
+
     mutating func change() throws -> LocalChange {
         var handle: ContentHandle?
         var size: Int64 = 0

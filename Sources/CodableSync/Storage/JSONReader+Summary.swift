@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Reads the parts of the state that are not records.
+/// Reading what a snapshot says of the whole, and the facts that are kept in it.
 extension JSONReader {
     mutating func signOut() throws -> SignOut {
         let text = try string()
@@ -75,11 +75,5 @@ extension JSONReader {
         }
         summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
-    }
-
-    private mutating func zoneStage() throws -> ZoneStage {
-        let text = try string()
-        guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
-        return stage
     }
 }

@@ -193,7 +193,7 @@ class AccountScenariosClaiming: AccountScenario {
         first = nil
         try await eventually("it is gone") { engine == nil }
         let third = SyncEngine<ModuleB.Thing>(database: database, configuration: configuration)
-        _ = try await third.allModels()
+        _ = try await whenFree { try await third.allModels() }
         try await third.close()
     }
 }

@@ -18,6 +18,24 @@ extension EngineScenario {
         return phone
     }
 
+    /// Opens what an engine that is gone has let go of: it counts as gone a moment before its end is done.
+    func whenFree<Value>(
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ open: () async throws -> Value
+    ) async throws -> Value {
+        var value: Value?
+        try await eventually("the former engine has let go", file: file, line: line) {
+            do {
+                value = try await open()
+                return true
+            } catch SyncError.stateInUse, SyncError.configuration {
+                return false
+            }
+        }
+        return try XCTUnwrap(value, file: file, line: line)
+    }
+
     /// Waits until an engine has nothing left to do at this time: no request, no timer that is due, nothing to store.
     func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
         async throws
