@@ -2,10 +2,13 @@ import RecordCoding
 
 /// Looking records up by name: conflicts that came without the server's record, and what a page could not read.
 extension SyncStateMachine {
+    /// Records in one look-up; servers that take fewer say so.
+    static var maximumLookUp: Int { 200 }
+
     mutating func advanceLookingUp() {
         guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
-        let names = Array(lookUps.names.prefix(min(configuration.maximumItems, 200)))
+        let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
         beingLookedUp = names
         savedDuringLookUp = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
@@ -16,10 +19,24 @@ extension SyncStateMachine {
         switch result {
         case .success(let found):
             lookingUp.backoff.reset()
+            lookUpLimit = min(Self.maximumLookUp, lookUpLimit * 2)
             take(found)
-        case .failure(let error):
+        case .failure(let error): failLookUp(error)
+        }
+    }
+
+    private mutating func failLookUp(_ error: CloudError) {
+        let names = beingLookedUp
+        heed(error)
+        switch error.recovery {
+        case .split where names.count > 1, .park where names.count > 1:
+            // Too many, or one of them is refused and the server does not say which: halve.
+            lookUpLimit = names.count / 2
             beingLookedUp = []
-            heed(error)
+        case .park:
+            take(names.map { LookedUp(name: $0, result: .failure(error)) })
+        default:
+            beingLookedUp = []
             emit(.failed(error))
             failWaiters(error)
             if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }

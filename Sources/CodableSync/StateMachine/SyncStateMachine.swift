@@ -74,6 +74,8 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// What the server has shown that it takes in one look-up.
+    var lookUpLimit = Self.maximumLookUp
     /// Records of which another answer has told since the page that is under way was asked for.
     var savedDuringFetch = RecordTable<KnownVersion>()
     /// Records deleted by this device since the page that is under way was asked for.
