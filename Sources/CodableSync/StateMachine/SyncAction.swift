@@ -37,7 +37,8 @@ package enum SyncAction: Equatable, Sendable {
 
 /// The timers, one of each at most.
 package enum SyncTimer: Hashable, Sendable {
-    case sendRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry, deliverRetry
+    case sendRetry, itemRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry,
+        deliverRetry
     case serverWait
     case poll
     case deadline(RequestID)

@@ -103,6 +103,14 @@ package struct NewChange: Equatable, Sendable {
 package enum JournalFailure: Equatable, Sendable, Error {
     case storageFull(String)
     case unreadable(String)
+
+    /// What a caller is told.
+    package var syncError: SyncError {
+        switch self {
+        case .storageFull(let detail): .storageFull(detail)
+        case .unreadable(let detail): .stateUnreadable(detail)
+        }
+    }
 }
 
 /// Who the user is, if there is one.

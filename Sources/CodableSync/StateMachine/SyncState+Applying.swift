@@ -240,8 +240,10 @@ extension SyncState {
                     // It may have been touched since it was handed out.
                     record.seen = undelivered.seen
                     record.undelivered = nil
-                } else {
+                } else if accepted.order == 0 {
                     record.seen = accepted.seen
+                } else {
+                    record.seeLate(accepted.seen)
                 }
             }
         }
@@ -296,6 +298,14 @@ extension RecordState {
                 seen = version.handle
             }
         }
+    }
+
+    /// The app takes a version after something else has come: what it has seen since, by an upload of its own,
+    /// stays seen.
+    mutating func seeLate(_ version: ContentHandle?) {
+        guard let seen else { return self.seen = version }
+        // Handles grow: the newer version has the greater one.
+        if let version { self.seen = max(seen, version) } else if seen != known?.handle { self.seen = nil }
     }
 
     /// The pending edit is one that a conflict made, and the app has still to be told of it.

@@ -20,7 +20,7 @@ extension SyncStateMachine {
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
         for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
-        actions.append(.cancelTimer(.poll))
+        for timer in [SyncTimer.itemRetry, .poll] { actions.append(.cancelTimer(timer)) }
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {

@@ -65,13 +65,7 @@ extension SyncStateMachine {
         guard let failed = uncommitted.remove(batch) else { return }
         for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
-            let error: SyncError =
-                switch failure {
-                case .storageFull(let detail): .storageFull(detail)
-                case .unreadable(let detail): .stateUnreadable(detail)
-                }
-            actions.append(.answer(call, .failed(error)))
-            return
+            return actions.append(.answer(call, .failed(failure.syncError)))
         }
         switch failure {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
@@ -83,11 +77,7 @@ extension SyncStateMachine {
         if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
         case .nothing, .answer, .resync, .deliver: break
-        case .send:
-            sending.isStoring = false
-            clearInFlight()
-            backOff(\.sending, .sendRetry, after: error)
-        case .sent:
+        case .send, .sent:
             sending.isStoring = false
             clearInFlight()
             backOff(\.sending, .sendRetry, after: error)

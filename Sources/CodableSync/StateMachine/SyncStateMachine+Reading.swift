@@ -6,6 +6,11 @@ extension SyncStateMachine {
     /// Whether somebody else is here, whose state must be opened before the app can be served.
     package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
 
+    /// Calls that wait for the journal.
+    package var callsUnderWay: [CallID] {
+        uncommitted.compactMap(\.then.call) + postponedDiscards.map(\.call)
+    }
+
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

@@ -35,7 +35,7 @@ extension SyncStateMachine {
     /// What is about to be done although no request for it is under way: between two requests nobody is idle.
     private var upcoming: SyncStatus? {
         guard mayWork else { return nil }
-        if wantsFetch || setup.isBusy || account == .unknown { return .fetching }
+        if wantsFetch || setup.isBusy || isSwitching || account == .unknown { return .fetching }
         let mustReconcile = !state.conflictQueue.isEmpty || !lookUps.isEmpty
         if mustReconcile || sending.isStoring || state.sendQueue.count > deferred.count { return .sending }
         guard !deferred.isEmpty, let deferredUntil, deferredUntil > now.monotonic else { return nil }

@@ -39,6 +39,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
+    /// How often the database's feed answered with an error that nobody knows.
+    var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
     var zoneLosses = 0
     /// Nothing is requested before this moment: the server said so.
@@ -57,7 +59,7 @@ package struct SyncStateMachine: Sendable {
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
-    var inFlightNames = RecordTable<Bool>()
+    var inFlightNames = RecordTable<SendItem>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
     /// When they are sent again.
@@ -72,6 +74,8 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// What the server has shown that it takes in one look-up.
+    var lookUpLimit = Self.maximumLookUp
     /// Records of which another answer has told since the page that is under way was asked for.
     var savedDuringFetch = RecordTable<KnownVersion>()
     /// Records deleted by this device since the page that is under way was asked for.
@@ -124,8 +128,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         mustAcceptLeftovers = !configuration.keepsUndelivered
-        self.state.renewed = []
-        self.state.unsendable = []
+        self.state.forgetWhatChanged()
         for name in state.unreadQueue.names { lookUps.append(name) }
         findSuspects()
         self.now = now

@@ -4,9 +4,7 @@ import RecordCoding
 extension JSONReader {
     mutating func signOut() throws -> SignOut {
         let text = try string()
-        guard let signOut = SignOut(rawValue: text) else {
-            throw JournalLineError.malformed("a sign-out says \(text)")
-        }
+        guard let signOut = SignOut(rawValue: text) else { throw JournalLineError.unknownKind(text) }
         return signOut
     }
 

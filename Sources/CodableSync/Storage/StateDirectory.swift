@@ -172,7 +172,8 @@ package final class StateDirectory: Sendable {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
-            return try fileSystem.contents(ofDirectory: directory).compactMap { Int64($0) }.filter { $0 > 0 }
+            return try fileSystem.contents(ofDirectory: directory).compactMap { Int64($0) }
+                .filter((1..<Int64.max).contains)
                 .sorted()
         } catch {
             throw Failure.unreadable(error.message)

@@ -133,10 +133,8 @@ struct StateLocation: Sendable {
             throw SyncError.stateUnreadable(detail)
         } catch StateDirectory.Failure.foreign(let detail) {
             throw SyncError.configuration("storage: \(detail)")
-        } catch JournalFailure.storageFull(let detail) {
-            throw SyncError.storageFull(detail)
-        } catch JournalFailure.unreadable(let detail) {
-            throw SyncError.stateUnreadable(detail)
+        } catch let failure as JournalFailure {
+            throw failure.syncError
         }
     }
 

@@ -34,7 +34,7 @@ extension SyncEngine {
         )
         do {
             try checkSwitching()
-            if let failure = await journal.settle() { throw failure }
+            if let failure = await journal.settle() { throw failure.syncError }
             try checkSwitching()
             try await location.commit(opened, to: user)
         } catch {
@@ -49,6 +49,9 @@ extension SyncEngine {
             throw SyncError.closed
         }
         resources.endRequests()
+        // What came too late for the former user's journal was not done, and is nothing for the next user's.
+        let late = SyncError.stateUnreadable("Another user signed in before the call was stored")
+        for call in former.callsUnderWay { calls.removeValue(forKey: call)?.resume(returning: .failed(late)) }
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
         process(.switched(from: former.formerUserToTell))
     }

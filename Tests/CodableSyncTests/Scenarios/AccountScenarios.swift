@@ -11,7 +11,7 @@ class AccountScenarios: AccountScenario {
         try await eventually("the account is known") {
             try await phone.engine.diagnostics().accountStatus == .noAccount
         }
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         let diagnostics = try await phone.engine.diagnostics()
         XCTAssertEqual(diagnostics.status, .paused(.account(.noAccount)))
         XCTAssertNil(diagnostics.userRecordName)
@@ -27,9 +27,9 @@ class AccountScenarios: AccountScenario {
     func testExistingDataIsNotSentWhileNobodyIsSignedIn() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil)
         try await phone.engine.start(uploading: [Note("old-1"), Note("old-2")])
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         try await phone.device.restart()
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         XCTAssertEqual(phone.device.database.count(.modify), 0)
         XCTAssertEqual(phone.device.database.count(.fetch), 0)
         phone.account.signIn("alice")
@@ -102,7 +102,7 @@ class AccountScenarios: AccountScenario {
         phone.account.signOut()
         phone.account.failLookUps(.serviceUnavailable, times: 3)
         for _ in 0..<3 {
-            await assertFails(.cloud(CloudError(.serviceUnavailable))) { try await phone.engine.sync() }
+            await assertThrows(.cloud(CloudError(.serviceUnavailable))) { try await phone.engine.sync() }
         }
         let shown = try await phone.shown()
         XCTAssertEqual(shown, ["a"], "nobody said that the user is gone")
@@ -147,7 +147,7 @@ class AccountScenarios: AccountScenario {
 
         // Also over a restart, at which the app is not told once more.
         try await phone.device.restart()
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         shown = try await phone.shown()
         XCTAssertEqual(shown, ["b", "c"])
         XCTAssertEqual(phone.changes, ["- > alice", "alice > -"])
@@ -181,15 +181,9 @@ class AccountScenarios: AccountScenario {
 }
 
 final class AccountScenariosOnLocalDatabase: AccountScenarios {
-    private var users: AccountUsersOnLocalDatabase?
-
     override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        let users = try AccountUsersOnLocalDatabase()
-        self.users = users
-        return users.connect(clock)
+        try makeUsersOnLocalDatabase()
     }
-
-    override func tearDownWithError() throws { try users?.directory.remove() }
 
     func testTheDatabaseIsADirectory() throws {
         let phone = try makeAccountDevice(Note.self, user: "alice")

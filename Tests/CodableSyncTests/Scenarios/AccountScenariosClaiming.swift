@@ -10,7 +10,7 @@ class AccountScenariosClaiming: AccountScenario {
         let first = SimulatedFileSystem()
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.fileSystem = first }
         try await phone.engine.upload((0..<1000).map { Note("n-\($0)") })
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         try await phone.engine.close()
         phone.account.signIn("alice")
         phone.device.database.failAlways(.zones, CloudError(.networkFailure))
@@ -207,16 +207,8 @@ extension Device {
 }
 
 final class AccountScenariosClaimingOnLocalDatabase: AccountScenariosClaiming {
-    private var users: [AccountUsersOnLocalDatabase] = []
-
     override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        let users = try AccountUsersOnLocalDatabase()
-        self.users.append(users)
-        return users.connect(clock)
-    }
-
-    override func tearDownWithError() throws {
-        for users in users { try users.directory.remove() }
+        try makeUsersOnLocalDatabase()
     }
 
     func testTheDatabaseIsADirectory() throws {

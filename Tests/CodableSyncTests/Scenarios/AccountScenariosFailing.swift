@@ -239,8 +239,8 @@ final class AccountScenariosFailing: AccountScenario {
         for _ in 0..<50 { await Task.yield() }
         barrier.open()
         try await closing.value
-        await assertFails(.closed) { try await run.value }
-        await assertFails(.closed) { try await reading.value }
+        await assertThrows(.closed) { try await run.value }
+        await assertThrows(.closed) { try await reading.value }
         try await phone.device.restart()
         try await phone.engine.sync()
         let shown = try await phone.shown()
@@ -250,10 +250,10 @@ final class AccountScenariosFailing: AccountScenario {
     func testStopDuringASwitchStopsTheNewUsersEngineToo() async throws {
         let (phone, barrier, run) = try await holdSwitch { $0.automaticallySyncs = true }
         await phone.engine.stop()
-        await assertFails(.stopped) { try await run.value }
+        await assertThrows(.stopped) { try await run.value }
         barrier.open()
         try await phone.engine.upload(Note("b-2", "of bob"))
-        await assertFails(.stopped) { try await phone.engine.sync() }
+        await assertThrows(.stopped) { try await phone.engine.sync() }
         XCTAssertEqual(phone.account.told("bob").count, 0)
         try await phone.engine.start()
         try await eventually("bob's are sent") { try await phone.pending().isEmpty }

@@ -41,7 +41,7 @@ class AccountScenariosRemoving: AccountScenario {
         try await phone.engine.fetchChanges()
         XCTAssertTrue(bytes(files).contains("v1 of confirmed"))
         phone.account.signOut()
-        await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         XCTAssertEqual(phone.changes, ["alice > -"])
 
         let shown = try await phone.shown()
@@ -86,7 +86,7 @@ class AccountScenariosRemoving: AccountScenario {
             let files = SimulatedFileSystem()
             let phone = try await makeAlice(files)
             phone.account.signOut()
-            await assertFails(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+            await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
             // Meanwhile, elsewhere: the other field of the edited record.
             try await put(Note("edited", "v1 of edited", note: "elsewhere"), of: "alice")
             if restarts { try await phone.device.restart() }
@@ -172,7 +172,7 @@ class AccountScenariosRemoving: AccountScenario {
                     $0.onSignOut = .remove
                 }
             )
-            await assertFails(.cloud(CloudError(.notAuthenticated))) { try await next.engine.sync() }
+            await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await next.engine.sync() }
             let (shown, pending) = (try await next.shown(), try await next.pending())
             XCTAssertEqual(shown, ["edited", "new", "parked"], "call \(call)")
             XCTAssertEqual(pending, ["deleted", "edited", "new", "parked"], "call \(call)")
@@ -185,16 +185,8 @@ class AccountScenariosRemoving: AccountScenario {
 }
 
 final class AccountScenariosRemovingOnLocalDatabase: AccountScenariosRemoving {
-    private var users: [AccountUsersOnLocalDatabase] = []
-
     override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        let users = try AccountUsersOnLocalDatabase()
-        self.users.append(users)
-        return users.connect(clock)
-    }
-
-    override func tearDownWithError() throws {
-        for users in users { try users.directory.remove() }
+        try makeUsersOnLocalDatabase()
     }
 
     func testTheDatabaseIsADirectory() throws {

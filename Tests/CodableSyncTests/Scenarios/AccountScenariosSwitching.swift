@@ -300,16 +300,8 @@ extension ModifyRecordsResult {
 }
 
 final class AccountScenariosSwitchingOnLocalDatabase: AccountScenariosSwitching {
-    private var users: [AccountUsersOnLocalDatabase] = []
-
     override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        let users = try AccountUsersOnLocalDatabase()
-        self.users.append(users)
-        return users.connect(clock)
-    }
-
-    override func tearDownWithError() throws {
-        for users in users { try users.directory.remove() }
+        try makeUsersOnLocalDatabase()
     }
 
     func testTheDatabaseIsADirectory() throws {

@@ -5,18 +5,6 @@ import XCTest
 
 /// Scenarios, group H: clocks that jump, restarts within a wait, servers that never answer, networks that flap.
 class RetryScenariosTime: EngineScenario {
-    private func makeRestingDevice(
-        configure: (inout SyncConfiguration) -> Void = { _ in }
-    ) async throws -> Device<Note> {
-        let phone = try makeDevice(Note.self) {
-            $0.automaticallySyncs = true
-            configure(&$0)
-        }
-        try await phone.engine.sync()
-        try await quiet(phone)
-        return phone
-    }
-
     /// Uploads a note, and has the server order a wait instead of taking it.
     private func beginWait(_ seconds: Int, _ phone: Device<Note>, _ name: String) async throws {
         let error = CloudError(.requestRateLimited, retryAfter: .seconds(seconds))
@@ -246,12 +234,6 @@ class RetryScenariosTime: EngineScenario {
         try await phone.engine.sync()
         pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])
-    }
-
-    /// How many files this process has open, where the system tells.
-    private func openFiles() throws -> Int {
-        guard FileManager.default.fileExists(atPath: "/proc/self/fd") else { return 0 }
-        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
 }
 

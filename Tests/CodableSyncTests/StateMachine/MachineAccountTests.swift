@@ -238,6 +238,29 @@ final class MachineAccountTests: MachineTestCase {
         XCTAssertNotEqual(machine.machine.reported, .paused(.state(error)))
     }
 
+    func testTheEngineIsNotIdleWhileAnotherUsersStateIsOpened() {
+        machine.run(.signal(.accountChanged))
+        let actions = answer(.available, "bob")
+        XCTAssertFalse(actions.statuses.contains(.idle))
+        XCTAssertEqual(machine.machine.reported, .fetching)
+    }
+
+    /// What the former user's journal does not take any more must not be waited for.
+    func testCallsThatWaitForTheJournalAreKnown() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
+        machine.feed(.reconciled(decided))
+        let call = machine.newCall()
+        machine.feed(.discard(call, names: ["A"]))
+        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it waits for the decision")
+        machine.commitNext()
+        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it is on its way to the disk")
+        machine.commitAll()
+        XCTAssertEqual(machine.machine.callsUnderWay, [])
+    }
+
     // MARK: A signal that is lost
 
     /// I-39: a zone that is missing, and a position that is not known, may be another user's.

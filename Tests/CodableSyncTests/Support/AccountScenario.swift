@@ -11,6 +11,14 @@ class AccountScenario: EngineScenario {
         return { cloud.database(user: $0) }
     }
 
+    /// The same, of a cloud in a directory.
+    func makeUsersOnLocalDatabase() throws -> @Sendable (String) -> any CloudDatabase {
+        let directory = try TemporaryDirectory()
+        addTeardownBlock { try directory.remove() }
+        let (url, clock) = (directory.url, clock)
+        return { LocalDatabase(directory: url, user: $0, fileSystem: LocalFileSystem(), clock: clock) }
+    }
+
     private(set) var connect: (@Sendable (String) -> any CloudDatabase)?
 
     override func setUpWithError() throws {
@@ -62,21 +70,6 @@ class AccountScenario: EngineScenario {
         )
         _ = try result.saveResults[record.recordID]?.get()
     }
-
-    /// Fails with the error that a call is expected to throw, if it throws another one or none.
-    func assertFails(
-        _ expected: SyncError,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ call: () async throws -> some Any
-    ) async {
-        do {
-            _ = try await call()
-            XCTFail("nothing was thrown", file: file, line: line)
-        } catch {
-            XCTAssertEqual(error as? SyncError, expected, file: file, line: line)
-        }
-    }
 }
 
 /// A device, and the account on it.
@@ -115,16 +108,5 @@ struct AccountDevice<Model: RecordCodable & Equatable> {
             ),
             Set(told.flatMap(\.tags)), Set(told.compactMap(\.token))
         )
-    }
-}
-
-final class AccountUsersOnLocalDatabase {
-    let directory: TemporaryDirectory
-
-    init() throws { directory = try TemporaryDirectory() }
-
-    func connect(_ clock: ManualClock) -> @Sendable (String) -> any CloudDatabase {
-        let url = directory.url
-        return { LocalDatabase(directory: url, user: $0, fileSystem: LocalFileSystem(), clock: clock) }
     }
 }
