@@ -123,6 +123,19 @@ final class NoteSyncTests: XCTestCase {
     }
     // end waiting
 
+    // begin quota
+    func testAFullStorageTakesNothingAway() async throws {
+        let (phone, _) = device(automatic: true)
+        cloud.setQuota(10)
+        try await phone.upload(Note(id: "a", title: "A long list of teas"))
+        _ = await phone.status.first { $0 == .paused(.quotaExceeded) }
+
+        cloud.setQuota(nil)
+        try await phone.sync()
+        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "A long list of teas")])
+    }
+    // end quota
+
     // begin sign-out
     func testASignOutTakesNothingAway() async throws {
         let (phone, network) = device(automatic: true)
@@ -137,6 +150,25 @@ final class NoteSyncTests: XCTestCase {
         XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
     }
     // end sign-out
+
+    // begin switch
+    func testAnotherUserSeesNothingOfTheFirst() async throws {
+        let (phone, network) = device(automatic: true)
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        try await phone.sync()
+
+        network.signIn(user: "bob")
+        try await phone.sync()
+        let shown = try await phone.allModels()
+        XCTAssertEqual(shown, [])
+        XCTAssertEqual(try cloud.models(Note.self, user: "bob"), [])
+
+        network.signIn(user: FakeCloud.defaultUser)
+        try await phone.sync()
+        let returned = try await phone.allModels()
+        XCTAssertEqual(returned, [Note(id: "a", title: "Tea")])
+    }
+    // end switch
 
     // begin purge
     func testAPurgeWaitsForTheUsersAnswer() async throws {
@@ -157,6 +189,22 @@ final class NoteSyncTests: XCTestCase {
         XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
     }
     // end purge
+
+    // begin push
+    func testAPushBringsTheNote() async throws {
+        cloud.pushes = false
+        let (phone, _) = device()
+        let (tablet, _) = device()
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        try await phone.sync()
+
+        let payload = cloud.notification(for: ZoneID(zoneName: Note.recordType))
+        let outcome = await tablet.handleNotification(payload)
+        XCTAssertEqual(outcome, .newData)
+        let arrived = try await tablet.allModels()
+        XCTAssertEqual(arrived, [Note(id: "a", title: "Tea")])
+    }
+    // end push
 
     // begin restart
     func testANoteThatIsNotSentSurvivesTheEndOfTheApp() async throws {

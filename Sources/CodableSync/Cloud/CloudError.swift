@@ -1,5 +1,6 @@
 public import RecordCoding
 
+public import protocol Foundation.LocalizedError
 public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.
@@ -50,7 +51,10 @@ public struct CloudError: Error, Hashable, Sendable {
     }
 }
 
-extension CloudError: CustomStringConvertible {
+extension CloudError: CustomStringConvertible, LocalizedError {
     /// The code's name and the message, shortened where they are a server's and long, without control characters.
     public var description: String { "\(code.name.abbreviated): \(message.abbreviated(to: 400))" }
+
+    /// The same words, for an alert or a log that asks for them.
+    public var errorDescription: String? { description }
 }

@@ -1,6 +1,7 @@
 import RecordCoding
 
 public import struct Foundation.Date
+public import protocol Foundation.LocalizedError
 
 /// Why a call to an engine failed.
 public enum SyncError: Error, Hashable, Sendable {
@@ -46,13 +47,15 @@ public enum SyncError: Error, Hashable, Sendable {
     case closed
 }
 
-extension SyncError: CustomStringConvertible {
+extension SyncError: CustomStringConvertible, LocalizedError {
     /// What happened and what to do, in words.
     public var description: String {
         switch self {
         case .invalidModels(let models):
             "Nothing was queued: "
-                + models.map { "\($0.recordName.abbreviated): \($0.reason)" }.joined(separator: "; ")
+                + models.map {
+                    "\($0.recordName.isEmpty ? "a model" : $0.recordName.abbreviated): \($0.reason)"
+                }.joined(separator: "; ")
         case .storageFull(let detail):
             "The disk is full, nothing was queued: \(detail). Make space and try again."
         case .stateInUse(let owner):
@@ -75,4 +78,6 @@ extension SyncError: CustomStringConvertible {
             "The engine is closed. Make a new one."
         }
     }
+    /// The same words, for an alert or a log that asks for them.
+    public var errorDescription: String? { description }
 }

@@ -6,7 +6,7 @@ public enum SyncStatus: Hashable, Sendable {
     public enum PauseReason: Hashable, Sendable {
         /// There is no user whose data may be reached.
         case account(AccountStatus)
-        /// The user's storage in the cloud is full.
+        /// The user's storage in the cloud is full; it is tried again every ten minutes, and by the next `sync`.
         case quotaExceeded
         /// App or container are set up wrongly.
         case configuration(CloudError)
@@ -28,6 +28,6 @@ public enum SyncStatus: Hashable, Sendable {
     case paused(PauseReason)
     /// The app must decide something before anything goes on: after a purge, by `resolvePurge`.
     case waitingForDecision(DecisionReason)
-    /// The engine was stopped, or not started yet.
+    /// The engine was stopped, or not started yet; or it does not sync automatically, and no call asks for anything.
     case stopped
 }

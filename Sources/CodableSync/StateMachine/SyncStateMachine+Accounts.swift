@@ -7,9 +7,9 @@ extension SyncStateMachine {
             // A look-up that fails says nothing about the account: everything waits.
             failSetup(error)
         case .success(let found):
-            report(found.status)
             switchFailure = nil
             if found.status == .available, let user = found.userRecordName {
+                report(.available)
                 accept(user: user)
             } else {
                 takeLack(of: found.status)

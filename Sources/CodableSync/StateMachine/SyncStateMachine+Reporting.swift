@@ -3,6 +3,8 @@ import RecordCoding
 /// What the app is told about the engine itself: its status, the account, what happened.
 extension SyncStateMachine {
     mutating func reportStatus() {
+        // Whoever reads once this is told must not find what the sign-out removes.
+        if case .unavailable(let status) = account, !setup.isStoring { report(status) }
         let status = currentStatus
         guard status != reported else { return }
         reported = status
@@ -14,6 +16,7 @@ extension SyncStateMachine {
         if state.summary.zone == .purged { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {
+        case .unavailable where setup.isStoring: return .fetching
         case .unavailable(let status): return .paused(.account(status))
         case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
@@ -44,5 +47,4 @@ extension SyncStateMachine {
         reportedAccount = status
         actions.append(.reportAccount(status))
     }
-
 }

@@ -10,6 +10,10 @@ extension SyncEngine {
     /// on. Of several calls for one record the last wins. Cancellation is looked at only before anything is
     /// written.
     ///
+    /// An edit counts as made on the version that the app was shown last: read from the engine, accepted from
+    /// ``changes``, or uploaded itself. Another device's change that was fetched and never shown is not
+    /// overwritten; it goes through the resolver.
+    ///
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
     ///   used; nothing of the call is queued then.

@@ -58,6 +58,28 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(phone.told("alice").names.contains("new"), false)
     }
 
+    // ZA-11
+    func testWhoeverReadsWhenToldOfTheSignOutSeesNothingThatIsRemoved() async throws {
+        for toldByStatus in [false, true] {
+            let phone = try makeAccountDevice(Note.self, user: "alice") {
+                $0.onSignOut = .remove
+                $0.automaticallySyncs = true
+            }
+            try await phone.engine.upload(Note("confirmed", "v1"))
+            try await phone.engine.sync()
+            phone.account.signOut()
+            if toldByStatus {
+                let paused = SyncStatus.paused(.account(.noAccount))
+                _ = await phone.engine.status.first { $0 == paused }
+            } else {
+                _ = await phone.engine.accountStatus.first { $0 == .noAccount }
+            }
+            let shown = try await phone.shown()
+            XCTAssertEqual(shown, [], "told by status: \(toldByStatus)")
+            try await phone.engine.close()
+        }
+    }
+
     // ZA-11, ZA-13
     func testEverythingComesBackWithTheUserAndKeptEditsAreMerged() async throws {
         for restarts in [false, true] {

@@ -95,6 +95,34 @@ final class MachineAccountTests: MachineTestCase {
         XCTAssertEqual(answer(.available, "alice").events.first, .accountChanged(from: nil, to: "alice"))
     }
 
+    /// Whoever reads when they are told must not find what is removed.
+    func testSignOutIsToldWhenItIsStored() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.run(.signal(.accountChanged))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let found = CloudAccount(status: .noAccount, userRecordName: nil)
+        let told = [SyncAction.reportAccount(.noAccount), .report(.paused(.account(.noAccount)))]
+
+        let asked = machine.feed(.accountChecked(request, .success(found)))
+        XCTAssertEqual(asked.entries, [.signedOut(removing: true)])
+        XCTAssertEqual(asked.filter(told.contains), [])
+        XCTAssertEqual(machine.commitAll().filter(told.contains), told)
+    }
+
+    /// The disk may be full for long; who is here is no secret until then.
+    func testSignOutThatCannotBeStoredIsToldAndTriedAgain() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.run(.signal(.accountChanged))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let found = CloudAccount(status: .noAccount, userRecordName: nil)
+        machine.feed(.accountChecked(request, .success(found)))
+        let failed = machine.failNextCommit()
+        XCTAssertTrue(failed.contains(.reportAccount(.noAccount)))
+        XCTAssertTrue(failed.contains(.report(.paused(.account(.noAccount)))))
+        XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
+        XCTAssertEqual(answer(.noAccount).entries, [.signedOut(removing: true)])
+    }
+
     func testRemovalKeepsPendingEditsWithTheirAncestors() {
         machine = .synced { $0.removesOnSignOut = true }
         for (name, number) in [("gone", 1), ("edited", 2), ("deleted", 3), ("parked", 4)]
