@@ -50,6 +50,8 @@ final class ScriptedDatabase: CloudDatabase {
         var status: AccountStatus?
         var limits: DatabaseLimits?
         var maximumAccepted: Int?
+        var losesSignals = false
+        var lostSignals: [AsyncStream<CloudSignal>.Continuation] = []
     }
 
     let base: any CloudDatabase
@@ -155,7 +157,16 @@ final class ScriptedDatabase: CloudDatabase {
     var scope: DatabaseScope { base.scope }
     var limits: DatabaseLimits { script.withLock { $0.limits } ?? base.limits }
     var isInMemory: Bool { base.isInMemory }
-    var signals: AsyncStream<CloudSignal> { base.signals }
+    var signals: AsyncStream<CloudSignal> {
+        guard script.withLock({ $0.losesSignals }) else { return base.signals }
+        return AsyncStream { continuation in script.withLock { $0.lostSignals.append(continuation) } }
+    }
+
+    /// Lets no signal through to engines that are opened from now on.
+    func loseSignals() {
+        script.withLock { $0.losesSignals = true }
+    }
+
     var accountGeneration: Int { base.accountGeneration }
 
     private func perform<Answer: Sendable>(
