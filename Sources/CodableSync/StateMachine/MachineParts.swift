@@ -120,7 +120,8 @@ struct UncommittedBatch: Equatable, Sendable {
         /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
         case reconciled([String], deferring: [String])
         case setup
-        case zoneLost
+        /// What became of the zone is stored.
+        case zoneExamined
         case fetchAnew
         /// The stream may have the element that was chosen for it.
         case deliver(StreamID)
@@ -129,7 +130,7 @@ struct UncommittedBatch: Equatable, Sendable {
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call): call
-            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .zoneLost, .fetchAnew,
+            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .zoneExamined, .fetchAnew,
                 .deliver:
                 nil
             }

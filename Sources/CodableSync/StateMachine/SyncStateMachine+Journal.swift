@@ -42,7 +42,7 @@ extension SyncStateMachine {
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
-        case .zoneLost:
+        case .zoneExamined:
             setup.isStoring = false
             zoneDoubt = nil
         case .fetchAnew: fetching.isStoring = false
@@ -100,7 +100,7 @@ extension SyncStateMachine {
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup, .zoneLost:
+        case .setup, .zoneExamined:
             setup.isStoring = false
             backOff(\.setup, .setupRetry, after: error)
         }

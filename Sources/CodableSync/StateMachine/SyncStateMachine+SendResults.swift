@@ -90,6 +90,7 @@ extension SyncStateMachine {
             planner.grow(after: inFlight.count)
         }
         store(entries)
+        if outcome.hasMissing { isZoneExamined = false }
         if let error = outcome.zoneError { examineZone(after: error) }
     }
 
@@ -171,7 +172,7 @@ extension SyncStateMachine {
             lookUps.append(name)
             return []
         case .acceptDeletion:
-            return takeMissing(result, error)
+            return takeMissing(result, error, &outcome)
         case .resend:
             // Innocent: sent again in the next round, after the others.
             state.moveToEndOfSendQueue(name)
@@ -194,7 +195,11 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
+    private mutating func takeMissing(
+        _ result: SendResult,
+        _ error: CloudError,
+        _ outcome: inout SendOutcome
+    ) -> [JournalEntry] {
         if result.handle == nil {
             totals.deleted += 1
             return [.deletionConfirmed(name: result.name)]
@@ -206,6 +211,9 @@ extension SyncStateMachine {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, error)
         }
+        // Sent once more, unless it went with its zone.
+        if record.known != nil, doubtsSameZone() { return [] }
+        outcome.hasMissing = true
         return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
     }
 
@@ -274,6 +282,8 @@ private struct SendOutcome {
     var deleted = 0
     var failed = 0
     var zoneError: CloudError?
+    /// Records that were known are not there.
+    var hasMissing = false
     /// Items that failed with others, for no fault of their own.
     var collateral: [String] = []
 }

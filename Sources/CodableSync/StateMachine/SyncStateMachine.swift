@@ -27,6 +27,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
+    /// The database's feed has said that the zone is the one that the known versions are of.
+    var isZoneExamined = false
     /// How often in a row the zone was missing.
     var zoneLosses = 0
     /// Nothing is requested before this moment: the server said so.
@@ -155,7 +157,7 @@ package struct SyncStateMachine: Sendable {
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
         case .accountChecked(let request, let result): takeAccount(request, result)
-        case .zoneSaved(let request, let error): takeZoneSaved(request, error)
+        case .zoneSaved(let request, let error, let position): takeZoneSaved(request, error, position)
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
         case .fetched(let request, let result): takeFetched(request, result)
