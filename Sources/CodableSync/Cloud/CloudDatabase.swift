@@ -20,6 +20,12 @@ public protocol CloudDatabase: Sendable {
     /// Hints of the database's own accord, which may be lost or doubled; a new stream for each call.
     var signals: AsyncStream<CloudSignal> { get }
 
+    /// A number that grows whenever the user may have become another one, as far as is known without asking.
+    ///
+    /// A signal may come late or be lost; with this number nothing is requested for one user in the name of another:
+    /// an engine looks the account up again before its next request, if the number is not the one that it saw then.
+    var accountGeneration: Int { get }
+
     /// Looks up whether there is a user whose data may be reached.
     ///
     /// - Returns: The state of the account.
@@ -127,6 +133,9 @@ public protocol CloudDatabase: Sendable {
 }
 
 extension CloudDatabase {
+    /// Of a database whose user is always the same.
+    public var accountGeneration: Int { 0 }
+
     /// Not kept in memory.
     public var isInMemory: Bool { false }
 

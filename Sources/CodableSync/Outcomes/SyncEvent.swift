@@ -60,8 +60,13 @@ public enum SyncEvent: Hashable, Sendable {
     case ignoredRecords(count: Int)
     /// The answer to a request did not mention a record; it is sent again.
     case unmentioned(recordName: String)
-    /// The account is another one, or in another state.
+    /// Another user is confirmed, or nobody is signed in any more: read `allModels()` anew.
+    ///
+    /// `from` is the user of whom the app was told last, `to` the user whose records it now sees; `nil` is nobody. A
+    /// user who is known for the first time has taken over what was edited before.
     case accountChanged(from: String?, to: String?)
+    /// The state of the user who is signed in cannot be opened; the former user's is untouched, and it is tried again.
+    case accountSwitchFailed(to: String, SyncError)
     /// The zone is gone; `nil` if nobody knows why.
     case zoneLost(DatabaseChanges.Deletion.Reason?)
     /// The zone was made, or met for the first time.

@@ -10,6 +10,8 @@ public enum SyncStatus: Hashable, Sendable {
         case quotaExceeded
         /// App or container are set up wrongly.
         case configuration(CloudError)
+        /// The state of the user who is signed in cannot be opened.
+        case state(SyncError)
     }
 
     /// Nothing is to be done.

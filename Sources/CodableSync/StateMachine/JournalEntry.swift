@@ -9,6 +9,12 @@ import struct Foundation.Date
 /// A fact is applied to the state only once the journal says that it is stored, so nothing that the engine
 /// promises, delivers or sends can be ahead of the disk.
 package enum JournalEntry: Equatable, Sendable {
+    /// What the state belongs to, said once, when it is made.
+    case made(for: StateIdentity)
+    /// This user is confirmed: whatever is here is theirs.
+    case claimed(by: String)
+    /// The user has signed out; with `removing`, what the cloud has confirmed is no longer here.
+    case signedOut(removing: Bool)
     /// The app uploaded or deleted a record.
     case queued(name: String, LocalChange)
     /// The models that the app had before sync are queued, with this batch.
@@ -119,6 +125,14 @@ package struct StateSummary: Equatable, Sendable {
     package var deliveryOrder: UInt64 = 0
     /// The models that the app had before sync were queued; that happens once.
     package var hasInitialModels = false
+    /// What the state belongs to; `nil` for one that does not say so.
+    package var identity: StateIdentity?
+    /// Whose it is; `nil` while nobody has claimed it.
+    package var user: String?
+    /// The user has signed out, and not come back.
+    package var signOut: SignOut?
+    /// The files still hold records that were removed; a snapshot leaves them out.
+    package var holdsRemoved = false
     /// What the app has in its hands.
     package var handedOut = HandedOut()
 
@@ -154,14 +168,14 @@ extension JournalEntry {
     var movesBases: Bool {
         switch self {
         case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
-            .purgeResolved, .discarded:
+            .purgeResolved, .discarded, .signedOut:
             true
         case .queued(_, let change):
             change.isDeletion
         case .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
             .databaseToken,
             .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
-            .initialModelsQueued:
+            .initialModelsQueued, .made, .claimed:
             false
         }
     }

@@ -27,6 +27,8 @@ struct Lane: Equatable, Sendable {
 /// A caller who waits until all is sent and fetched.
 struct Waiter: Equatable, Sendable {
     var call: CallID
+    /// What was asked for.
+    var parts: SyncParts
     /// The fetch run that must have ended; `nil` if none is asked for.
     var fetchRun: Int?
     var wantsSend: Bool
@@ -120,6 +122,10 @@ struct UncommittedBatch: Equatable, Sendable {
         /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
         case reconciled([String], deferring: [String])
         case setup
+        /// The state has an owner, who is here.
+        case claimed(String)
+        /// The sign-out is stored, which is news for the app if it names the user.
+        case signedOut(String?)
         /// What became of the zone is stored.
         case zoneExamined
         case fetchAnew
@@ -130,8 +136,8 @@ struct UncommittedBatch: Equatable, Sendable {
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call): call
-            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .zoneExamined, .fetchAnew,
-                .deliver:
+            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .claimed, .signedOut,
+                .zoneExamined, .fetchAnew, .deliver:
                 nil
             }
         }

@@ -10,6 +10,8 @@ package enum SyncAction: Equatable, Sendable {
     /// Journal lane, strictly in order; flushed before it is reported, if asked.
     case append(BatchID, [JournalEntry], flush: Bool)
 
+    /// Opens the state of another user, who is here, in the place of this one.
+    case switchUser(to: String)
     case checkAccount(RequestID)
     /// Makes the zone; one whose records can no longer be read is deleted first.
     case saveZone(RequestID, replacing: Bool)
@@ -35,7 +37,8 @@ package enum SyncAction: Equatable, Sendable {
 
 /// The timers, one of each at most.
 package enum SyncTimer: Hashable, Sendable {
-    case sendRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry, deliverRetry
+    case sendRetry, itemRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry,
+        deliverRetry
     case serverWait
     case poll
     case deadline(RequestID)

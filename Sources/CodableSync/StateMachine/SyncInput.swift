@@ -30,6 +30,13 @@ package enum SyncInput: Equatable, Sendable {
     case committed(BatchID)
     case commitFailed(BatchID, JournalFailure)
 
+    /// A caller needs the state of the user who is here.
+    case switchWanted
+    /// The state of the user who is here cannot be opened.
+    case switchFailed(SyncError)
+    /// This machine takes over from the one of a former user, of whom the app was told last.
+    case switched(from: String?)
+
     case accountChecked(RequestID, Result<CloudAccount, CloudError>)
     case zoneSaved(RequestID, CloudError?, position: ChangeToken? = nil)
     case subscribed(RequestID, CloudError?)
@@ -96,6 +103,14 @@ package struct NewChange: Equatable, Sendable {
 package enum JournalFailure: Equatable, Sendable, Error {
     case storageFull(String)
     case unreadable(String)
+
+    /// What a caller is told.
+    package var syncError: SyncError {
+        switch self {
+        case .storageFull(let detail): .storageFull(detail)
+        case .unreadable(let detail): .stateUnreadable(detail)
+        }
+    }
 }
 
 /// Who the user is, if there is one.

@@ -4,6 +4,9 @@ import RecordCoding
 extension SyncState {
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {
+        case .made(let identity): changeSummary { $0.identity = identity }
+        case .claimed(let user): applyClaimed(by: user)
+        case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
@@ -237,8 +240,10 @@ extension SyncState {
                     // It may have been touched since it was handed out.
                     record.seen = undelivered.seen
                     record.undelivered = nil
-                } else {
+                } else if accepted.order == 0 {
                     record.seen = accepted.seen
+                } else {
+                    record.seeLate(accepted.seen)
                 }
             }
         }
@@ -293,6 +298,14 @@ extension RecordState {
                 seen = version.handle
             }
         }
+    }
+
+    /// The app takes a version after something else has come: what it has seen since, by an upload of its own,
+    /// stays seen.
+    mutating func seeLate(_ version: ContentHandle?) {
+        guard let seen else { return self.seen = version }
+        // Handles grow: the newer version has the greater one.
+        if let version { self.seen = max(seen, version) } else if seen != known?.handle { self.seen = nil }
     }
 
     /// The pending edit is one that a conflict made, and the app has still to be told of it.

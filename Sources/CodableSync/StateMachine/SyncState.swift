@@ -27,7 +27,7 @@ package struct SyncState: Sendable {
     package private(set) var knownCount = 0
 
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
-    package var renewed: [String] = []
+    var renewed: [String] = []
 
     /// Records that were changed and cannot be sent now, since this was last drained: as little a part of the state.
     var unsendable: [String] = []
@@ -82,6 +82,12 @@ package struct SyncState: Sendable {
         } else {
             self[keyPath: queue].remove(name)
         }
+    }
+
+    /// Nobody asks what was changed on the way here.
+    package mutating func forgetWhatChanged() {
+        renewed.removeAll(keepingCapacity: true)
+        unsendable.removeAll(keepingCapacity: true)
     }
 
     mutating func changeSummary(_ body: (inout StateSummary) -> Void) {

@@ -1,5 +1,3 @@
-import RecordCoding
-
 /// Who the user is: nothing is requested before that is known, and nothing of one user is used for another.
 extension SyncStateMachine {
     mutating func takeAccount(_ request: RequestID, _ result: Result<CloudAccount, CloudError>) {
@@ -10,25 +8,85 @@ extension SyncStateMachine {
             failSetup(error)
         case .success(let found):
             report(found.status)
+            switchFailure = nil
             if found.status == .available, let user = found.userRecordName {
                 accept(user: user)
             } else {
-                account = .unavailable(found.status)
-                // The signal of its return may be lost.
-                backOff(\.setup, .setupRetry, after: nil)
+                takeLack(of: found.status)
             }
         }
     }
 
     private mutating func accept(user: String) {
-        if let owner = configuration.userRecordName, owner != user {
-            account = .other(user)
-            emit(.accountChanged(from: owner, to: user))
-            return
+        let owner = state.summary.user
+        if let owner, owner != user { return makeWay(for: user) }
+        if owner == nil || state.summary.signOut != nil {
+            // Whatever was edited before anybody was known is theirs, in one commit.
+            setup.isStoring = true
+            append([.claimed(by: user)], then: .claimed(user))
+        } else {
+            confirm(user)
         }
+    }
+
+    private mutating func confirm(_ user: String) {
         if zoneLosses == 0 { setup.backoff.reset() }
         account = .confirmed(user)
-        if configuration.automaticallySyncs, isStarted { wantsFetch = true }
+        confirmedAt = now.monotonic
+        if isAutomatic, !isFetchRunning { wantsFetch = true }
+    }
+
+    /// The state has an owner, who is here: whoever was told of nobody is told of them.
+    mutating func takeClaimed(by user: String) {
+        setup.isStoring = false
+        emit(.accountChanged(from: nil, to: user))
+        if mustLookAgain {
+            mustLookAgain = false
+        } else {
+            confirm(user)
+        }
+    }
+
+    // MARK: Nobody to act for
+
+    /// There is no user to act for, as the cloud itself says.
+    private mutating func takeLack(of status: AccountStatus) {
+        account = .unavailable(status)
+        // The signal of its return may be lost.
+        backOff(\.setup, .setupRetry, after: nil)
+        // Only this one is a sign-out; the others are pauses.
+        guard status == .noAccount, let owner = state.summary.user, isSignOutToBeStored else { return }
+        abandonAllRequests()
+        setup.isStoring = true
+        let isNews = state.summary.signOut == nil
+        append(
+            [.signedOut(removing: configuration.removesOnSignOut)],
+            then: .signedOut(isNews ? owner : nil)
+        )
+    }
+
+    /// What the sign-out leaves is decided once; an app may change its mind from keeping to removing.
+    private var isSignOutToBeStored: Bool {
+        switch state.summary.signOut {
+        case nil: true
+        case .kept: configuration.removesOnSignOut
+        case .removed: false
+        }
+    }
+
+    mutating func takeSignedOut(_ user: String?) {
+        setup.isStoring = false
+        mustLookAgain = false
+        forgetWhatIsHandedOut()
+        if let user { emit(.accountChanged(from: user, to: nil)) }
+    }
+
+    /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
+    private mutating func forgetWhatIsHandedOut() {
+        guard state.summary.signOut == .removed else { return }
+        reads = RecordTable()
+        unstoredAcceptances = []
+        for index in streams.indices { streams[index].handed = [] }
     }
 
     /// There is no user to act for, until a signal or a look says otherwise.
@@ -36,6 +94,7 @@ extension SyncStateMachine {
         let isTemporary = error.code == .accountTemporarilyUnavailable
         let status: AccountStatus = isTemporary ? .temporarilyUnavailable : .noAccount
         account = .unavailable(status)
+        switchFailure = nil
         report(status)
         backOff(\.setup, .setupRetry, after: error)
     }
@@ -46,5 +105,80 @@ extension SyncStateMachine {
         case .restricted: CloudError(.managedAccountRestricted)
         case .noAccount, .couldNotDetermine, .available: CloudError(.notAuthenticated)
         }
+    }
+
+    // MARK: Doubt
+
+    /// How long a look-up counts, since the signal of a change may be lost.
+    static var accountValidity: Duration { .seconds(300) }
+
+    /// Before work begins: who the user was long ago may not be who it is.
+    mutating func renewStaleAccount() {
+        if state.summary.zone == .ready { renewAccount(after: Self.accountValidity) }
+    }
+
+    /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything
+    /// is made of it.
+    mutating func renewAccount(after validity: Duration = .seconds(10)) {
+        guard case .confirmed = account, let confirmedAt else { return }
+        if now.monotonic - confirmedAt >= validity { account = .unknown }
+    }
+
+    /// The user may be another one: who it is is looked up before anything else is asked for.
+    ///
+    /// What is under way may have reached the database of another user; its answer would be taken for this one's.
+    mutating func doubtAccount() {
+        // The user whose state is being opened is looked up then anyhow.
+        mustLookAgain = setup.isStoring || isSwitching
+        if isSwitching { return }
+        abandonAllRequests()
+        account = .unknown
+        switchFailure = nil
+        setup.retryAt = nil
+    }
+
+    /// Takes the answers to what is under way for lost ones.
+    private mutating func abandonAllRequests() {
+        for lane in [\SyncStateMachine.setup, \.subscribing, \.fetching, \.sending, \.lookingUp] {
+            abandonRequest(in: lane)
+        }
+        if !sending.isStoring { clearInFlight() }
+        if !lookingUp.isStoring { beingLookedUp = [] }
+    }
+
+    // MARK: Somebody else
+
+    /// Another user is here: this state rests, and theirs is opened.
+    private mutating func makeWay(for user: String) {
+        abandonAllRequests()
+        account = .other(user)
+        formerUserToTell = state.summary.signOut == nil ? state.summary.user : nil
+        beginSwitch(to: user)
+    }
+
+    private mutating func beginSwitch(to user: String) {
+        isSwitching = true
+        if configuration.removesOnSignOut, state.summary.signOut != .removed {
+            append([.signedOut(removing: true)])
+        }
+        actions.append(.switchUser(to: user))
+    }
+
+    /// A caller needs the state of the user who is here, and the last try to open it has failed.
+    mutating func takeSwitchWanted() {
+        guard case .other(let user) = account, !isSwitching else { return }
+        abandonRequest(in: \.setup)
+        beginSwitch(to: user)
+    }
+
+    /// The other user's state cannot be opened: nothing of this one is touched, and it is tried again.
+    mutating func takeSwitchFailed(_ error: SyncError) {
+        guard case .other(let user) = account, isSwitching else { return }
+        isSwitching = false
+        if switchFailure != error { emit(.accountSwitchFailed(to: user, error)) }
+        switchFailure = error
+        backOff(\.setup, .setupRetry, after: nil)
+        // Meanwhile the user may have left.
+        if mustLookAgain { doubtAccount() }
     }
 }

@@ -20,7 +20,7 @@ extension SyncStateMachine {
         for waiter in waiters { actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
         for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
-        actions.append(.cancelTimer(.poll))
+        for timer in [SyncTimer.itemRetry, .poll] { actions.append(.cancelTimer(timer)) }
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
@@ -66,7 +66,18 @@ extension SyncStateMachine {
         }
         endOwnWaits(of: Self.ownWaits(for: parts))
         if parts.contains(.send) { sendEverythingAgain() }
-        var waiter = Waiter(call: call, fetchRun: nil, wantsSend: parts.contains(.send), before: totals)
+        renewStaleAccount()
+        wait(call, for: parts)
+    }
+
+    mutating func wait(_ call: CallID, for parts: SyncParts) {
+        var waiter = Waiter(
+            call: call,
+            parts: parts,
+            fetchRun: nil,
+            wantsSend: parts.contains(.send),
+            before: totals
+        )
         if parts.contains(.fetch) {
             waiter.fetchRun = fetchRuns + 1
             wantsFetch = true

@@ -56,7 +56,7 @@ extension SyncStateMachine {
             )
             guard record.pending?.handle == item.client else { continue }
             entries += tell(of: result)
-            if countsTooManyRounds(result) { deferring.append(item.name) }
+            if isRoundTooMany(result) { deferring.append(item.name) }
         }
         append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
     }
@@ -110,20 +110,35 @@ extension SyncStateMachine {
         return [note(.discarded, item.name, message)]
     }
 
-    /// Counts one more conflict in a row; `true` if the record must now wait before it is sent again.
-    private mutating func countsTooManyRounds(_ result: Reconciled) -> Bool {
+    private mutating func isRoundTooMany(_ result: Reconciled) -> Bool {
         let name = result.item.name
         switch result.resolution {
         case .confirmed, .failed: return false
         case .server:
             conflictRounds[name] = nil
             return false
-        case .client, .redated, .merged:
-            let rounds = (conflictRounds[name] ?? 0) + 1
-            let isTooMany = rounds > Self.maximumConflictRounds
-            conflictRounds[name] = isTooMany ? nil : rounds
-            if isTooMany { emit(.conflictLoop(recordName: name)) }
-            return isTooMany
+        case .client, .redated, .merged: return countsTooManyRounds(name)
         }
+    }
+
+    /// Counts one more conflict in a row; `true` if the record must now wait before it is sent again.
+    private mutating func countsTooManyRounds(_ name: String) -> Bool {
+        let rounds = (conflictRounds[name] ?? 0) + 1
+        let isTooMany = rounds > Self.maximumConflictRounds
+        conflictRounds[name] = isTooMany ? nil : rounds
+        if isTooMany { emit(.conflictLoop(recordName: name)) }
+        return isTooMany
+    }
+
+    /// A conflict that needs no decision is a round, too: the change is sent once more, on the other version.
+    mutating func countUndecided(_ name: String) {
+        if countsTooManyRounds(name) { deferItem(name, after: nil) }
+    }
+
+    /// Whether a change goes on top of another version of the server as it is.
+    func needsNoDecision(_ name: String, on server: KnownVersion) -> Bool {
+        guard let record = state[name], record.isSendable else { return false }
+        // Touched, not changed; or to be deleted, whatever it is.
+        return record.pending?.isDeletion == true || record.known?.hash == server.hash
     }
 }

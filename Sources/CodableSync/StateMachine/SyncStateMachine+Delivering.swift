@@ -22,7 +22,7 @@ extension SyncStateMachine {
     }
 
     /// A stream lives from its first request, and gets whatever nobody has accepted.
-    private func newStream(_ id: StreamID) -> StreamState {
+    func newStream(_ id: StreamID) -> StreamState {
         var stream = StreamState(id: id)
         let accepted = acceptedUnderWay
         let isOpen = { (name: String) in

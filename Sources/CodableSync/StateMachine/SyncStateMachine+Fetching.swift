@@ -53,6 +53,17 @@ extension SyncStateMachine {
         if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
             return failFetch(finding.error)
         }
+        let entries = facts(of: page)
+        if entries.isEmpty {
+            endPage(moreComing: page.moreComing)
+        } else {
+            fetching.isStoring = true
+            append(entries, then: .page(moreComing: page.moreComing))
+        }
+    }
+
+    /// What a page says, and that it is read.
+    private mutating func facts(of page: FetchedPage) -> [JournalEntry] {
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
         // What could not be read, or may be old: the record itself tells.
@@ -65,13 +76,7 @@ extension SyncStateMachine {
                 // A feed that lags, or a date that means nothing.
                 doubtful.append(record.name)
             } else {
-                entries += readBefore(record.name)
-                entries.append(.fetched(name: record.name, record.version))
-                if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
-                noteDuringLookUp(record.name, record.version)
-                // It may be our own write, whose answer was lost: the reconciler tells.
-                if state[record.name]?.sent.isEmpty != false { countForeign() }
-                noteRemoteEdit(of: record)
+                entries += take(record)
             }
         }
         for name in page.deletions {
@@ -87,15 +92,17 @@ extension SyncStateMachine {
             if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
         }
-        if !page.moreComing || entries.isEmpty == false || page.token != state.summary.zoneToken {
-            entries += endOfPage(page, hasChanges: !entries.isEmpty)
-        }
-        if entries.isEmpty {
-            endPage(moreComing: page.moreComing)
-        } else {
-            fetching.isStoring = true
-            append(entries, then: .page(moreComing: page.moreComing))
-        }
+        return entries + endOfPage(page, hasChanges: !entries.isEmpty)
+    }
+
+    /// A version that is news for this device.
+    private mutating func take(_ record: FetchedRecord) -> [JournalEntry] {
+        if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
+        noteDuringLookUp(record.name, record.version)
+        // It may be our own write, whose answer was lost: the reconciler tells.
+        if state[record.name]?.sent.isEmpty != false { countForeign() }
+        noteRemoteEdit(of: record)
+        return readBefore(record.name) + [.fetched(name: record.name, record.version)]
     }
 
     /// Whether the page was asked for before a save or a deletion was confirmed, and might tell of a version that
@@ -113,7 +120,8 @@ extension SyncStateMachine {
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
         // A poll that brings nothing writes nothing.
-        if !hasChanges, page.token == state.summary.zoneToken, !state.summary.isListing { return [] }
+        let isEnd = !page.moreComing && state.summary.isListing
+        if !hasChanges, page.token == state.summary.zoneToken, !isEnd { return [] }
         var entries: [JournalEntry] = [.page(token: page.token, isComplete: !page.moreComing)]
         if !page.moreComing { entries.append(.fetchCompleted(now.wall)) }
         return entries
@@ -175,6 +183,7 @@ extension SyncStateMachine {
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
+            renewAccount()
             expiries += 1
             // Lost, and lost again: not without a pause.
             if expiries > 2 { failFetch(error) }

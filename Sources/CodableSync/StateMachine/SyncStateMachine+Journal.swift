@@ -42,9 +42,12 @@ extension SyncStateMachine {
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
+        case .claimed(let user): takeClaimed(by: user)
+        case .signedOut(let user): takeSignedOut(user)
         case .zoneExamined:
             setup.isStoring = false
             zoneDoubt = nil
+            isDoubtOfOwner = false
         case .fetchAnew: fetching.isStoring = false
         case .deliver(let stream): deliverHanded(to: stream)
         }
@@ -62,13 +65,7 @@ extension SyncStateMachine {
         guard let failed = uncommitted.remove(batch) else { return }
         for case .discarded(let name) in failed.entries { discarding[name] = nil }
         if let call = failed.then.call {
-            let error: SyncError =
-                switch failure {
-                case .storageFull(let detail): .storageFull(detail)
-                case .unreadable(let detail): .stateUnreadable(detail)
-                }
-            actions.append(.answer(call, .failed(error)))
-            return
+            return actions.append(.answer(call, .failed(failure.syncError)))
         }
         switch failure {
         case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
@@ -80,11 +77,7 @@ extension SyncStateMachine {
         if failed.then != .nothing { failWaiters(error) }
         switch failed.then {
         case .nothing, .answer, .resync, .deliver: break
-        case .send:
-            sending.isStoring = false
-            clearInFlight()
-            backOff(\.sending, .sendRetry, after: error)
-        case .sent:
+        case .send, .sent:
             sending.isStoring = false
             clearInFlight()
             backOff(\.sending, .sendRetry, after: error)
@@ -100,8 +93,9 @@ extension SyncStateMachine {
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup, .zoneExamined:
+        case .setup, .claimed, .signedOut, .zoneExamined:
             setup.isStoring = false
+            mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)
         }
     }

@@ -2,10 +2,13 @@ import RecordCoding
 
 /// Looking records up by name: conflicts that came without the server's record, and what a page could not read.
 extension SyncStateMachine {
+    /// Records in one look-up; servers that take fewer say so.
+    static var maximumLookUp: Int { 200 }
+
     mutating func advanceLookingUp() {
         guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
-        let names = Array(lookUps.names.prefix(min(configuration.maximumItems, 200)))
+        let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
         beingLookedUp = names
         savedDuringLookUp = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
@@ -16,10 +19,24 @@ extension SyncStateMachine {
         switch result {
         case .success(let found):
             lookingUp.backoff.reset()
+            lookUpLimit = min(Self.maximumLookUp, lookUpLimit * 2)
             take(found)
-        case .failure(let error):
+        case .failure(let error): failLookUp(error)
+        }
+    }
+
+    private mutating func failLookUp(_ error: CloudError) {
+        let names = beingLookedUp
+        heed(error)
+        switch error.recovery {
+        case .split where names.count > 1, .park where names.count > 1:
+            // Too many, or one of them is refused and the server does not say which: halve.
+            lookUpLimit = names.count / 2
             beingLookedUp = []
-            heed(error)
+        case .park:
+            take(names.map { LookedUp(name: $0, result: .failure(error)) })
+        default:
+            beingLookedUp = []
             emit(.failed(error))
             failWaiters(error)
             if !meetsWholeEngine(error) { backOff(\.lookingUp, .lookUpRetry, after: error) }
@@ -63,19 +80,7 @@ extension SyncStateMachine {
             return []
         }
         switch found.result {
-        case .success(let version?):
-            let record = state[name]
-            // Refused as a conflict, and yet the version that the change was made on: not at once again.
-            if record?.known?.changeTag == version.changeTag, record?.isUnread != true,
-                state.sendQueue.contains(name)
-            {
-                return refusedWithoutReason(name)
-            }
-            noteDuringFetch(name, version)
-            var found = version
-            // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
-            if record?.known?.isNewer(than: version) == true { found.modified = nil }
-            return readBefore(name) + [.fetched(name: name, found)]
+        case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
             if let record = state[name], record.known == nil, record.isSendable {
@@ -92,6 +97,21 @@ extension SyncStateMachine {
             lookUpAgain(name, after: error)
             return []
         }
+    }
+
+    private mutating func entries(for name: String, found version: KnownVersion) -> [JournalEntry] {
+        let record = state[name]
+        if record?.known?.changeTag == version.changeTag {
+            // Refused as a conflict, and yet the version that the change was made on: not at once again.
+            if record?.isUnread != true, state.sendQueue.contains(name) { return refusedWithoutReason(name) }
+        } else if needsNoDecision(name, on: version) {
+            countUndecided(name)
+        }
+        noteDuringFetch(name, version)
+        var found = version
+        // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
+        if record?.known?.isNewer(than: version) == true { found.modified = nil }
+        return readBefore(name) + [.fetched(name: name, found)]
     }
 
     /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.
@@ -120,9 +140,11 @@ extension SyncStateMachine {
 
     /// The answer to a change that names, as the version that differs, one that is no news.
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
-        let sent = inFlight.first { $0.name == name }?.known
+        let sent = inFlightNames[name]?.known
         if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
-        if let sent, sent.isNewer(than: server) {
+        let isOld = sent?.isNewer(than: server) == true
+        if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
+        if isOld {
             // An old answer, or a date that means nothing: the record itself tells.
             lookUps.append(name)
             return [.unread([name])]

@@ -1,9 +1,14 @@
 /// What calls of the app read off the machine.
 extension SyncStateMachine {
     /// Whose state this is; `nil` if nobody has been confirmed yet.
-    package var userRecordName: String? {
-        if case .confirmed(let user) = account { return user }
-        return configuration.userRecordName
+    package var userRecordName: String? { state.summary.user }
+
+    /// Whether somebody else is here, whose state must be opened before the app can be served.
+    package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
+
+    /// Calls that wait for the journal.
+    package var callsUnderWay: [CallID] {
+        uncommitted.compactMap(\.then.call) + postponedDiscards.map(\.call)
     }
 
     /// Where a change stands.

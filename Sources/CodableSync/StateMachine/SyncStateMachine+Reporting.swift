@@ -15,8 +15,7 @@ extension SyncStateMachine {
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable(let status): return .paused(.account(status))
-        case .other: return .paused(.account(.noAccount))
-        case .unknown, .confirmed: break
+        case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
         if sending.request != nil { return .sending }
         if isFetchRunning { return .fetching }
@@ -33,7 +32,7 @@ extension SyncStateMachine {
     /// What is about to be done although no request for it is under way: between two requests nobody is idle.
     private var upcoming: SyncStatus? {
         guard mayWork else { return nil }
-        if wantsFetch || setup.isBusy || account == .unknown { return .fetching }
+        if wantsFetch || setup.isBusy || isSwitching || account == .unknown { return .fetching }
         let mustReconcile = !state.conflictQueue.isEmpty || !lookUps.isEmpty
         if mustReconcile || sending.isStoring || state.sendQueue.count > deferred.count { return .sending }
         guard !deferred.isEmpty, let deferredUntil, deferredUntil > now.monotonic else { return nil }

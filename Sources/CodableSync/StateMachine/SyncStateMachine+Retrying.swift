@@ -65,7 +65,7 @@ extension SyncStateMachine {
         isOverQuota = false
         guard !deferred.isEmpty else { return }
         deferred = RecordQueue()
-        actions.append(.cancelTimer(.sendRetry))
+        actions.append(.cancelTimer(.itemRetry))
     }
 
     func isWaiting(_ lane: Lane) -> Bool {
@@ -78,16 +78,21 @@ extension SyncStateMachine {
         _ timer: SyncTimer,
         after error: CloudError?
     ) {
-        var backoff = self[keyPath: lane].backoff
-        let wait = backoff.next(using: &random)
-        self[keyPath: lane].backoff = backoff
         if let error {
             self[keyPath: lane].failure = error
             heed(error)
         }
-        let until = max(now.monotonic + wait, serverWait ?? .zero)
+        let until = nextTry(in: lane)
         self[keyPath: lane].retryAt = until
         actions.append(.setTimer(timer, at: until))
+    }
+
+    /// When to try once more, after one more failure of the lane.
+    mutating func nextTry(in lane: WritableKeyPath<SyncStateMachine, Lane>) -> Duration {
+        var backoff = self[keyPath: lane].backoff
+        let wait = backoff.next(using: &random)
+        self[keyPath: lane].backoff = backoff
+        return max(now.monotonic + wait, serverWait ?? .zero)
     }
 
     /// Whatever went wrong: if the server says when to come back, nobody comes earlier.
@@ -115,8 +120,8 @@ extension SyncStateMachine {
         switch timer {
         case .sendRetry:
             sending.retryAt = nil
-            deferred = RecordQueue()
             isOverQuota = false
+        case .itemRetry: deferred = RecordQueue()
         // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun already.
         case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
@@ -157,10 +162,10 @@ extension SyncStateMachine {
     mutating func takeSignal(_ signal: CloudSignal) {
         switch signal {
         case .changes:
+            renewStaleAccount()
             wantsFetch = wantsFetch || isAutomatic
         case .accountChanged:
-            account = .unknown
-            setup.retryAt = nil
+            doubtAccount()
         case .reachable:
             let isOverQuota = isOverQuota
             endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })

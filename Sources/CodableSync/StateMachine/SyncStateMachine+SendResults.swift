@@ -42,7 +42,7 @@ extension SyncStateMachine {
 
     private mutating func takeAsItemErrors(_ items: [SendItem], _ error: CloudError) {
         inFlight = items
-        for item in items { inFlightNames[item.name] = true }
+        for item in items { inFlightNames[item.name] = item }
         take(items.map { unwrapped($0, error) })
     }
 
@@ -85,7 +85,6 @@ extension SyncStateMachine {
             hasToldOfQuota = false
             zoneLosses = 0
             sending.backoff.reset()
-            zoneLosses = 0
             sending.failure = nil
             planner.grow(after: inFlight.count)
         }
@@ -116,9 +115,7 @@ extension SyncStateMachine {
             return readBefore(name) + [.saved(name: name, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
-            totals.deleted += 1
-            if fetching.request != nil { removedDuringFetch[name] = true }
-            return [.deletionConfirmed(name: name)]
+            return deletionConfirmed(name)
         case .conflict(let server?):
             outcome.failed += 1
             return takeConflict(of: name, with: server)
@@ -151,9 +148,16 @@ extension SyncStateMachine {
         guard deletedInFlight.contains(result.name) || told?.isOrderUnknown(beside: version) == true else {
             return saved
         }
-        deletedInFlight.remove(result.name)
         lookUps.append(result.name)
         return saved + [.unread([result.name])]
+    }
+
+    private mutating func deletionConfirmed(_ name: String) -> [JournalEntry] {
+        totals.deleted += 1
+        unknownErrors[name] = nil
+        conflictRounds[name] = nil
+        if fetching.request != nil { removedDuringFetch[name] = true }
+        return [.deletionConfirmed(name: name)]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -200,10 +204,7 @@ extension SyncStateMachine {
         _ error: CloudError,
         _ outcome: inout SendOutcome
     ) -> [JournalEntry] {
-        if result.handle == nil {
-            totals.deleted += 1
-            return [.deletionConfirmed(name: result.name)]
-        }
+        if result.handle == nil { return deletionConfirmed(result.name) }
         // A record that was never there cannot be missing: the answer makes no sense.
         guard let record = state[result.name], record.lost == nil,
             record.known != nil || record.pending?.base != nil
@@ -237,20 +238,20 @@ extension SyncStateMachine {
         guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
-        let isFirst = deferred.count == 1
-        if error?.retryAfter != nil || isFirst {
-            let until = sending.retryAt
-            backOff(\.sending, .sendRetry, after: error)
-            deferredUntil = sending.retryAt
-            // The lane itself is free for the others.
-            sending.retryAt = until
-        }
+        // The lane itself is free for the others, and has waits of its own.
+        guard error?.retryAfter != nil || deferred.count == 1 else { return }
+        let until = nextTry(in: \.sending)
+        deferredUntil = until
+        actions.append(.setTimer(.itemRetry, at: until))
     }
+
+    /// So often an error that nobody knows is met before what met it is set aside.
+    static var maximumUnknownErrors: Int { 8 }
 
     mutating func countUnknownError(_ name: String, _ error: CloudError) -> [JournalEntry] {
         let tries = (unknownErrors[name] ?? 0) + 1
         unknownErrors[name] = tries
-        guard tries >= 8 else { return [] }
+        guard tries >= Self.maximumUnknownErrors else { return [] }
         unknownErrors[name] = nil
         deferred.remove(name)
         return park(name, ParkReason(kind: .unknownError, message: error.description, attempts: tries))

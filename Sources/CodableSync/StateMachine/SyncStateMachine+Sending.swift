@@ -11,7 +11,7 @@ extension SyncStateMachine {
         let items = planner.plan(candidates)
         guard !items.isEmpty else { return }
         inFlight = items
-        for item in items { inFlightNames[item.name] = true }
+        for item in items { inFlightNames[item.name] = item }
         // On disk before it leaves: after a lost response the server's copy is recognised as our own.
         sending.isStoring = true
         let request = nextNumber()
@@ -56,6 +56,7 @@ extension SyncStateMachine {
         for item in inFlight {
             inFlightNames[item.name] = nil
             fetchedDuringSend[item.name] = nil
+            deletedInFlight.remove(item.name)
         }
         inFlight = []
     }

@@ -26,6 +26,9 @@ extension SyncStateMachine {
         switch account {
         case .unknown:
             request(\.setup) { .checkAccount($0) }
+        case .other where !isSwitching:
+            // Their state could not be opened: they may be gone by now.
+            request(\.setup) { .checkAccount($0) }
         case .unavailable, .other:
             break
         case .confirmed:
@@ -34,7 +37,12 @@ extension SyncStateMachine {
             case .unknown: request(\.setup) { .saveZone($0, replacing: false) }
             case .unreadable: request(\.setup) { .saveZone($0, replacing: true) }
             case .ready:
-                if let zoneDoubt {
+                if zoneDoubt != nil, !isDoubtOfOwner {
+                    // Another user's database does not have it either.
+                    isDoubtOfOwner = true
+                    renewAccount()
+                    advanceSetup()
+                } else if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
                 } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
                     request(\.setup) { .subscribe($0) }

@@ -39,15 +39,11 @@ extension SyncStateMachine {
         if let fault { return .cloud(fault) }
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
         switch account {
+        // Whoever is told that the user has signed out reads what that leaves.
+        case .unavailable where setup.isStoring: return nil
         case .unavailable(let status): return .cloud(Self.error(for: status))
-        case .other(let user):
-            return .cloud(
-                CloudError(
-                    .notAuthenticated,
-                    message: "The state belongs to another user than \(user.quoted)."
-                )
-            )
-        case .unknown, .confirmed: return nil
+        case .other where isSwitching: return nil
+        case .other, .unknown, .confirmed: return switchFailure
         }
     }
 

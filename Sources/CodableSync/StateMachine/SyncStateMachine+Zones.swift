@@ -69,7 +69,10 @@ extension SyncStateMachine {
             // There is no such feed here.
             loseZone(nil)
         case .failure(let error):
-            failSetup(error)
+            if error.recovery == .retryThenPark { unknownFeedErrors += 1 }
+            if unknownFeedErrors < Self.maximumUnknownErrors { return failSetup(error) }
+            emit(.failed(error))
+            loseZone(nil)
         }
     }
 
@@ -84,6 +87,7 @@ extension SyncStateMachine {
 
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
+        unknownFeedErrors = 0
         subscribing = Lane()
         hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
@@ -105,7 +109,6 @@ extension SyncStateMachine {
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
         lookUps = RecordQueue()
-        deletedInFlight = RecordQueue()
         forgetVersionsHandedOut()
     }
 

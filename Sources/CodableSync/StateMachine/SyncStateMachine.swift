@@ -18,6 +18,18 @@ package struct SyncStateMachine: Sendable {
     /// The app's last word was `stop`.
     var isStopped = false
     var account = AccountStage.unknown
+    /// When the account was looked up last, and was the owner's.
+    var confirmedAt: Duration?
+    /// Whose zone it is that is missing has been looked up.
+    var isDoubtOfOwner = false
+    /// The state of the other user who is here is being opened.
+    var isSwitching = false
+    /// Whom the app still takes for the user, while another one is here.
+    package internal(set) var formerUserToTell: String?
+    /// Why it could not be opened.
+    var switchFailure: SyncError?
+    /// The user may have changed while it was stored who it is.
+    var mustLookAgain = false
     /// A fault of configuration that every request would meet.
     var fault: CloudError?
     var setup = Lane()
@@ -29,6 +41,8 @@ package struct SyncStateMachine: Sendable {
     var zoneDoubt: CloudError?
     /// The database's feed has said that the zone is the one that the known versions are of.
     var isZoneExamined = false
+    /// How often the database's feed answered with an error that nobody knows.
+    var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
     var zoneLosses = 0
     /// Nothing is requested before this moment: the server said so.
@@ -47,7 +61,7 @@ package struct SyncStateMachine: Sendable {
 
     /// Items of the request that is being stored, or is under way.
     var inFlight: [SendItem] = []
-    var inFlightNames = RecordTable<Bool>()
+    var inFlightNames = RecordTable<SendItem>()
     /// Changes that failed for a reason that passes, and wait for the lane's timer.
     var deferred = RecordQueue()
     /// When they are sent again.
@@ -62,6 +76,8 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// What the server has shown that it takes in one look-up.
+    var lookUpLimit = Self.maximumLookUp
     /// Records of which another answer has told since the page that is under way was asked for.
     var savedDuringFetch = RecordTable<KnownVersion>()
     /// Records deleted by this device since the page that is under way was asked for.
@@ -114,8 +130,7 @@ package struct SyncStateMachine: Sendable {
         )
         random = SplitMix64(seed: configuration.seed)
         mustAcceptLeftovers = !configuration.keepsUndelivered
-        self.state.renewed = []
-        self.state.unsendable = []
+        self.state.forgetWhatChanged()
         for name in state.unreadQueue.names { lookUps.append(name) }
         findSuspects()
         self.now = now
@@ -157,6 +172,9 @@ package struct SyncStateMachine: Sendable {
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
         case .accountChecked(let request, let result): takeAccount(request, result)
+        case .switchWanted: takeSwitchWanted()
+        case .switchFailed(let error): takeSwitchFailed(error)
+        case .switched(let former): takeSwitched(from: former)
         case .zoneSaved(let request, let error, let position): takeZoneSaved(request, error, position)
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
@@ -204,8 +222,8 @@ package struct MachineConfiguration: Equatable, Sendable {
     /// How long after a fetch the next one begins, where nothing else asks for it.
     package var pollInterval: Duration? = .seconds(300)
     package var requestDeadline: Duration = .seconds(60)
-    /// Whose state this is; `nil` if nobody has claimed it yet.
-    package var userRecordName: String?
+    /// Whether what the cloud has confirmed is removed from this device when its user signs out.
+    package var removesOnSignOut = false
     package var seed: UInt64 = 0
 
     package init() {}

@@ -97,7 +97,7 @@ extension JSONReader {
         }
     }
 
-    private mutating func zoneStage() throws -> ZoneStage {
+    mutating func zoneStage() throws -> ZoneStage {
         let text = try string()
         guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
         return stage
@@ -286,55 +286,5 @@ extension JSONReader {
             }
         }
         return note
-    }
-
-    mutating func orders() throws -> OrderRuns {
-        OrderRuns(
-            runs: try rows { json in
-                let first = try json.element { try $0.uint() }
-                let last = try json.element { try $0.uint() }
-                guard first <= last else {
-                    throw JournalLineError.malformed("a run of orders ends too early")
-                }
-                return first...last
-            }
-        )
-    }
-
-    private mutating func numbers() throws -> [UInt64] {
-        var numbers: [UInt64] = []
-        try beginArray()
-        while try nextElement() { numbers.append(try uint()) }
-        return numbers
-    }
-
-    /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
-    mutating func summary(_ problems: inout [String]) throws -> StateSummary {
-        var summary = StateSummary()
-        var together = OrderRuns()
-        var alone: [UInt64] = []
-        try members { json, key in
-            switch key {
-            case "zoneToken":
-                summary.zoneToken = try json.unlessMalformed(key, &problems) { ChangeToken(try $0.base64()) }
-            case "databaseToken":
-                summary.databaseToken = try json.unlessMalformed(key, &problems) {
-                    ChangeToken(try $0.base64())
-                }
-            case "zone": summary.zone = try json.zoneStage()
-            case "subscribed": summary.isSubscribed = try json.bool()
-            case "listing": summary.listing = try json.uint()
-            case "isListing": summary.isListing = try json.bool()
-            case "serverWait": summary.serverWait = try json.date()
-            case "lastFetch": summary.lastFetch = try json.date()
-            case "deliveryOrder": summary.deliveryOrder = try json.uint()
-            case "initialModels": summary.hasInitialModels = try json.bool()
-            case "handedOut": together = try json.orders()
-            case "handedOutAlone": alone = try json.numbers()
-            default: try json.skipValue()
-            }
-        }
-        summary.handedOut = HandedOut(together: together, alone: alone)
-        return summary
     }
 }

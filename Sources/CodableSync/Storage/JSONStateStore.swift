@@ -18,6 +18,8 @@ package final class JSONStateStore: StateStore {
         /// The first handle that no contents have.
         package var nextHandle: UInt64
         package var recovery: LogRecovery
+        /// The number of the user's directory that it stands in.
+        package var number: Int64 = 0
         /// What makes a damaged state one that can be gone on with; to be stored before anything else.
         package var repairs: [JournalEntry] = []
     }
@@ -198,6 +200,22 @@ package final class JSONStateStore: StateStore {
         try beginCompaction()()
     }
 
+    package func removeTraces() -> Bool {
+        let mayBegin = compaction.withLock { compaction -> Bool in
+            defer { compaction.isRunning = true }
+            return !compaction.isRunning
+        }
+        guard mayBegin else { return false }
+        defer { endCompaction() }
+        do {
+            try compact()
+            return true
+        } catch {
+            keep(error)
+            return false
+        }
+    }
+
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
     private func beginCompaction() throws -> @Sendable () throws -> Void {
         let frozen = try log.beginCompaction()
@@ -227,7 +245,9 @@ package final class JSONStateStore: StateStore {
         to frozen: LogCompaction
     ) throws -> [ContentHandle: LogPosition] {
         var positions: [ContentHandle: LogPosition] = [:]
-        _ = try frozen.append(JournalLine.make(.summary(fold.state.summary)).bytes, isAlone: true)
+        var summary = fold.state.summary
+        summary.holdsRemoved = false
+        _ = try frozen.append(JournalLine.make(.summary(summary)).bytes, isAlone: true)
         for note in fold.state.notes.suffix(SyncState.maximumNotes) {
             _ = try frozen.append(JournalLine.make(.note(note)).bytes)
         }

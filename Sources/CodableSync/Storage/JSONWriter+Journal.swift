@@ -247,12 +247,49 @@ extension JSONWriter {
         uint(summary.deliveryOrder)
         key("initialModels")
         bool(summary.hasInitialModels)
+        accountMembers(summary)
         if !summary.handedOut.isEmpty {
             key("handedOut")
             orders(summary.handedOut.together)
             key("handedOutAlone")
             array(summary.handedOut.alone) { $0.uint($1) }
         }
+        endObject()
+    }
+
+    private mutating func accountMembers(_ summary: StateSummary) {
+        if let identity = summary.identity {
+            key("identity")
+            self.identity(identity)
+        }
+        if let user = summary.user {
+            key("user")
+            string(user)
+        }
+        if let signOut = summary.signOut {
+            key("signOut")
+            string(signOut.rawValue)
+        }
+        if summary.holdsRemoved {
+            key("holdsRemoved")
+            bool(true)
+        }
+    }
+
+    mutating func identity(_ identity: StateIdentity) {
+        beginObject()
+        key("cloud")
+        string(identity.cloud)
+        key("scope")
+        string(identity.scope)
+        if let container = identity.container {
+            key("container")
+            string(container)
+        }
+        key("zone")
+        string(identity.zone)
+        key("recordType")
+        string(identity.recordType)
         endObject()
     }
 }

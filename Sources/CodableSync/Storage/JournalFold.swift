@@ -39,7 +39,7 @@ struct JournalFold {
             superseded[name] = pending
         }
         state.apply(line.entry)
-        state.renewed.removeAll(keepingCapacity: true)
+        state.forgetWhatChanged()
         return line.problems
     }
 

@@ -106,6 +106,9 @@ extension JournalLine {
         _ problems: inout [String]
     ) throws -> JournalEntry? {
         switch key {
+        case "made": return .made(for: try json.identity())
+        case "claimed": return .claimed(by: try json.string())
+        case "signedOut": return .signedOut(removing: try json.signOut() == .removed)
         case "sending":
             return .sending(
                 try json.rows { json in

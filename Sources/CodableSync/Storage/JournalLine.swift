@@ -86,6 +86,15 @@ enum JournalLine {
     /// The facts that are not about one record.
     private static func writeFactOfAll(_ entry: JournalEntry, to json: inout JSONWriter) {
         switch entry {
+        case .made(let identity):
+            json.key("made")
+            json.identity(identity)
+        case .claimed(let user):
+            json.key("claimed")
+            json.string(user)
+        case .signedOut(let removing):
+            json.key("signedOut")
+            json.string((removing ? SignOut.removed : .kept).rawValue)
         case .unread(let names):
             json.key("unread")
             json.array(names) { $0.string($1) }

@@ -1,8 +1,12 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// The engine's directory: a lock for its one owner, and a state for each user below it.
 ///
-/// `lock` · `users.json`, which says whose the directories are · `users/1/`, `users/2/` … with a journal each.
+/// `lock` · `users/1/`, `users/2/` … with a journal each, which says itself whose it is and what it belongs to ·
+/// `users.json`, which says whose was opened last. That file is an index: what it says wrongly, or no longer says
+/// because it is lost, is found in the journals again.
 package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
@@ -10,28 +14,26 @@ package final class StateDirectory: Sendable {
         case full(String)
         case tooNew(String)
         case unreadable(String)
+        /// It belongs to something else than the engine is set up for.
+        case foreign(String)
     }
 
-    /// One user's state.
-    struct User: Equatable, Sendable {
-        var number: Int64
-        /// `nil` while nobody has claimed it.
-        var name: String?
-    }
-
-    private let path: String
-    private let fileSystem: any FileSystem
+    let path: String
+    let fileSystem: any FileSystem
+    private let identity: StateIdentity
     private let lock: any FileLock
-    private let users: Locked<[User]>
+    private let users: Locked<[StateUser]>
 
     /// Takes possession of a directory.
     ///
     /// - Parameters:
     ///   - path: The directory; it is made if it is missing.
+    ///   - identity: What its states must belong to.
     ///   - fileSystem: How to reach it.
     /// - Throws: ``Failure``; then nothing was changed.
-    package init(path: String, fileSystem: any FileSystem) throws {
+    package init(path: String, identity: StateIdentity, fileSystem: any FileSystem) throws {
         self.path = path
+        self.identity = identity
         self.fileSystem = fileSystem
         do {
             try fileSystem.createDirectory(at: path)
@@ -44,51 +46,10 @@ package final class StateDirectory: Sendable {
             throw Failure(error, in: path)
         }
         do {
-            users = Locked(try Self.readUsers(path, fileSystem))
+            users = Locked(try UserIndex.read(from: path, fileSystem))
         } catch {
             lock.release()
             throw error
-        }
-    }
-
-    /// The user who was confirmed last; `nil` if nobody ever was.
-    package var lastUser: String? { users.withLock { $0.first?.name } }
-
-    /// Opens the state of the user who was confirmed last, or the one that nobody has claimed yet.
-    ///
-    /// - Returns: The store and the state.
-    /// - Throws: ``Failure``.
-    package func openLast() throws -> JSONStateStore.Opened {
-        let number = users.withLock { users -> Int64 in
-            if users.isEmpty { users = [User(number: 1, name: nil)] }
-            return users.first?.number ?? 1
-        }
-        let directory = path.appending(path: "users").appending(path: String(number))
-        do {
-            return try JSONStateStore.open(directory: directory, fileSystem: fileSystem)
-        } catch {
-            throw Failure(error, in: directory)
-        }
-    }
-
-    /// Gives the state that is open to the first user who was confirmed, whole and in one step.
-    ///
-    /// - Parameter name: The user record name.
-    /// - Throws: ``Failure`` if it could not be stored.
-    package func claim(for name: String) throws {
-        try users.withLock { users in
-            var claimed = users
-            guard claimed.first?.name == nil, !claimed.isEmpty else { return }
-            claimed[0].name = name
-            do {
-                try fileSystem.writeAtomically(
-                    Self.bytes(of: claimed),
-                    to: path.appending(path: "users.json")
-                )
-            } catch {
-                throw Failure.unreadable("\(error)")
-            }
-            users = claimed
         }
     }
 
@@ -97,85 +58,172 @@ package final class StateDirectory: Sendable {
         lock.release()
     }
 
-    // MARK: users.json
+    // MARK: Opening
 
-    private static func bytes(of users: [User]) -> [UInt8] {
-        var json = JSONWriter(reserving: 256)
-        json.beginObject()
-        json.key("format")
-        json.string("codablesync-users")
-        json.key("version")
-        json.int(1)
-        json.key("users")
-        json.beginArray()
-        for user in users {
-            json.beginObject()
-            json.key("directory")
-            json.int(user.number)
-            if let name = user.name {
-                json.key("name")
-                json.string(name)
-            }
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
-        return json.bytes + [UInt8(ascii: "\n")]
+    /// Opens the state of the user who was here last, or the one that nobody has claimed yet.
+    ///
+    /// - Returns: The store and the state.
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
+    package func openLast() throws -> JSONStateStore.Opened {
+        let isIndexMissing = users.withLock { $0.isEmpty }
+        if isIndexMissing { try findUsers() }
+        let last = users.withLock { $0.first } ?? StateUser(number: 1)
+        let opened = try open(last)
+        learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
+        if isIndexMissing, opened.state.summary.user != nil { writeIndex() }
+        guard opened.state.summary.user == nil, let name = last.name else { return opened }
+        return try claimed(opened, by: name)
     }
 
-    private static func readUsers(_ path: String, _ fileSystem: any FileSystem) throws -> [User] {
-        let file = path.appending(path: "users.json")
+    /// Opens the state of a user, or makes it; the user who was here last stays so until ``commit(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The user record name.
+    ///   - former: The state that is open, if one is, with whoever owns it by now.
+    /// - Returns: The store and the state, which belongs to that user.
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
+    package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
+        if let former { learn(former) }
+        while true {
+            let user = users.withLock { users in
+                users.first { $0.name == name && $0.number != former?.number }
+                    ?? users.first { $0.name == nil && $0.number != former?.number }
+                    ?? StateUser(number: (users.map(\.number).max() ?? 0) + 1, name: name)
+            }
+            let opened = try open(user)
+            // The journal knows whose it is; the index may have been lost, or come from a backup.
+            guard let owner = opened.state.summary.user, owner != name else {
+                let isTheirs = opened.state.summary.user != nil && opened.state.summary.signOut == nil
+                return isTheirs ? opened : try claimed(opened, by: name)
+            }
+            opened.store.close()
+            learn(StateUser(number: user.number, name: owner))
+        }
+    }
+
+    /// Makes a user the one who was here last: one file, replaced in one step.
+    ///
+    /// - Parameters:
+    ///   - name: The user record name.
+    ///   - number: The number of the user's directory.
+    /// - Throws: ``Failure`` if it could not be stored.
+    package func commit(_ name: String, number: Int64) throws {
+        try users.withLock { users in
+            let others = users.filter { $0.number != number }
+            let committed = [StateUser(number: number, name: name)] + others
+            do {
+                try UserIndex.write(committed, to: path, fileSystem)
+            } catch {
+                throw Failure.unreadable("\(error)")
+            }
+            users = committed
+        }
+    }
+
+    /// A second witness of whose the directories are, should a journal be damaged.
+    private func writeIndex() {
         do {
-            guard try fileSystem.status(of: file) != nil else { return [] }
-            var json = JSONReader(try fileSystem.readFile(file))
-            return try read(&json, file)
-        } catch let error as FileError {
+            try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
+        } catch {
+            // The journals say the same, and the next opening tries again.
+        }
+    }
+
+    /// Notes whose a directory is.
+    private func learn(_ user: StateUser) {
+        users.withLock { users in
+            if let index = users.firstIndex(where: { $0.number == user.number }) {
+                users[index] = user
+            } else {
+                users.append(user)
+            }
+        }
+    }
+
+    /// Without an index: the directories themselves, that which fetched last first.
+    private func findUsers() throws {
+        let numbers = try numbersOnDisk()
+        guard numbers.count > 1 else {
+            users.withLock { $0 = numbers.map { StateUser(number: $0) } }
+            return
+        }
+        var failure: (any Error)?
+        let found = numbers.map { number -> (user: StateUser, lastFetch: Date?) in
+            do {
+                let opened = try open(StateUser(number: number))
+                defer { opened.store.close() }
+                let summary = opened.state.summary
+                return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
+            } catch {
+                // Nobody else is held up by it, and nobody gets it.
+                failure = error
+                return (StateUser(number: number), nil)
+            }
+        }
+        if let failure, found.allSatisfy({ $0.lastFetch == nil }) { throw failure }
+        let sorted = found.sorted { first, second in
+            guard let date = first.lastFetch else { return false }
+            return second.lastFetch.map { date > $0 } ?? true
+        }
+        users.withLock { $0 = sorted.map(\.user) }
+    }
+
+    private func numbersOnDisk() throws -> [Int64] {
+        do {
+            let directory = path.appending(path: "users")
+            guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
+            return try fileSystem.contents(ofDirectory: directory).compactMap { Int64($0) }
+                .filter((1..<Int64.max).contains)
+                .sorted()
+        } catch {
             throw Failure.unreadable(error.message)
-        } catch let error as JSONError {
-            throw damaged(file, "\(error)")
         }
     }
 
-    private static func read(_ json: inout JSONReader, _ file: String) throws -> [User] {
-        var users: [User]?
-        try json.beginObject()
-        while let key = try json.nextKey() {
-            switch key {
-            case "version":
-                let version = try json.int()
-                if version > 1 {
-                    throw Failure.tooNew("\"\(file.shortenedForMessage)\" has format version \(version)")
-                }
-            case "users":
-                users = []
-                try json.beginArray()
-                while try json.nextElement() { users?.append(try readUser(&json)) }
-            default: try json.skipValue()
+    // MARK: One user's state
+
+    private func open(_ user: StateUser) throws -> JSONStateStore.Opened {
+        let directory = path.appending(path: "users").appending(path: String(user.number))
+        var opened = try open(directory)
+        opened.number = user.number
+        do {
+            if let difference = opened.state.summary.identity?.difference(from: identity) {
+                throw Failure.foreign("\"\(path.shortenedForMessage)\" \(difference)")
             }
+            if opened.state.summary.identity == nil { try opened.append([.made(for: identity)]) }
+        } catch {
+            opened.store.close()
+            throw error
         }
-        try json.end()
-        // A directory that nobody or two of them own could be opened for the wrong one.
-        guard let users, users.allSatisfy({ $0.number > 0 }), Set(users.map(\.number)).count == users.count
-        else { throw damaged(file, "it does not say whose the directories are") }
-        return users
+        return opened
     }
 
-    private static func readUser(_ json: inout JSONReader) throws -> User {
-        var user = User(number: 0, name: nil)
-        try json.beginObject()
-        while let key = try json.nextKey() {
-            switch key {
-            case "directory": user.number = try json.int()
-            case "name": user.name = try json.string()
-            default: try json.skipValue()
-            }
+    private func claimed(_ opened: JSONStateStore.Opened, by name: String) throws -> JSONStateStore.Opened {
+        var opened = opened
+        do {
+            try opened.append([.claimed(by: name)])
+        } catch {
+            opened.store.close()
+            throw error
         }
-        return user
+        return opened
     }
 
-    private static func damaged(_ file: String, _ reason: String) -> Failure {
-        .unreadable(
-            "\"\(file.shortenedForMessage)\": \(reason). Move the file away to start without its users."
-        )
+    private func open(_ directory: String) throws -> JSONStateStore.Opened {
+        do {
+            return try JSONStateStore.open(directory: directory, fileSystem: fileSystem)
+        } catch {
+            throw Failure(error, in: directory)
+        }
+    }
+}
+
+extension JSONStateStore.Opened {
+    /// Stores facts, and makes them part of what was opened.
+    ///
+    /// - Throws: ``JournalFailure``; then nothing has changed.
+    fileprivate mutating func append(_ entries: [JournalEntry]) throws {
+        try store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
+        for entry in entries { state.apply(entry) }
     }
 }

@@ -30,6 +30,11 @@ package protocol StateStore: Sendable {
     /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
     func compactIfDue()
 
+    /// Makes the files smaller now, so that what was removed is no longer in them.
+    ///
+    /// - Returns: Whether it was done; if not, it can be tried again, and is at the next opening.
+    func removeTraces() -> Bool
+
     /// Lets go of the files.
     func close()
 }

@@ -9,6 +9,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         /// Any first use: the engine opens and starts by itself.
         case wake
         case next(StreamID)
+        /// A stream waits whose request may not have been served.
+        case repeated(StreamID)
         case ended(StreamID)
     }
 
@@ -84,7 +86,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.
     func repeatRequests() {
         let asked = state.withLock { $0.streams.filter(\.value.isAsked).keys.sorted() }
-        for id in asked { requests.yield(.next(id)) }
+        for id in asked { requests.yield(.repeated(id)) }
     }
 
     /// Hands an element to the stream; `false` if nobody waits for it any more.

@@ -69,6 +69,20 @@ final class EngineResources: Sendable {
         }?.cancel()
     }
 
+    /// Gives up what was asked for, and waited for, on behalf of a former user.
+    func endRequests() {
+        let (tasks, timers) = state.withLock { state in
+            let tasks = state.requests.values.compactMap { state.tasks[$0] }
+            defer {
+                state.requests = [:]
+                state.timers = [:]
+            }
+            return (tasks, Array(state.timers.values))
+        }
+        for task in tasks { task.cancel() }
+        for timer in timers { timer.task.cancel() }
+    }
+
     /// Runs work at a time; the former timer of the same name is cancelled.
     func setTimer(
         _ timer: SyncTimer,

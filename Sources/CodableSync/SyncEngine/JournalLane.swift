@@ -15,28 +15,32 @@ final class JournalLane: Sendable {
         var waiting: [JournalBatch] = []
         var isRunning = false
         var isClosed = false
+        /// Records were removed, and are still in the files.
+        var mustRemoveTraces = false
+        /// Why records could not be removed, if they could not.
+        var failure: JournalFailure?
     }
 
     private let state = Locked(State())
     private let store: any StateStore
     private let queue = DispatchQueue(label: "CodableSync.journal")
     private let outcomes: AsyncStream<Outcome>.Continuation
-    private let didClose: @Sendable () -> Void
+    private let directory: StateDirectory
 
     /// Makes a lane.
     ///
     /// - Parameters:
     ///   - store: Where the journal is.
     ///   - outcomes: Is told what became of each batch, in order.
-    ///   - didClose: Called once the files are closed.
+    ///   - directory: The engine's directory, let go of once the files are closed.
     init(
         store: any StateStore,
         outcomes: AsyncStream<Outcome>.Continuation,
-        didClose: @escaping @Sendable () -> Void
+        directory: StateDirectory
     ) {
         self.store = store
         self.outcomes = outcomes
-        self.didClose = didClose
+        self.directory = directory
     }
 
     func append(_ batch: JournalBatch) {
@@ -68,15 +72,40 @@ final class JournalLane: Sendable {
             for batch in batches {
                 outcomes.yield(Outcome(batch: batch.batch, failure: failure))
             }
-            store.compactIfDue()
+            let mustRemoveTraces = state.withLock { state -> Bool in
+                guard batches.contains(where: \.removesRecords) else { return state.mustRemoveTraces }
+                state.failure = failure
+                if failure == nil { state.mustRemoveTraces = true }
+                return state.mustRemoveTraces
+            }
+            if mustRemoveTraces { removeTraces() } else { store.compactIfDue() }
+        }
+    }
+
+    /// The records of a user who has signed out leave the files at once; what fails is tried again.
+    private func removeTraces() {
+        if store.removeTraces() { state.withLock { $0.mustRemoveTraces = false } }
+    }
+
+    /// Waits until everything that was handed in is written.
+    ///
+    /// - Returns: Why records could not be removed that were to be, if they could not.
+    func settle() async -> JournalFailure? {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                run()
+                continuation.resume(returning: state.withLock { $0.failure })
+            }
         }
     }
 
     /// Writes what has gathered, then lets go of the files.
-    func close() async {
+    ///
+    /// - Parameter keepsDirectory: Whether the engine goes on in its directory, with another user's state.
+    func close(keepsDirectory: Bool = false) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                closeOnQueue()
+                closeOnQueue(keepsDirectory: keepsDirectory)
                 continuation.resume()
             }
         }
@@ -84,15 +113,15 @@ final class JournalLane: Sendable {
 
     /// The same for an engine that is released: once it is gone, its directory is free.
     func closeAndWait() {
-        queue.sync { closeOnQueue() }
+        queue.sync { closeOnQueue(keepsDirectory: false) }
     }
 
-    private func closeOnQueue() {
+    private func closeOnQueue(keepsDirectory: Bool) {
         if isClosed { return }
         run()
         store.close()
         outcomes.finish()
-        didClose()
+        if !keepsDirectory { directory.release() }
     }
 
     /// Whether this is not the first to close.
@@ -106,5 +135,12 @@ final class JournalLane: Sendable {
     /// Reads contents, beside the actor's thread.
     func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
         try store.load(handles)
+    }
+}
+
+extension JournalBatch {
+    /// Whether it takes records out of the state that must not stay in the files.
+    fileprivate var removesRecords: Bool {
+        entries.contains { if case .signedOut(removing: true) = $0 { true } else { false } }
     }
 }

@@ -8,12 +8,14 @@ struct OpenedState: Sendable {
     var directory: StateDirectory
     var state: SyncState
     var nextHandle: UInt64
-    var user: String?
+    /// The number of the user's directory.
+    var number: Int64
     /// The path, for people; `nil` in memory.
     var path: String?
     /// What had to be recovered, in words.
     var recovered: [String]
 
+    /// Lets go of everything.
     func close() {
         store.close()
         directory.release()
@@ -25,8 +27,21 @@ struct StateLocation: Sendable {
     private let path: String
     private let isInMemory: Bool
     private let fileSystem: any FileSystem
+    private let identity: StateIdentity
 
-    init(database: any CloudDatabase, configuration: SyncConfiguration, zoneID: ZoneID) {
+    init(
+        database: any CloudDatabase,
+        configuration: SyncConfiguration,
+        zoneID: ZoneID,
+        recordType: String
+    ) {
+        identity = StateIdentity(
+            cloud: database.identifier,
+            scope: database.scope.rawValue,
+            container: configuration.containerIdentifier,
+            zone: zoneID.zoneName,
+            recordType: recordType
+        )
         switch configuration.storage {
         case .directory(let url):
             path = url.path
@@ -73,36 +88,41 @@ struct StateLocation: Sendable {
         return name.prefix(96) + "%~" + String(StableHash.of(part), radix: 16)
     }
 
-    /// Opens the state, on a thread that may wait for the disk.
+    /// Opens the state of the last known user, on a thread that may wait for the disk.
     func open(at now: Moment) async throws -> OpenedState {
+        try await besideTheActor { try openLast(at: now) }
+    }
+
+    /// Opens the state of another user in the same directory; the last known user is still the former one.
+    func open(
+        for user: String,
+        in directory: StateDirectory,
+        leaving former: StateUser,
+        at now: Moment
+    ) async throws -> OpenedState {
+        try await besideTheActor {
+            try prepare(try directory.open(for: user, leaving: former), directory, now)
+        }
+    }
+
+    /// Makes the user of a state the last known one: the commit of a switch.
+    func commit(_ opened: OpenedState, to user: String) async throws {
+        try await besideTheActor { try opened.directory.commit(user, number: opened.number) }
+    }
+
+    private func besideTheActor<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try openNow(at: now) })
+                continuation.resume(with: Result { try Self.translatingFailures(work) })
             }
         }
     }
 
-    private func openNow(at now: Moment) throws -> OpenedState {
+    private static func translatingFailures<Value>(_ work: () throws -> Value) throws -> Value {
         do {
-            let directory = try StateDirectory(path: path, fileSystem: fileSystem)
-            do {
-                let opened = try directory.openLast()
-                var state = opened.state
-                let recovered = try recover(opened, &state, now)
-                return OpenedState(
-                    store: opened.store,
-                    directory: directory,
-                    state: state,
-                    nextHandle: opened.nextHandle,
-                    user: directory.lastUser,
-                    path: isInMemory ? nil : path,
-                    recovered: recovered
-                )
-            } catch {
-                directory.release()
-                if error is JournalFailure { throw error }
-                throw StateDirectory.Failure(error, in: path)
-            }
+            return try work()
         } catch StateDirectory.Failure.inUse(let owner) {
             throw SyncError.stateInUse(by: owner)
         } catch StateDirectory.Failure.full(let detail) {
@@ -111,10 +131,46 @@ struct StateLocation: Sendable {
             throw SyncError.stateTooNew(detail)
         } catch StateDirectory.Failure.unreadable(let detail) {
             throw SyncError.stateUnreadable(detail)
-        } catch JournalFailure.storageFull(let detail) {
-            throw SyncError.storageFull(detail)
-        } catch JournalFailure.unreadable(let detail) {
-            throw SyncError.stateUnreadable(detail)
+        } catch StateDirectory.Failure.foreign(let detail) {
+            throw SyncError.configuration("storage: \(detail)")
+        } catch let failure as JournalFailure {
+            throw failure.syncError
+        }
+    }
+
+    private func openLast(at now: Moment) throws -> OpenedState {
+        let directory = try StateDirectory(path: path, identity: identity, fileSystem: fileSystem)
+        do {
+            return try prepare(try directory.openLast(), directory, now)
+        } catch {
+            directory.release()
+            throw error
+        }
+    }
+
+    private func prepare(
+        _ opened: JSONStateStore.Opened,
+        _ directory: StateDirectory,
+        _ now: Moment
+    ) throws -> OpenedState {
+        do {
+            var state = opened.state
+            let recovered = try recover(opened, &state, now)
+            // Records of a user who has signed out, which a crash or a full disk has left in the files.
+            if state.summary.holdsRemoved { _ = opened.store.removeTraces() }
+            return OpenedState(
+                store: opened.store,
+                directory: directory,
+                state: state,
+                nextHandle: opened.nextHandle,
+                number: opened.number,
+                path: isInMemory ? nil : path,
+                recovered: recovered
+            )
+        } catch {
+            opened.store.close()
+            if error is JournalFailure { throw error }
+            throw StateDirectory.Failure(error, in: directory.path)
         }
     }
 }

@@ -29,6 +29,16 @@ public struct SyncConfiguration: Sendable {
         case saveDatesOnly
     }
 
+    /// What becomes of this device's records when their user signs out, or another one signs in.
+    public enum OnSignOut: Hashable, Sendable {
+        /// They stay under their user: reads go on to show them until another user signs in, and all is as it was when
+        /// the user returns.
+        case keep
+        /// Those that the cloud has confirmed are removed, from the files too; edits that it does not have stay under
+        /// their user, with what they must be merged with. When the user returns, everything is fetched in full.
+        case remove
+    }
+
     /// Where the engine's state is kept.
     public var storage = Storage.automatic
     /// What `upload` and `delete` wait for.
@@ -57,6 +67,11 @@ public struct SyncConfiguration: Sendable {
     public var fetchPageSize: Int?
     /// Whether changes that nobody takes are kept for a later stream.
     public var keepsUndelivered = true
+    /// What becomes of this device's records when their user signs out, or another one signs in.
+    ///
+    /// No `.deleted` is delivered for what is removed: it is in the cloud as before. The event
+    /// ``SyncEvent/accountChanged(from:to:)`` tells the app to read ``SyncEngine/allModels()`` anew.
+    public var onSignOut = OnSignOut.keep
     /// Called for every event, from any thread; must be quick.
     public var logHandler: (@Sendable (SyncEvent) -> Void)?
     /// Where the engine gets its time from.

@@ -18,6 +18,7 @@ extension SyncEngine {
         staged = contents
         for action in actions { perform(action) }
         staged = [:]
+        if !unserved.isEmpty { serveAgain() }
     }
 
     /// A handle that was never used, for contents that are new.
@@ -29,6 +30,7 @@ extension SyncEngine {
     private func perform(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
+        case .switchUser(let user): switchUser(to: user)
         case .checkAccount(let request): checkAccount(request)
         case .saveZone(let request, let replacing): saveZone(request, replacing: replacing)
         case .subscribe(let request): subscribe(request)
@@ -63,15 +65,22 @@ extension SyncEngine {
     }
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {
+        let session = session
         resources.setTimer(timer, at: instant, on: clock) { [weak self] in
-            await self?.fire(timer)
+            await self?.fire(timer, session)
         }
     }
 
-    private func fire(_ timer: SyncTimer) {
+    private func fire(_ timer: SyncTimer, _ session: Int) {
+        guard session == self.session else { return }
         process(.timerFired(timer))
         // Whatever the request still brings comes too late.
         if case .deadline(let request) = timer { resources.cancel(request) }
+    }
+
+    /// Tells of what happened with a state, unless it is a former user's by now.
+    func emit(_ event: SyncEvent, _ session: Int) {
+        if session == self.session { emit(event) }
     }
 
     func emit(_ event: SyncEvent) {

@@ -7,13 +7,21 @@ extension SyncEngine {
     func deliver(_ stream: StreamID, _ items: [DeliveryItem]) {
         let coding = coding
         let journal = journal
-        let hub = hub
+        let session = session
         resources.run { [weak self] in
             let element = Element(items, coding, journal)
-            await self?.report(element, of: stream)
-            // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
-            if let change = element.change { _ = hub.resume(stream, with: change) }
+            await self?.hand(element, to: stream, session)
         }
+    }
+
+    private func hand(_ element: Element, to stream: StreamID, _ session: Int) {
+        guard session == self.session else {
+            // It is a former user's, and comes again when that user does; the stream still waits.
+            return process(.undecodable(stream, [], isEmpty: true))
+        }
+        report(element, of: stream)
+        // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
+        if let change = element.change { _ = hub.resume(stream, with: change) }
     }
 
     private func report(_ element: Element, of stream: StreamID) {
@@ -72,6 +80,7 @@ extension SyncEngine {
     func reconcile(_ items: [ReconcileItem]) {
         let reconciler = Reconciler(coding: coding)
         let journal = journal
+        let session = session
         resources.run { [weak self] in
             var results: [ReconciledContents] = []
             var failure: (any Error)?
@@ -87,8 +96,11 @@ extension SyncEngine {
                     failure = error
                 }
             }
-            await self?.take(results)
-            if let failure { await self?.emit(.stateUnwritable("A conflict cannot be read: \(failure)")) }
+            let (decided, unread) = (results, failure)
+            await self?.finish(session) { engine in
+                engine.take(decided)
+                if let unread { engine.emit(.stateUnwritable("A conflict cannot be read: \(unread)")) }
+            }
         }
     }
 

@@ -4,38 +4,60 @@ import RecordCoding
 
 /// From the first call to the state, and back to nothing.
 extension SyncEngine {
-    /// Opens the state if it is not open yet; concurrent callers share one opening.
-    func ready() async throws {
-        switch phase {
-        case .open: return
-        case .closed: throw SyncError.closed
-        case .opening(let task): try await task.value
-        case .new:
-            let task = Task { try await open() }
-            phase = .opening(task)
-            do {
-                try await task.value
-            } catch {
-                // The cause may pass: the next call tries again.
-                if case .opening = phase { phase = .new }
-                throw error
+    /// Opens the state of the user who is here, if it is not open yet; concurrent callers share one opening.
+    ///
+    /// - Parameter isForSync: Whether the call will look the user up itself.
+    /// - Throws: ``SyncError``: why the state cannot be used; the next call tries again.
+    func ready(isForSync: Bool = false) async throws {
+        while true {
+            switch phase {
+            case .closed: throw SyncError.closed
+            case .new: phase = .opening(Task { try await openFirst() })
+            case .opening(let task), .switching(let task): try await task.value
+            case .open:
+                guard !isForSync, machine?.isForAnotherUser == true else { return }
+                // Their state could not be opened; the cause may have passed.
+                process(.switchWanted)
+                guard case .switching = phase else { return }
             }
+        }
+    }
+
+    var location: StateLocation {
+        StateLocation(
+            database: database,
+            configuration: configuration,
+            zoneID: zoneID,
+            recordType: Model.recordType
+        )
+    }
+
+    private func openFirst() async throws {
+        do {
+            try await open()
+        } catch {
+            registration = nil
+            // The cause may pass: the next call tries again.
+            if case .opening = phase { phase = .new }
+            throw error
         }
     }
 
     private func open() async throws {
         try configuration.check(for: Model.self, in: zoneID, on: database)
-        let location = StateLocation(
-            database: database,
-            configuration: configuration,
-            zoneID: zoneID
-        )
+        registration = try ModelRegistry.shared.enter(Model.self, zoneID, of: database)
         let opened = try await location.open(at: now)
         if case .closed = phase {
             opened.close()
             throw SyncError.closed
         }
-        adopt(opened)
+        adopt(
+            opened,
+            SyncStateMachine(state: opened.state, configuration: machineConfiguration(), at: now)
+        )
+        listen()
+        // Streams whose requests came while the state could not be opened are served now.
+        hub.repeatRequests()
         if isStopWanted {
             process(.stop)
         } else if configuration.automaticallySyncs {
@@ -43,35 +65,33 @@ extension SyncEngine {
         }
     }
 
-    private func adopt(_ opened: OpenedState) {
+    /// Goes on with a state that was opened.
+    func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
-        let journal = JournalLane(store: opened.store, outcomes: continuation) {
-            opened.directory.release()
-        }
+        let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
+        session += 1
         self.journal = journal
         resources.keep(journal)
         nextHandle = opened.nextHandle
+        directory = opened.directory
+        stateNumber = opened.number
         stateDirectory = opened.path
-        claim = { try opened.directory.claim(for: $0) }
-        machine = SyncStateMachine(
-            state: opened.state,
-            configuration: machineConfiguration(user: opened.user),
-            at: now
-        )
+        self.machine = machine
         phase = .open
         outcomeTask = Task { [weak self] in
             for await outcome in outcomes { await self?.take(outcome) }
         }
+        for message in opened.recovered { emit(.stateRecovered(message)) }
+    }
+
+    private func listen() {
         let signals = database.signals
         resources.run { [weak self] in
             for await signal in signals { await self?.take(signal) }
         }
-        for message in opened.recovered { emit(.stateRecovered(message)) }
-        // Streams whose requests came while the state could not be opened are served now.
-        hub.repeatRequests()
     }
 
-    private func machineConfiguration(user: String?) -> MachineConfiguration {
+    private func machineConfiguration() -> MachineConfiguration {
         var machine = MachineConfiguration()
         machine.automaticallySyncs = configuration.automaticallySyncs
         machine.maximumItems = database.limits.maximumItems
@@ -80,7 +100,7 @@ extension SyncEngine {
         machine.pollInterval = configuration.pollInterval
         machine.requestDeadline = configuration.requestDeadline
         machine.seed = configuration.seed ?? UInt64.random(in: .min ... .max)
-        machine.userRecordName = user
+        machine.removesOnSignOut = configuration.onSignOut == .remove
         return machine
     }
 
@@ -103,6 +123,7 @@ extension SyncEngine {
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
         if case .ended(let stream) = request {
+            unserved.removeAll { $0 == stream }
             process(.streamEnded(stream))
             return
         }
@@ -110,15 +131,29 @@ extension SyncEngine {
             try await ready()
         } catch SyncError.closed {
             return
-        } catch let error as SyncError {
-            // Nobody called who could be told; the event says it, and a call will throw it.
-            emit(.stateUnwritable(error.description))
-            return
         } catch {
-            emit(.stateUnwritable("\(error)"))
+            // Nobody called who could be told; the event says it, and a call will throw it.
+            emit(.stateUnwritable((error as? SyncError)?.description ?? "\(error)"))
+            if machine != nil, case .next(let stream) = request { unserved.append(stream) }
             return
         }
-        if case .next(let stream) = request, hub.isAsked(stream) { process(.streamRequested(stream)) }
+        switch request {
+        case .next(let stream):
+            process(.streamRequested(stream))
+        case .repeated(let stream):
+            // One that the machine knows is being served: to ask for it again would accept what is on its way.
+            let isKnown = machine?.streams.contains { $0.id == stream } == true
+            if !isKnown, hub.isAsked(stream) { process(.streamRequested(stream)) }
+        case .wake, .ended: break
+        }
+    }
+
+    /// Streams that could not be served are, once there is a state to serve them from.
+    func serveAgain() {
+        guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
+        let streams = unserved
+        unserved = []
+        for stream in streams where hub.isAsked(stream) { process(.streamRequested(stream)) }
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
@@ -144,7 +179,10 @@ extension SyncEngine {
     }
 
     private func end(_ opening: Phase) async {
-        if case .opening(let task) = opening { _ = await task.result }
+        switch opening {
+        case .opening(let task), .switching(let task): _ = await task.result
+        case .new, .open, .closed: break
+        }
         // What is under way to the disk is stored, and its callers are told so.
         await journal?.close()
         await outcomeTask?.value
@@ -152,6 +190,8 @@ extension SyncEngine {
         resources.endAll()
         journal = nil
         machine = nil
+        directory = nil
+        registration = nil
         for call in calls.values { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped

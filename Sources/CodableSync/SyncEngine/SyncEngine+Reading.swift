@@ -19,10 +19,11 @@ extension SyncEngine {
     /// - Returns: The models.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func models(named names: [String]) async throws -> [Model] {
-        try await ready()
-        let shown = try shownContents(of: names)
-        process(.read(names))
-        return try await models(of: shown)
+        try await inOneSession {
+            let shown = try shownContents(of: names)
+            process(.read(names))
+            return try await models(of: shown)
+        }
     }
 
     /// Reads all models, in the order of their record names.
@@ -30,11 +31,12 @@ extension SyncEngine {
     /// - Returns: The models; such as cannot be decoded are left out, and reported by an event of their stream.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func allModels() async throws -> [Model] {
-        try await ready()
-        guard let names = machine?.state.sortedNames else { throw SyncError.closed }
-        let shown = try shownContents(of: names)
-        process(.read(names))
-        return try await models(of: shown)
+        try await inOneSession {
+            guard let names = machine?.state.sortedNames else { throw SyncError.closed }
+            let shown = try shownContents(of: names)
+            process(.read(names))
+            return try await models(of: shown)
+        }
     }
 
     /// The changes that the server has not confirmed, parked ones included.
@@ -42,7 +44,10 @@ extension SyncEngine {
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func pendingChanges() async throws -> [PendingChange<Model>] {
-        try await ready()
+        try await inOneSession { try await pendingChangesNow() }
+    }
+
+    private func pendingChangesNow() async throws -> [PendingChange<Model>] {
         guard let machine else { throw SyncError.closed }
         // Collected before anything is awaited: a copy of the state that is kept would make every change dear.
         let pending = machine.state.pendingNames.compactMap { name in
@@ -68,7 +73,10 @@ extension SyncEngine {
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func parkedChanges() async throws -> [ParkedChange<Model>] {
-        try await ready()
+        try await inOneSession { try await parkedChangesNow() }
+    }
+
+    private func parkedChangesNow() async throws -> [ParkedChange<Model>] {
         guard let machine else { throw SyncError.closed }
         let parked = machine.state.parkedQueue.names.compactMap { name in
             machine.state[name].map { (name: name, record: $0) }

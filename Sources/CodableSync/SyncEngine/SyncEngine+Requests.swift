@@ -11,43 +11,44 @@ extension SyncEngine {
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
         let database = database
+        let session = session
+        let generation = accountGeneration
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
+            guard database.accountGeneration == generation else {
+                await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                return
+            }
             do {
                 result = .success(try await request(database))
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
-            guard let self else { return }
-            await take(self, result)
+            await self?.finish(session) { take($0, result) }
         }
+    }
+
+    /// Takes what came of something that was begun with a state, unless that is a former user's by now.
+    ///
+    /// - Returns: Whether it was taken.
+    @discardableResult
+    func finish(_ session: Int, _ take: @Sendable (isolated SyncEngine) -> Void) -> Bool {
+        guard session == self.session else { return false }
+        take(self)
+        return true
     }
 
     // MARK: Account and zone
 
     func checkAccount(_ request: RequestID) {
+        accountGeneration = database.accountGeneration
         perform(request) { database -> CloudAccount in
             let status = try await database.accountStatus()
             let user = status == .available ? try await database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
         } then: { engine, result in
-            engine.takeAccount(request, result)
+            engine.process(.accountChecked(request, result))
         }
-    }
-
-    private func takeAccount(_ request: RequestID, _ result: Result<CloudAccount, CloudError>) {
-        var result = result
-        if case .success(let account) = result, let user = account.userRecordName {
-            do {
-                // The first user who is confirmed takes over what nobody has claimed.
-                try claim?(user)
-            } catch {
-                result = .failure(
-                    CloudError(.internalError, message: "The state could not be claimed: \(error)")
-                )
-            }
-        }
-        process(.accountChecked(request, result))
     }
 
     func saveZone(_ request: RequestID, replacing: Bool) {

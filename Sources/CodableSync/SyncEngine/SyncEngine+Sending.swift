@@ -6,11 +6,17 @@ extension SyncEngine {
         let outgoing = OutgoingRequest(items: items, zoneID: zoneID, recordType: Model.recordType)
         let journal = journal
         let database = database
+        let session = session
+        let generation = accountGeneration
         resources.run(request) { [weak self] in
             let result: Result<OutgoingRequest, CloudError>
             do {
                 var outgoing = outgoing
                 try outgoing.load(from: journal)
+                guard database.accountGeneration == generation else {
+                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                    return
+                }
                 if !outgoing.isEmpty {
                     outgoing.answer = try await database.modifyRecords(
                         saving: outgoing.saves,
@@ -25,7 +31,7 @@ extension SyncEngine {
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
-            await self?.takeSent(request, result)
+            await self?.finish(session) { $0.takeSent(request, result) }
         }
     }
 

@@ -62,7 +62,7 @@ extension SyncEngine {
 
     func sync(_ parts: SyncParts) async throws -> SyncSummary {
         try Task.checkCancellation()
-        try await ready()
+        try await ready(isForSync: true)
         // It may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1

@@ -41,8 +41,18 @@ public actor SyncEngine<Model: RecordCodable> {
     var nextHandle: UInt64 = 1
     /// Contents that came with what is being processed, before they are stored.
     var staged: [ContentHandle: Record] = [:]
-    /// Gives the open state to the first user who is confirmed.
-    var claim: (@Sendable (String) throws -> Void)?
+    /// Counts the states that were opened, so that what belongs to a former one is known by its number.
+    var session = 0
+    /// Where the states of all users are.
+    var directory: StateDirectory?
+    /// The number of the directory whose state is open.
+    var stateNumber: Int64 = 0
+    /// What the database said of its account when that was last looked up.
+    var accountGeneration = 0
+    /// Streams that asked while no state could be opened.
+    var unserved: [StreamID] = []
+    /// Keeps other models out of the zone.
+    var registration: ModelRegistry.Registration?
     var stateDirectory: String?
     var lastAccountStatus: AccountStatus?
     var currentStatus = SyncStatus.stopped
@@ -54,6 +64,8 @@ public actor SyncEngine<Model: RecordCodable> {
         case new
         case opening(Task<Void, any Error>)
         case open
+        /// Another user's state is being opened in the place of the present one.
+        case switching(Task<Void, any Error>)
         case closed
     }
 

@@ -186,6 +186,7 @@ class DeviceScenarios: EngineScenario {
         let calls = Calls.shared.count(Quiet.self)
         // A directory is looked at a few times a second: what was written before is signalled now.
         pass(.seconds(1))
+        for device in [phone, tablet] { await (device.database.base as? LocalDatabase)?.look() }
         let requests = try await restingRequests(phone, tablet)
         let bytes = disk.writtenBytes
         for hour in 1...24 {

@@ -219,7 +219,7 @@ private struct Holder: RecordCodable, Equatable, Identifiable {
 }
 
 /// Stand for two modules that know nothing of each other.
-private enum ModuleA {
+enum ModuleA {
     struct Thing: RecordCodable, Equatable, Identifiable {
         var id: String
         var size = 1
@@ -228,7 +228,7 @@ private enum ModuleA {
     }
 }
 
-private enum ModuleB {
+enum ModuleB {
     struct Thing: RecordCodable, Equatable, Identifiable {
         var id: String
         var weight = "heavy"

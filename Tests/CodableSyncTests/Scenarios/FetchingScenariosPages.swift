@@ -165,13 +165,15 @@ class FetchingScenariosPages: EngineScenario {
 
     /// FD-31.
     func testAFirstSyncOfTenThousandSurvivesBeingKilledAtAnyPage() async throws {
+        // A directory flushes every request that fills it, so it has a smaller crowd.
+        let (count, mostPages) = isOnDirectory ? (3000, 2) : (10_000, 6)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
-        try await fill(phone.database, 10_000)
+        try await fill(phone.database, count)
         var random = SplitMix64(seed: 31)
         for _ in 0..<3 {
             let gate = Gate()
-            let pages = Int.random(in: 1...6, using: &random)
+            let pages = Int.random(in: 1...mostPages, using: &random)
             for _ in 0..<pages { phone.database.plan(.fetch, .holdBefore(.opened)) }
             phone.database.plan(.fetch, .holdBefore(gate))
             let engine = phone.engine
@@ -183,12 +185,12 @@ class FetchingScenariosPages: EngineScenario {
             _ = await fetching.result
             let known = try await phone.engine.diagnostics().knownCount
             XCTAssertGreaterThan(known, 0)
-            XCTAssertLessThan(known, 10_000)
+            XCTAssertLessThan(known, count)
         }
         try await phone.engine.sync()
         let names = try await phone.drain().flatMap(\.names)
-        XCTAssertEqual(names.count, 10_000)
-        XCTAssertEqual(Set(names).count, 10_000)
+        XCTAssertEqual(names.count, count)
+        XCTAssertEqual(Set(names).count, count)
         try await assertEqualEverywhere(phone)
     }
 

@@ -5,18 +5,6 @@ import XCTest
 
 /// Scenarios, group L: start, stop, close and release, at any moment.
 class LifecycleScenarios: EngineScenario {
-    func makeRestingDevice(
-        configure: (inout SyncConfiguration) -> Void = { _ in }
-    ) async throws -> Device<Note> {
-        let phone = try makeDevice(Note.self) {
-            $0.automaticallySyncs = true
-            configure(&$0)
-        }
-        try await phone.engine.sync()
-        try await quiet(phone)
-        return phone
-    }
-
     // LC-01
     func testASecondStartDoesNothing() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
@@ -265,12 +253,6 @@ class LifecycleScenarios: EngineScenario {
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 10)
         XCTAssertEqual(phone.database.highestPeak, 1)
-    }
-
-    /// How many files this process has open, where the system tells.
-    private func openFiles() throws -> Int {
-        guard FileManager.default.fileExists(atPath: "/proc/self/fd") else { return 0 }
-        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
 }
 

@@ -32,7 +32,7 @@ class LifecycleScenariosRelease: EngineScenario {
 
             // At once: nobody waits for the request that may still be on its way.
             let next = SyncEngine<Note>(database: database, configuration: configuration)
-            let pending = try await next.pendingChanges().map(\.recordName)
+            let pending = try await whenFree { try await next.pendingChanges() }.map(\.recordName)
             if moment == .opening {
                 XCTAssertTrue(Set(["a"]).isSuperset(of: pending))
             } else {

@@ -77,7 +77,7 @@ final class MalformedRecordScenarios: EngineScenario {
         try await assertKept("int-in-list", ["list": [1]], says: "list[0]", "string", "int64")
     }
 
-    /// B3. The value itself stays out of the text: it is the user's.
+    // B3: the value itself stays out of the text, it is the user's.
     func testANumberThatTheTypeCannotHoldIsReportedAndTheRecordKept() async throws {
         try await assertKept("too-large", ["small": 300], says: "small", "UInt8", hiding: "300")
         try await assertKept("fraction", ["count": 1.5], says: "count", "Int", hiding: "1.5")

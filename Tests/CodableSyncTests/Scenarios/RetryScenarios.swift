@@ -5,19 +5,6 @@ import XCTest
 
 /// Scenarios, group H: what the server and the network order, an engine that works by itself obeys.
 class RetryScenarios: EngineScenario {
-    /// A device that syncs by itself, and has come to rest.
-    func makeRestingDevice(
-        configure: (inout SyncConfiguration) -> Void = { _ in }
-    ) async throws -> Device<Note> {
-        let phone = try makeDevice(Note.self) {
-            $0.automaticallySyncs = true
-            configure(&$0)
-        }
-        try await phone.engine.sync()
-        try await quiet(phone)
-        return phone
-    }
-
     func rateLimit(_ seconds: Int) -> ScriptedDatabase.Fault {
         .fail(CloudError(.requestRateLimited, retryAfter: .seconds(seconds)))
     }

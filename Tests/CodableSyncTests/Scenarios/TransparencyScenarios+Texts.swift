@@ -57,7 +57,10 @@ final class TransparencyScenariosTexts: EngineScenario {
         try await phone.engine.sync()
         try await serverSave("strange", ["id": "strange", "title": 7777, "note": .string(Self.secret)])
         try await phone.engine.fetchChanges()
-        _ = try await phone.drain(leaving: 1)
+        let changes = phone.engine.changes
+        let loop = Task { for await _ in changes {} }
+        try await eventually("it is met") { try await phone.engine.diagnostics().undecodable == ["strange"] }
+        loop.cancel()
         let events = phone.events.all
         let kinds = Set(events.map { "\($0)".prefix { $0 != "(" } })
         for kind in ["conflictResolved", "discarded", "editOfDeleted", "parked", "undecodable"] {

@@ -113,6 +113,37 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
+    /// A look-up that is too large, or refused for one of its records, must not be repeated as it is for ever.
+    func testALookUpThatIsRefusedIsHalvedDownToOne() {
+        let names = (0..<8).map { "N\($0)" }
+        for (code, isOneToBlame) in [(CloudError.Code.limitExceeded, false), (.invalidArguments, true)] {
+            var machine = machine
+            for (number, name) in names.enumerated() { machine.know(name, UInt64(number + 1)) }
+            machine.upload("N5", 100)
+            machine.run(.signal(.changes(in: nil)))
+            machine.answerFetch(failed: names, token: "f")
+            machine.answerSend { _ in .conflict(server: nil) }
+            XCTAssertEqual(machine.lookUpRequest?.names, names)
+            var known: Set<String> = []
+            var requests = 0
+            while let request = machine.lookUpRequest, requests < 40 {
+                requests += 1
+                let isRefused = isOneToBlame ? request.names.contains("N5") : request.names.count > 2
+                if isRefused {
+                    machine.run(.lookedUp(request.id, .failure(CloudError(code))))
+                } else {
+                    known.formUnion(request.names)
+                    let found = request.names.map { LookedUp(name: $0, result: .success(KnownVersion(50))) }
+                    machine.run(.lookedUp(request.id, .success(found)))
+                }
+            }
+            XCTAssertEqual(known, Set(names).subtracting(isOneToBlame ? ["N5"] : []), code.name)
+            XCTAssertEqual(machine.state["N5"]?.pending?.parked != nil, isOneToBlame, code.name)
+            XCTAssertLessThan(requests, 20, code.name)
+            XCTAssertEqual(machine.faults, [], code.name)
+        }
+    }
+
     /// Unknown codes: after eight tries the change is parked.
     func testUnknownCodeParksAfterEightTries() {
         machine.upload("A", 1)

@@ -79,6 +79,17 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
+    /// What the feed tells during a request that fails casts no doubt on a later one.
+    func testADeletionDuringASaveThatFailsDoubtsNoLaterSave() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(deletions: ["A"], token: "1")
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send A=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, [], "nothing is looked up")
+    }
+
     /// FD-06, N11.
     func testOlderVersionIsIgnored() {
         machine.fetch([.init("A", 5)], token: "1")

@@ -21,6 +21,8 @@ struct MachineHarness {
     private(set) var lookUpRequest: (id: RequestID, names: [String])?
     private(set) var setupRequest: RequestID?
     private(set) var conflicts: [ReconcileItem] = []
+    /// The user whose state the machine wants in the place of this one.
+    private(set) var switchTo: String?
     private(set) var timers: [SyncTimer: Duration] = [:]
     /// The batch that each call's changes are in.
     private var batches: [CallID: BatchID] = [:]
@@ -81,7 +83,22 @@ struct MachineHarness {
             }
             note(action)
         }
-        return actions
+        return answerRenewal(actions, after: input)
+    }
+
+    /// Whether the user is still the same is asked in between: yes.
+    private mutating func answerRenewal(_ actions: [SyncAction], after input: SyncInput) -> [SyncAction] {
+        switch input {
+        case .fetched, .sent, .lookedUp, .committed, .zoneSaved, .subscribed: break
+        default: return actions
+        }
+        guard let user = machine.userRecordName, let index = actions.firstIndex(where: \.isAccountCheck),
+            case .checkAccount(let request) = actions[index]
+        else { return actions }
+        var actions = actions
+        actions.remove(at: index)
+        let account = CloudAccount(status: .available, userRecordName: user)
+        return actions + feed(.accountChecked(request, .success(account)))
     }
 
     /// Takes one input in, and commits whatever comes of it.
@@ -213,6 +230,18 @@ struct MachineHarness {
         for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
     }
 
+    /// Another user's state takes the place of this one, as the shell does it.
+    @discardableResult
+    mutating func switchUser(state: SyncState, from former: String?) -> [SyncAction] {
+        commitAll()
+        machine = SyncStateMachine(goingOnFrom: machine, state: state, at: now)
+        for id in open.keys { close(id) }
+        switchTo = nil
+        conflicts = []
+        timers = [:]
+        return run(.switched(from: former))
+    }
+
     // MARK: The mechanical checks
 
     private mutating func end(_ input: SyncInput) {
@@ -272,6 +301,7 @@ struct MachineHarness {
             timers[timer] = nil
             if case .deadline(let id) = timer { close(id) }
         case .answer(let call, let answer): checkAnswer(call, answer)
+        case .switchUser(let user): switchTo = user
         case .emit, .emitLoading, .report, .reportAccount: break
         }
     }
@@ -288,4 +318,8 @@ struct MachineHarness {
         guard answer == .done, let batch = batches[call] else { return }
         if !committed.contains(batch) { faults.append("call \(call) is answered before it is stored") }
     }
+}
+
+extension SyncAction {
+    fileprivate var isAccountCheck: Bool { if case .checkAccount = self { true } else { false } }
 }

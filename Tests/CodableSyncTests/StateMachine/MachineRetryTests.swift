@@ -34,6 +34,45 @@ final class MachineRetryTests: MachineTestCase {
         }
     }
 
+    /// One answer with a full quota and an item that fails for another reason: each has a wait of its own.
+    func testAnItemThatWaitsEndsNoWaitForTheQuota() {
+        for isQuotaFirst in [true, false] {
+            var machine = machine
+            machine.upload("0", 1)
+            for name in ["A", "B"] { machine.upload(name, 2) }
+            machine.answerSend { _ in .saved(KnownVersion(10)) }
+            let begin = machine.now.monotonic
+            machine.answerSend { item in
+                let isFull = (item.name == "A") == isQuotaFirst
+                return .failed(CloudError(isFull ? .quotaExceeded : .zoneBusy))
+            }
+            var fired = 0
+            while machine.sendRequest == nil, fired < 3 {
+                machine.fireNext()
+                fired += 1
+            }
+            XCTAssertNotNil(machine.sendRequest)
+            XCTAssertEqual(machine.now.monotonic - begin, .seconds(600), "first: \(isQuotaFirst)")
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    /// An item that waits with the others is not held up by a later failure of the whole request.
+    func testAWaitOfTheLaneForgetsNoItemThatWaits() {
+        machine.upload("A", 1)
+        machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
+        machine.upload("B", 2)
+        machine.failSend(CloudError(.serviceUnavailable))
+        var sent: Set<String> = []
+        for _ in 0..<4 where machine.machine.state.sendQueue.count > 0 {
+            machine.fireNext()
+            sent.formUnion(machine.sendRequest?.items.map(\.name) ?? [])
+            saveAll(from: 10 + UInt64(sent.count))
+        }
+        XCTAssertEqual(sent, ["A", "B"])
+        XCTAssertEqual(machine.state.pendingCount, 0)
+    }
+
     func testServersWaitHoldsForFetchesAndForCallers() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
@@ -188,14 +227,18 @@ final class MachineRetryTests: MachineTestCase {
 
     /// I-39.
     func testOtherUserGetsNothing() {
-        var harness = MachineHarness { $0.userRecordName = "alice" }
+        var state = SyncState()
+        state.apply(.claimed(by: "alice"))
+        var harness = MachineHarness(state: state)
         harness.run(.start)
         harness.upload("A", 1)
         let bob = CloudAccount(status: .available, userRecordName: "bob")
         let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(bob)))
         XCTAssertEqual(actions.requests, [])
-        XCTAssertTrue(actions.events.contains(.accountChanged(from: "alice", to: "bob")))
-        harness.run(.signal(.accountChanged))
+        XCTAssertEqual(harness.switchTo, "bob")
+        XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, [])
+        harness.run(.switchFailed(.stateUnreadable("")))
+        XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, ["checkAccount"])
         harness.confirmAccount("alice")
         XCTAssertEqual(
             harness.run(.zoneSaved(harness.setupRequest ?? 0, nil)).requests,

@@ -217,7 +217,10 @@ final class MachineSendingTests: MachineTestCase {
         }
         XCTAssertEqual(events, 1)
         XCTAssertGreaterThanOrEqual(machine.now.monotonic - begin, .seconds(5 * 300))
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
+        machine.run(.sync(machine.newCall(), .send))
+        // So long after the last look-up the user is looked up again.
+        machine.confirmAccount()
+        XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["A"])
         saveAll(from: 10)
         XCTAssertEqual(machine.state.pendingCount, 0)
     }

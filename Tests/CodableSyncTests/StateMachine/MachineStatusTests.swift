@@ -42,10 +42,10 @@ final class MachineStatusTests: MachineTestCase {
         guard case .waiting(let date)? = machine.machine.reported else {
             return XCTFail("\(String(describing: machine.machine.reported))")
         }
-        let timer = try XCTUnwrap(machine.timers[.sendRetry])
+        let timer = try XCTUnwrap(machine.timers[.itemRetry])
         let left = (timer - machine.now.monotonic) / .seconds(1)
         XCTAssertEqual(date.timeIntervalSince(machine.now.wall), left, accuracy: 0.001)
-        machine.fireNext { $0 == .sendRetry }
+        machine.fireNext { $0 == .itemRetry }
         saveAll(from: 7)
         XCTAssertEqual(machine.machine.reported, .idle)
     }

@@ -89,6 +89,32 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 2)])
     }
 
+    /// A loop that edits what it has in its hands asks for more once that edit is saved.
+    func testWhatIsTakenLateHidesNoUploadThatWasSavedMeanwhile() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.read(["A"]))
+        machine.upload("A", 2)
+        saveAll(from: 10)
+        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", saved: 10)])
+        XCTAssertEqual(machine.state["A"]?.seen, 10)
+        // The next edit is made on this device's own, so it meets no conflict.
+        let edit = machine.upload("A", 11)
+        XCTAssertEqual(edit.conflicts, [])
+        XCTAssertEqual(edit.requests, ["send A=11@t10"])
+    }
+
+    func testADeletionThatIsTakenLateHidesNoUploadThatWasSavedMeanwhile() {
+        machine.know("A", 1)
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").delivered, [item(deleted: "A")])
+        machine.run(.read(["A"]))
+        machine.upload("A", 3)
+        saveAll(from: 10)
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.upload("A", 11).requests, ["send A=11@t10"])
+    }
+
     func testTwoStreamsBothGetEverythingAndBothMustAccept() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))

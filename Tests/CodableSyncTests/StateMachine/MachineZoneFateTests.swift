@@ -111,6 +111,22 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
     }
 
+    /// Z1: an error that nobody knows is tried eight times, and not for ever.
+    func testAFeedThatAnswersOnlyWithUnknownErrorsLeavesNoReason() {
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.zoneNotFound))
+        var actions: [SyncAction] = []
+        for attempt in 1...8 {
+            guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+            actions = machine.run(.databaseChanged(request, .failure(CloudError(.unknown("new")))))
+            XCTAssertEqual(actions.events.contains(.zoneLost(nil)), attempt == 8, "\(attempt)")
+            if attempt < 8 { XCTAssertEqual(machine.fireNext().requests, ["readDatabaseChanges"]) }
+        }
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
+        XCTAssertEqual(machine.machine.unknownFeedErrors, 0)
+    }
+
     /// Z1: the set-up's own requests meet it, too, and callers get the right answer.
     func testRequestsOfTheSetUpMeetTheLoss() {
         // A zone whose key was reset cannot be made before it is deleted.

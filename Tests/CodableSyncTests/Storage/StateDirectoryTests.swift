@@ -4,12 +4,22 @@ import XCTest
 
 @testable import CodableSync
 
-/// The engine's directory: its one owner, and whose the state is.
+/// The engine's directory: its one owner, and whose the states are.
 final class StateDirectoryTests: XCTestCase {
-    private let fileSystem = SimulatedFileSystem()
+    private var fileSystem = SimulatedFileSystem()
 
-    private func directory() throws -> StateDirectory {
-        try StateDirectory(path: "/d", fileSystem: fileSystem)
+    private func directory(
+        _ change: (inout StateIdentity) -> Void = { _ in }
+    ) throws -> StateDirectory {
+        var identity = StateIdentity(
+            cloud: "cloud-1",
+            scope: "private",
+            container: nil,
+            zone: "Z",
+            recordType: "T"
+        )
+        change(&identity)
+        return try StateDirectory(path: "/d", identity: identity, fileSystem: fileSystem)
     }
 
     /// I-08.
@@ -22,29 +32,131 @@ final class StateDirectoryTests: XCTestCase {
         try directory().release()
     }
 
-    func testUnclaimedStateIsClaimedOnceAndStaysClaimed() throws {
+    // MARK: Whose it is
+
+    func testUnclaimedStateIsOpenedUntilItIsClaimed() throws {
         let first = try directory()
-        XCTAssertNil(first.lastUser)
-        try put("A", 1, try first.openLast().store)
-        try first.claim(for: "alice")
-        XCTAssertEqual(first.lastUser, "alice")
-        try first.claim(for: "bob")
-        XCTAssertEqual(first.lastUser, "alice")
+        let opened = try first.openLast()
+        XCTAssertNil(opened.state.summary.user)
+        try put("A", 1, opened.store)
+        try opened.store.append([batch([.claimed(by: "alice")])])
         first.release()
-        let second = try directory()
-        XCTAssertEqual(second.lastUser, "alice")
-        XCTAssertEqual(try second.openLast().state.sortedNames, ["A"])
+        let second = try directory().openLast()
+        XCTAssertEqual(second.state.summary.user, "alice")
+        XCTAssertEqual(second.state.sortedNames, ["A"])
     }
 
-    func testClaimThatCannotBeStoredIsNotMade() throws {
+    func testAnotherUsersStateIsTheirsFromTheStartAndTheFormerOneStaysLastUntilTheCommit() throws {
         let first = try directory()
-        _ = try first.openLast()
-        fileSystem.fail(.create, code: ENOSPC)
-        XCTAssertThrowsError(try first.claim(for: "alice"))
-        XCTAssertNil(first.lastUser)
-        try first.claim(for: "bob")
-        XCTAssertEqual(first.lastUser, "bob")
+        try makeAlice(first)
+        let bob = try first.open(for: "bob", leaving: nil)
+        XCTAssertEqual(bob.state.summary.user, "bob")
+        XCTAssertEqual(bob.state.sortedNames, [])
+        first.release()
+        XCTAssertEqual(try lastUser(), "alice")
+
+        let second = try directory()
+        _ = try second.openLast()
+        try second.commit("bob", number: try second.open(for: "bob", leaving: nil).number)
+        second.release()
+        XCTAssertEqual(try lastUser(), "bob")
+        let third = try directory()
+        XCTAssertEqual(try third.open(for: "alice", leaving: nil).state.sortedNames, ["A"])
     }
+
+    func testSwitchThatCannotBeStoredIsNotMade() throws {
+        let first = try directory()
+        try makeAlice(first)
+        let bob = try first.open(for: "bob", leaving: nil)
+        fileSystem.fail(.create, code: ENOSPC)
+        XCTAssertThrowsError(try first.commit("bob", number: bob.number))
+        first.release()
+        XCTAssertEqual(try lastUser(), "alice")
+    }
+
+    /// C24, I-39: the journal says whose it is, whatever the index says.
+    func testStateOfAnotherUserIsNotOpenedForThisOne() throws {
+        let first = try directory()
+        try makeAlice(first)
+        first.release()
+        let swapped = #"{"format":"codablesync-users","version":1,"users":[{"directory":1,"name":"bob"}]}"#
+        fileSystem.place(Array(swapped.utf8), at: "/d/users.json")
+        let second = try directory()
+        let bob = try second.open(for: "bob", leaving: nil)
+        XCTAssertEqual(bob.number, 2)
+        XCTAssertEqual(bob.state.sortedNames, [])
+        XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
+    }
+
+    /// The newest fetch is the best witness of who was here last.
+    func testLostIndexIsFoundInTheJournals() throws {
+        for last in ["alice", "bob"] {
+            fileSystem = SimulatedFileSystem()
+            let first = try directory()
+            try makeAlice(first)
+            for name in ["alice", "bob"] {
+                let opened = try first.open(for: name, leaving: nil)
+                let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
+                try opened.store.append([batch([.fetchCompleted(date)])])
+                try first.commit(name, number: opened.number)
+                opened.store.close()
+            }
+            first.release()
+            try fileSystem.remove("/d/users.json")
+            let second = try directory()
+            XCTAssertEqual(try second.openLast().state.summary.user, last)
+            XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
+            XCTAssertEqual(try second.open(for: "bob", leaving: nil).number, 2)
+        }
+    }
+
+    /// A crash between the making of a state and the commit of the switch leaves a directory that nobody names.
+    func testDirectoryThatNobodyNamesIsOnlyItsOwners() throws {
+        let first = try directory()
+        try makeAlice(first)
+        try put("B", 2, try first.open(for: "bob", leaving: nil).store)
+        first.release()
+        let second = try directory()
+        _ = try second.openLast()
+        XCTAssertEqual(try second.open(for: "carol", leaving: nil).number, 3)
+        XCTAssertEqual(try second.open(for: "bob", leaving: nil).state.sortedNames, ["B"])
+    }
+
+    // MARK: What it belongs to
+
+    func testStateOfAnotherCloudIsRefusedAndNotTouched() throws {
+        let first = try directory { $0.container = "iCloud.a" }
+        try makeAlice(first)
+        first.release()
+        let files = {
+            self.fileSystem.names(in: "/d/users/1").map { self.fileSystem.bytes(at: "/d/users/1/\($0)") }
+        }
+        let before = files()
+        let rows: [(String, (inout StateIdentity) -> Void)] = [
+            ("\"cloud-2\"", { $0.cloud = "cloud-2" }), ("\"public\"", { $0.scope = "public" }),
+            ("\"iCloud.b\"", { $0.container = "iCloud.b" }), ("\"Y\"", { $0.zone = "Y" }),
+            ("\"U\"", { $0.recordType = "U" }),
+        ]
+        for (name, change) in rows {
+            let second = try directory {
+                $0.container = "iCloud.a"
+                change(&$0)
+            }
+            XCTAssertThrowsError(try second.openLast()) { error in
+                guard case .foreign(let detail)? = error as? StateDirectory.Failure else {
+                    return XCTFail("\(name): \(error)")
+                }
+                XCTAssertTrue(detail.contains(name), detail)
+            }
+            second.release()
+            XCTAssertEqual(files(), before, name)
+        }
+        // An app may name the container that it has used by default until then.
+        try directory().release()
+        XCTAssertEqual(try lastUser(), "alice")
+    }
+
+    // MARK: Files
 
     /// I-47.
     func testNewerUsersFileIsRefusedAndNotTouched() throws {
@@ -55,7 +167,7 @@ final class StateDirectoryTests: XCTestCase {
         }
         XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), bytes)
         fileSystem.place(Self.users, at: "/d/users.json")
-        XCTAssertEqual(try directory().lastUser, "alice", "the lock was let go")
+        XCTAssertEqual(try lastUser(), "alice", "the lock was let go")
     }
 
     /// I-47.
@@ -71,6 +183,7 @@ final class StateDirectoryTests: XCTestCase {
             self.fileSystem.names(in: "/d/users/1").map { self.fileSystem.bytes(at: "/d/users/1/\($0)") }
         }
         let before = files()
+        fileSystem.place(Self.users, at: "/d/users.json")
         let directory = try directory()
         XCTAssertThrowsError(try directory.openLast()) { error in
             guard case .tooNew? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
@@ -120,9 +233,32 @@ final class StateDirectoryTests: XCTestCase {
         }
     }
 
+    // MARK: Helpers
+
     private static let users = Array(
         #"{"format":"codablesync-users","version":1,"users":[{"directory":1,"name":"alice"}]}"#.utf8
     )
+
+    private func makeAlice(_ directory: StateDirectory) throws {
+        let opened = try directory.openLast()
+        try put("A", 1, opened.store)
+        try opened.store.append([batch([.claimed(by: "alice")])])
+        opened.store.close()
+        try directory.commit("alice", number: opened.number)
+    }
+
+    /// Whose state the next start opens.
+    private func lastUser() throws -> String? {
+        let directory = try directory()
+        defer { directory.release() }
+        let opened = try directory.openLast()
+        defer { opened.store.close() }
+        return opened.state.summary.user
+    }
+
+    private func batch(_ entries: [JournalEntry]) -> JournalBatch {
+        JournalBatch(batch: 1, entries: entries, contents: [:], flush: true)
+    }
 
     private func put(_ name: String, _ number: UInt64, _ store: JSONStateStore) throws {
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))

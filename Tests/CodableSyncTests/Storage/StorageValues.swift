@@ -82,9 +82,15 @@ enum JournalSamples {
         full.lastFetch = date
         full.deliveryOrder = 5
         full.hasInitialModels = true
+        full.identity = identities[0]
+        full.user = "alice"
+        full.signOut = .removed
+        full.holdsRemoved = true
         full.handedOut = HandedOut(together: OrderRuns([1, 2, 3, 7]), alone: [6, .max, 5])
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
+            .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
+            .signedOut(removing: true), .signedOut(removing: false),
             .sending([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
             .sending([]),
             .listed(names), .listed([]), .unread(names),
@@ -102,6 +108,13 @@ enum JournalSamples {
             .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),
+        ]
+    }
+
+    static var identities: [StateIdentity] {
+        [
+            StateIdentity(cloud: "c", scope: "private", container: "i.c", zone: "Z", recordType: "T"),
+            StateIdentity(cloud: "", scope: "", container: nil, zone: "\"", recordType: "\n"),
         ]
     }
 

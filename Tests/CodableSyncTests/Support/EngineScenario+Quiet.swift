@@ -1,9 +1,41 @@
+import Foundation
 import XCTest
 
 @testable import CodableSync
 
 /// Engines that work by themselves, watched until they rest.
 extension EngineScenario {
+    /// A device that syncs by itself, and has come to rest.
+    func makeRestingDevice(
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> Device<Note> {
+        let phone = try makeDevice(Note.self) {
+            $0.automaticallySyncs = true
+            configure(&$0)
+        }
+        try await phone.engine.sync()
+        try await quiet(phone)
+        return phone
+    }
+
+    /// Opens what an engine that is gone has let go of: it counts as gone a moment before its end is done.
+    func whenFree<Value>(
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ open: () async throws -> Value
+    ) async throws -> Value {
+        var value: Value?
+        try await eventually("the former engine has let go", file: file, line: line) {
+            do {
+                value = try await open()
+                return true
+            } catch SyncError.stateInUse, SyncError.configuration {
+                return false
+            }
+        }
+        return try XCTUnwrap(value, file: file, line: line)
+    }
+
     /// Waits until an engine has nothing left to do at this time: no request, no timer that is due, nothing to store.
     func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
         async throws
@@ -61,6 +93,12 @@ extension ScriptedDatabase {
 
     /// The most requests of one kind that were under way at once.
     var highestPeak: Int { Operation.allCases.map { peak($0) }.max() ?? 0 }
+}
+
+/// How many files this process has open, where the system tells.
+func openFiles() throws -> Int {
+    guard FileManager.default.fileExists(atPath: "/proc/self/fd") else { return 0 }
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
 /// Asserts that a call fails with an error of the engine.

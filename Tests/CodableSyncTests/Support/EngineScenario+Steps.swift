@@ -11,6 +11,9 @@ extension EngineScenario {
         return LocalTestCloud(directory: directory.url, clock: clock)
     }
 
+    /// How many records a crowd has: on a directory, where each request is flushed, a tenth of what a fact names.
+    func many(_ count: Int) -> Int { isOnDirectory ? count / 10 : count }
+
     /// A device whose disk can lose power and be full.
     func makeFragileDevice<Model>(
         _ model: Model.Type = Model.self,

@@ -51,6 +51,7 @@ struct LocalTestCloud: TestCloud {
 class EngineScenario: XCTestCase {
     private(set) var clock = ManualClock()
     private var cloud: (any TestCloud)?
+    var isOnDirectory: Bool { cloud is LocalTestCloud }
 
     /// The database that the facts are told on.
     func makeCloud() throws -> any TestCloud {

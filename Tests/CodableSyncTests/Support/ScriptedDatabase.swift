@@ -161,6 +161,7 @@ final class ScriptedDatabase: CloudDatabase {
     var limits: DatabaseLimits { script.withLock { $0.limits } ?? base.limits }
     var isInMemory: Bool { base.isInMemory }
     var signals: AsyncStream<CloudSignal> { base.signals }
+    var accountGeneration: Int { base.accountGeneration }
 
     private func perform<Answer: Sendable>(
         _ operation: Operation,

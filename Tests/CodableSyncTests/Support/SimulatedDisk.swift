@@ -154,8 +154,13 @@ struct SimulatedDisk {
 
     // MARK: Names
 
+    mutating func makeDirectory(_ path: String) {
+        var path = path
+        while path != "/", path != ".", directories.insert(path).inserted { path = path.directoryPath }
+    }
+
     func names(in directory: String) -> [String] {
-        (Array(files.keys) + Array(others.keys))
+        (Array(files.keys) + Array(others.keys) + Array(directories))
             .filter { $0.directoryPath == directory }.map { String($0.dropFirst(directory.count + 1)) }
             .sorted()
     }
@@ -175,7 +180,7 @@ struct SimulatedDisk {
     mutating func place(_ bytes: [UInt8], at path: String) {
         lastNumber += 1
         let file = File(number: lastNumber, bytes: bytes)
-        directories.insert(path.directoryPath)
+        makeDirectory(path.directoryPath)
         files[path] = file
         syncedFiles[path] = file
     }

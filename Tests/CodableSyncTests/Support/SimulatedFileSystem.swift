@@ -96,7 +96,7 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
 
     func createDirectory(at path: String) throws(FileError) {
         try withDisk { disk throws(FileError) in
-            if try disk.begin(.createDirectory, path) { disk.directories.insert(path) }
+            if try disk.begin(.createDirectory, path) { disk.makeDirectory(path) }
             try disk.end()
         }
     }

@@ -25,6 +25,8 @@ public final class FakeDatabase: CloudDatabase {
     struct State: Sendable {
         var user: String?
         var account = AccountStatus.available
+        var accountGeneration = 0
+        var signalsAccountChanges = true
         var isReachable = true
         var script = FakeScript()
         var requests: [FakeRequest] = []
@@ -97,8 +99,7 @@ public final class FakeDatabase: CloudDatabase {
     public var account: AccountStatus {
         get { state.withLock { $0.account } }
         set {
-            state.withLock { $0.account = newValue }
-            emit(.accountChanged)
+            changeAccount { $0.account = newValue }
         }
     }
 
@@ -106,20 +107,36 @@ public final class FakeDatabase: CloudDatabase {
     ///
     /// - Parameter user: The user record name.
     public func signIn(user: String) {
-        state.withLock { state in
+        changeAccount { state in
             state.user = user
             state.account = .available
         }
-        emit(.accountChanged)
     }
 
     /// Signs the user of the device out; sends ``CloudSignal/accountChanged``.
     public func signOut() {
-        state.withLock { state in
+        changeAccount { state in
             state.user = nil
             state.account = .noAccount
         }
-        emit(.accountChanged)
+    }
+
+    /// Whether a change of the account is signalled; switched off, an engine has to find out by itself.
+    public var signalsAccountChanges: Bool {
+        get { state.withLock { $0.signalsAccountChanges } }
+        set { state.withLock { $0.signalsAccountChanges = newValue } }
+    }
+
+    /// Grows with every change of the account, unless changes are not signalled.
+    public var accountGeneration: Int { state.withLock { $0.accountGeneration } }
+
+    private func changeAccount(_ change: (inout State) -> Void) {
+        let isSignalled = state.withLock { state in
+            change(&state)
+            if state.signalsAccountChanges { state.accountGeneration += 1 }
+            return state.signalsAccountChanges
+        }
+        if isSignalled { emit(.accountChanged) }
     }
 
     // MARK: - The network

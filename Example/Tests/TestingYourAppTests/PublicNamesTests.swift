@@ -1,0 +1,120 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// Every name of the engine's interface, used as an app in another package would: what is renamed does not compile.
+final class PublicNamesTests: XCTestCase {
+    struct Note: RecordCodable, Equatable {
+        var id: String
+        var text: String
+
+        var recordName: String { id }
+
+        static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
+            _ = (conflict.client, conflict.server, conflict.ancestor, conflict.latestEdit)
+            return try conflict.merged(preferring: .client)
+        }
+    }
+
+    func testEveryCallOfAnEngineIsThereAsSpelled() async throws {
+        let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
+        let note = Note(id: "a", text: "A")
+        let other = Note(id: "b", text: "B")
+        try await engine.start(uploading: [note])
+        try await engine.start()
+        try await engine.upload(note, other)
+        try await engine.upload([note])
+        try await engine.delete(other)
+        try await engine.delete([other])
+        try await engine.delete(recordNames: ["b"])
+        let pending: [PendingChange<Note>] = try await engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.recordName).sorted(), ["a", "b"])
+        let summary: SyncSummary = try await engine.sync()
+        XCTAssertEqual(summary.sent, 1)
+        _ = try await engine.sendChanges()
+        _ = try await engine.fetchChanges()
+        let model = try await engine.model(named: "a")
+        XCTAssertEqual(model, note)
+        let models = try await engine.models(named: ["a", "b"])
+        let all = try await engine.allModels()
+        XCTAssertEqual(models, all)
+        let parked: [ParkedChange<Note>] = try await engine.parkedChanges()
+        XCTAssertEqual(parked, [])
+        try await engine.retry(["a"])
+        try await engine.discard(["a"])
+        try await engine.resync()
+        try await engine.resolvePurge(.uploadAgain)
+        try await engine.resolvePurge(.removeLocal)
+        let diagnostics: SyncDiagnostics = try await engine.diagnostics()
+        XCTAssertEqual(diagnostics.knownCount, 1)
+        let outcome: NotificationOutcome = await engine.handleNotification([:])
+        XCTAssertEqual(outcome, .notOurs)
+        await engine.stop()
+        try await engine.close()
+    }
+
+    func testEveryStreamOfAnEngineIsThereAsSpelled() async throws {
+        let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
+        let changes: AsyncStream<ModelChange<Note>> = engine.changes
+        let events: AsyncStream<SyncEvent> = engine.events
+        let status: AsyncStream<SyncStatus> = engine.status
+        let account: AsyncStream<AccountStatus> = engine.accountStatus
+        try await engine.close()
+        for await change in changes { XCTFail("\(change)") }
+        for await _ in events {}
+        for await _ in status {}
+        for await _ in account {}
+    }
+
+    func testEverySettingIsThereAsSpelled() {
+        var configuration = Self.configuration()
+        for storage in [SyncConfiguration.Storage.directory(URL(fileURLWithPath: "/")), .inMemory] {
+            configuration.storage = storage
+        }
+        for durability in [SyncConfiguration.Durability.flushed, .written] {
+            configuration.durability = durability
+        }
+        for policy in [SyncConfiguration.OnSignOut.remove, .keep] { configuration.onSignOut = policy }
+        configuration.zoneName = "Notes"
+        configuration.containerIdentifier = "iCloud.example"
+        configuration.editDates = .saveDatesOnly
+        configuration.pollInterval = .seconds(60)
+        XCTAssertEqual(configuration.requestDeadline, .seconds(60))
+        configuration.fetchPageSize = 100
+        configuration.keepsUndelivered = false
+        configuration.logHandler = { _ in }
+        configuration.date = { Date() }
+    }
+
+    func testEveryErrorAndStatusIsThereAsSpelled() {
+        let date = Date(timeIntervalSince1970: 0)
+        let errors: [SyncError] = [
+            .invalidModels([]), .storageFull(""), .stateInUse(by: ""), .stateTooNew(""),
+            .stateUnreadable(""), .configuration(""), .waiting(until: date), .waitingForDecision(.purged),
+            .cloud(CloudError(.networkFailure)), .stopped, .closed,
+        ]
+        for error in errors { XCTAssertFalse("\(error)".isEmpty) }
+        let statuses: [SyncStatus] = [
+            .idle, .fetching, .sending, .waiting(until: date), .offline, .paused(.quotaExceeded),
+            .waitingForDecision(.purged), .stopped,
+        ]
+        XCTAssertEqual(Set(statuses).count, statuses.count)
+        let outcomes: [NotificationOutcome] = [.newData, .noData, .notOurs]
+        XCTAssertEqual(Set(outcomes).count, outcomes.count)
+    }
+
+    func testEveryDatabaseOfThisVersionIsThereAsSpelled() {
+        let directory = URL(fileURLWithPath: "/nowhere")
+        let databases: [any CloudDatabase] = [
+            FakeCloud().database(user: "alice"), .fake, .local(directory: directory, user: "alice"),
+        ]
+        XCTAssertEqual(Set(databases.map(\.identifier)).count, databases.count)
+    }
+
+    private static func configuration() -> SyncConfiguration {
+        var configuration = SyncConfiguration()
+        configuration.clock = ManualClock()
+        configuration.automaticallySyncs = false
+        return configuration
+    }
+}

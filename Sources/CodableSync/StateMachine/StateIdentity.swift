@@ -1,0 +1,44 @@
+/// What a state belongs to, beside its user: never opened for anything else.
+///
+/// Names of Swift types and of directories are no part of it, so both may change.
+package struct StateIdentity: Equatable, Sendable {
+    /// The cloud, as the database names it.
+    package var cloud: String
+    package var scope: String
+    /// The container, where the app names one.
+    package var container: String?
+    package var zone: String
+    package var recordType: String
+
+    package init(cloud: String, scope: String, container: String?, zone: String, recordType: String) {
+        self.cloud = cloud
+        self.scope = scope
+        self.container = container
+        self.zone = zone
+        self.recordType = recordType
+    }
+
+    /// What keeps a state of this identity from being opened for another one, in words that name both.
+    ///
+    /// - Parameter wanted: What the engine is set up for.
+    /// - Returns: The difference; `nil` if there is none.
+    package func difference(from wanted: StateIdentity) -> String? {
+        let rows: [(what: String, own: String?, wanted: String?)] = [
+            ("cloud", cloud, wanted.cloud), ("database", scope, wanted.scope),
+            // An app may name the container that it has used by default until then.
+            ("container", container ?? wanted.container, wanted.container ?? container),
+            ("zone", zone, wanted.zone), ("record type", recordType, wanted.recordType),
+        ]
+        guard let row = rows.first(where: { $0.own != $0.wanted }) else { return nil }
+        return "belongs to the \(row.what) \"\(row.own ?? "")\", and the engine is set up for "
+            + "\"\(row.wanted ?? "")\". Give the engine another directory."
+    }
+}
+
+/// What became of the records when the user signed out.
+package enum SignOut: String, Equatable, Sendable {
+    /// They stay under their user.
+    case kept
+    /// Those that the cloud has confirmed are gone from this device.
+    case removed
+}

@@ -1,0 +1,79 @@
+import RecordCoding
+
+/// Reading what a snapshot says of the whole, and the facts that are kept in it.
+extension JSONReader {
+    mutating func signOut() throws -> SignOut {
+        let text = try string()
+        guard let signOut = SignOut(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        return signOut
+    }
+
+    mutating func identity() throws -> StateIdentity {
+        var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
+        try members { json, key in
+            switch key {
+            case "cloud": identity.cloud = try json.string()
+            case "scope": identity.scope = try json.string()
+            case "container": identity.container = try json.string()
+            case "zone": identity.zone = try json.string()
+            case "recordType": identity.recordType = try json.string()
+            default: try json.skipValue()
+            }
+        }
+        return identity
+    }
+
+    mutating func orders() throws -> OrderRuns {
+        OrderRuns(
+            runs: try rows { json in
+                let first = try json.element { try $0.uint() }
+                let last = try json.element { try $0.uint() }
+                guard first <= last else {
+                    throw JournalLineError.malformed("a run of orders ends too early")
+                }
+                return first...last
+            }
+        )
+    }
+
+    private mutating func numbers() throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try beginArray()
+        while try nextElement() { numbers.append(try uint()) }
+        return numbers
+    }
+
+    /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
+    mutating func summary(_ problems: inout [String]) throws -> StateSummary {
+        var summary = StateSummary()
+        var together = OrderRuns()
+        var alone: [UInt64] = []
+        try members { json, key in
+            switch key {
+            case "zoneToken":
+                summary.zoneToken = try json.unlessMalformed(key, &problems) { ChangeToken(try $0.base64()) }
+            case "databaseToken":
+                summary.databaseToken = try json.unlessMalformed(key, &problems) {
+                    ChangeToken(try $0.base64())
+                }
+            case "zone": summary.zone = try json.zoneStage()
+            case "subscribed": summary.isSubscribed = try json.bool()
+            case "listing": summary.listing = try json.uint()
+            case "isListing": summary.isListing = try json.bool()
+            case "serverWait": summary.serverWait = try json.date()
+            case "lastFetch": summary.lastFetch = try json.date()
+            case "deliveryOrder": summary.deliveryOrder = try json.uint()
+            case "initialModels": summary.hasInitialModels = try json.bool()
+            case "identity": summary.identity = try json.identity()
+            case "user": summary.user = try json.string()
+            case "signOut": summary.signOut = try json.signOut()
+            case "holdsRemoved": summary.holdsRemoved = try json.bool()
+            case "handedOut": together = try json.orders()
+            case "handedOutAlone": alone = try json.numbers()
+            default: try json.skipValue()
+            }
+        }
+        summary.handedOut = HandedOut(together: together, alone: alone)
+        return summary
+    }
+}

@@ -1,0 +1,76 @@
+import RecordCoding
+
+/// Another user's state in the place of the former one's, while the app goes on to use the engine.
+///
+/// Callers that come meanwhile wait for the new state. What was called before belongs to the former user, and is
+/// stored with them. The moment of the switch is one write, of the file that names the last known user: a crash
+/// before it leaves the former user, one after it the new one, and the next look-up of the account sets it right.
+extension SyncEngine {
+    func switchUser(to user: String) {
+        guard case .open = phase else { return }
+        phase = .switching(Task { try await performSwitch(to: user) })
+    }
+
+    private func performSwitch(to user: String) async throws {
+        do {
+            try await exchangeState(for: user)
+        } catch {
+            let failure = error as? SyncError ?? .stateUnreadable("\(error)")
+            if case .switching = phase {
+                phase = .open
+                process(.switchFailed(failure))
+            }
+            throw failure
+        }
+    }
+
+    private func exchangeState(for user: String) async throws {
+        guard let journal, let directory else { throw SyncError.closed }
+        let opened = try await location.open(
+            for: user,
+            in: directory,
+            leaving: StateUser(number: stateNumber, name: machine?.userRecordName),
+            at: now
+        )
+        do {
+            try checkSwitching()
+            if let failure = await journal.settle() { throw failure.syncError }
+            try checkSwitching()
+            try await location.commit(opened, to: user)
+        } catch {
+            opened.store.close()
+            throw error
+        }
+        // What is under way to the disk is stored for the former user, and its callers are told so.
+        await journal.close(keepsDirectory: true)
+        await outcomeTask?.value
+        guard case .switching = phase, let former = machine else {
+            opened.close()
+            throw SyncError.closed
+        }
+        resources.endRequests()
+        // What came too late for the former user's journal was not done, and is nothing for the next user's.
+        let late = SyncError.stateUnreadable("Another user signed in before the call was stored")
+        for call in former.callsUnderWay { calls.removeValue(forKey: call)?.resume(returning: .failed(late)) }
+        adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
+        process(.switched(from: former.formerUserToTell))
+    }
+
+    private func checkSwitching() throws {
+        guard case .switching = phase else { throw SyncError.closed }
+    }
+
+    /// Does something that waits on the way with one user's state, and again with the next one's if it is exchanged.
+    func inOneSession<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        while true {
+            try await ready()
+            let began = session
+            do {
+                let value = try await work()
+                if began == session { return value }
+            } catch {
+                if began == session { throw error }
+            }
+        }
+    }
+}

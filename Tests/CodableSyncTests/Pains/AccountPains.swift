@@ -1,0 +1,120 @@
+import XCTest
+
+@testable import CodableSync
+
+/// One user's data never becomes another's, and a sign-out costs nothing that the user wanted.
+///
+/// Told with the accounts of ``FakeDatabase`` itself, as an app's own tests would.
+final class AccountPains: EngineScenario {
+    private let zoneID = ZoneID(zoneName: "Item")
+
+    private func makePhone(
+        _ cloud: FakeCloud,
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) -> (account: FakeDatabase, device: Device<Note>) {
+        let account = cloud.database(user: "alice")
+        return (account, Device(account, clock: clock, configure: configure))
+    }
+
+    private func names(_ cloud: FakeCloud, _ user: String) -> [String] {
+        cloud.records(user: user, in: zoneID).keys.sorted()
+    }
+
+    // P-37
+    func testAnotherUsersAccountGetsNothing() async throws {
+        for isRunning in [true, false] {
+            for isSignalled in [true, false] {
+                let what = "running \(isRunning), signalled \(isSignalled)"
+                let cloud = FakeCloud()
+                let (account, phone) = makePhone(cloud)
+                try await phone.engine.upload(Note("a-1"))
+                try await phone.engine.sync()
+                try await phone.engine.upload(Note("a-1", "edited"), Note("a-2"))
+                account.signalsAccountChanges = isSignalled
+                if !isRunning { try await phone.engine.close() }
+                if isRunning, !isSignalled { clock.advance(by: .seconds(600)) }
+                account.clearRequests()
+                account.signIn(user: "bob")
+                if !isRunning { try await phone.restart() }
+                try await phone.engine.sync()
+                let shown = try await phone.engine.allModels()
+                XCTAssertEqual(shown, [], what)
+                XCTAssertEqual(names(cloud, "bob"), [], what)
+                let told = account.requests.filter { $0.user == "bob" }
+                XCTAssertEqual(told.flatMap(\.recordNames), [], what)
+                XCTAssertEqual(told.compactMap(\.changeToken), [], what)
+
+                account.signIn(user: "alice")
+                if !isSignalled { clock.advance(by: .seconds(600)) }
+                try await phone.engine.sync()
+                XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2"], what)
+                XCTAssertEqual(names(cloud, "bob"), [], what)
+                let pending = try await phone.pendingNames()
+                XCTAssertEqual(pending, [], what)
+                try await phone.engine.close()
+            }
+        }
+    }
+
+    // P-37
+    func testUploadAtOnceAfterASwitchReachesNobodyElse() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a-1"))
+        try await eventually("it is sent") { try await phone.pendingNames().isEmpty }
+        account.signIn(user: "bob")
+        // Nobody has said yet that it is bob: the edit belongs to the last known user.
+        try await phone.engine.upload(Note("last"))
+        try await eventually("bob is known") {
+            try await phone.engine.diagnostics().userRecordName == "bob"
+        }
+        try await eventually("bob's zone is made") { account.requests.contains { $0.user == "bob" } }
+        XCTAssertEqual(names(cloud, "bob"), [])
+        XCTAssertFalse(account.requests.contains { $0.user == "bob" && $0.recordNames.contains("last") })
+    }
+
+    // P-38
+    func testSignOutAloneRemovesNothing() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud)
+        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("b", "edited"), Note("c"))
+        account.signOut()
+        do {
+            try await phone.engine.sync()
+            XCTFail("synced for nobody")
+        } catch {
+            XCTAssertEqual(error as? SyncError, .cloud(CloudError(.notAuthenticated)))
+        }
+        try await phone.restart()
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, [Note("a"), Note("b", "edited"), Note("c")])
+        account.signIn(user: "bob")
+        try await phone.engine.sync()
+        account.signIn(user: "alice")
+        try await phone.engine.sync()
+        XCTAssertEqual(names(cloud, "alice"), ["a", "b", "c"])
+        XCTAssertEqual(names(cloud, "bob"), [])
+        let back = try await phone.engine.allModels()
+        XCTAssertEqual(back, [Note("a"), Note("b", "edited"), Note("c")])
+    }
+
+    // P-38
+    func testAppThatWantsItGoneHasItGoneAndLosesNoEdit() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud) { $0.onSignOut = .remove }
+        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("c"))
+        account.signOut()
+        do { try await phone.engine.sync() } catch SyncError.cloud {}
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, [Note("c")])
+        account.signIn(user: "alice")
+        try await phone.engine.sync()
+        let back = try await phone.engine.allModels()
+        XCTAssertEqual(back, [Note("a"), Note("b"), Note("c")])
+        XCTAssertEqual(names(cloud, "alice"), ["a", "b", "c"])
+    }
+}

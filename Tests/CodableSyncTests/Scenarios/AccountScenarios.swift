@@ -1,0 +1,192 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Nobody is signed in, somebody signs in, the account is away for a while, or somebody signs out.
+class AccountScenarios: AccountScenario {
+    // ZA-08
+    func testNobodySignedInMeansNoRequestAndUploadsAreTaken() async throws {
+        let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a"), Note("b"))
+        try await eventually("the account is known") {
+            try await phone.engine.diagnostics().accountStatus == .noAccount
+        }
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        let diagnostics = try await phone.engine.diagnostics()
+        XCTAssertEqual(diagnostics.status, .paused(.account(.noAccount)))
+        XCTAssertNil(diagnostics.userRecordName)
+        XCTAssertEqual(phone.changes, [])
+        let (pending, shown) = (try await phone.pending(), try await phone.shown())
+        XCTAssertEqual([pending, shown], [["a", "b"], ["a", "b"]])
+        for operation in ScriptedDatabase.Operation.allCases where operation != .account {
+            XCTAssertEqual(phone.device.database.count(operation), 0, operation.rawValue)
+        }
+    }
+
+    // ZA-08
+    func testExistingDataIsNotSentWhileNobodyIsSignedIn() async throws {
+        let phone = try makeAccountDevice(Note.self, user: nil)
+        try await phone.engine.start(uploading: [Note("old-1"), Note("old-2")])
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        try await phone.device.restart()
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        XCTAssertEqual(phone.device.database.count(.modify), 0)
+        XCTAssertEqual(phone.device.database.count(.fetch), 0)
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let server = try await names(of: "alice", phone)
+        XCTAssertEqual(server, ["old-1", "old-2"])
+    }
+
+    // ZA-09
+    func testFirstSignInSendsWhatIsQueued() async throws {
+        let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a"))
+        try await phone.device.restart()
+        try await phone.engine.upload(Note("b"))
+        try await put(Note("c"), of: "alice")
+        phone.account.signIn("alice")
+        try await eventually("everything is sent") { try await phone.pending().isEmpty }
+        let server = try await names(of: "alice", phone)
+        XCTAssertEqual(server, ["a", "b", "c"])
+        try await eventually("everything is fetched") { try await phone.shown() == ["a", "b", "c"] }
+        XCTAssertEqual(phone.changes, ["- > alice"])
+        let user = try await phone.user()
+        XCTAssertEqual(user, "alice")
+        // It is said once: the next start knows the user.
+        try await phone.device.restart()
+        try await phone.engine.sync()
+        XCTAssertEqual(phone.changes, ["- > alice"])
+    }
+
+    // ZA-10, ZA-16, ZA-17, I-41, A1
+    func testAccountThatIsAwayForAWhileIsAPause() async throws {
+        for status in [AccountStatus.temporarilyUnavailable, .restricted, .couldNotDetermine] {
+            let phone = try makeAccountDevice(Note.self, user: "alice") {
+                $0.automaticallySyncs = true
+                $0.onSignOut = .remove
+                $0.storage = .inMemory
+            }
+            let user = "alice-\(status.rawValue)"
+            phone.account.signIn(user)
+            try await phone.engine.upload(Note("sent"), Note("edited", "old"))
+            try await eventually("all is sent") { try await phone.pending().isEmpty }
+            let sent = phone.device.database.modifies.count
+            phone.account.set(status)
+            try await eventually("\(status) is shown") {
+                try await phone.engine.diagnostics().status == .paused(.account(status))
+            }
+            try await phone.engine.upload(Note("edited", "new"), Note("added"))
+            let shown = try await phone.shown()
+            XCTAssertEqual(shown, ["added", "edited", "sent"], "\(status): nothing is removed")
+            XCTAssertEqual(phone.device.database.modifies.count, sent)
+            let diagnostics = try await phone.engine.diagnostics()
+            XCTAssertEqual(diagnostics.accountStatus, status)
+            XCTAssertEqual(diagnostics.userRecordName, user)
+
+            phone.account.set(.available)
+            try await eventually("\(status) is over") { try await phone.pending().isEmpty }
+            let names = phone.device.database.modifies.dropFirst(sent).flatMap(\.names)
+            XCTAssertEqual(names.sorted(), ["added", "edited"], "\(status): exactly what was not sent")
+            XCTAssertEqual(phone.changes, ["- > \(user)"], "\(status): nobody is switched")
+            try await phone.engine.close()
+        }
+    }
+
+    // ZA-16, A3
+    func testLookUpThatFailsIsAPause() async throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice") { $0.onSignOut = .remove }
+        try await phone.engine.upload(Note("a"))
+        try await phone.engine.sync()
+        try await phone.device.restart()
+        phone.account.signOut()
+        phone.account.failLookUps(.serviceUnavailable, times: 3)
+        for _ in 0..<3 {
+            await assertThrows(.cloud(CloudError(.serviceUnavailable))) { try await phone.engine.sync() }
+        }
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, ["a"], "nobody said that the user is gone")
+        try await phone.engine.upload(Note("b"))
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let server = try await names(of: "alice", phone)
+        XCTAssertEqual(server, ["a", "b"])
+        XCTAssertEqual(phone.changes, ["- > alice"])
+    }
+
+    // ZA-17
+    func testEveryStateOfTheAccountIsShown() async throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
+        var statuses = phone.engine.accountStatus.makeAsyncIterator()
+        let first = await statuses.next()
+        XCTAssertEqual(first, .available)
+        for status in [
+            AccountStatus.restricted, .temporarilyUnavailable, .couldNotDetermine, .noAccount, .available,
+        ] {
+            phone.account.set(status)
+            let next = await statuses.next()
+            XCTAssertEqual(next, status)
+        }
+    }
+
+    // ZA-11, P-38
+    func testSignOutKeepsEverythingUnlessTheAppSaysOtherwise() async throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a"), Note("b"))
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        phone.account.signOut()
+        try await eventually("the app is told") { phone.changes == ["- > alice", "alice > -"] }
+        let sent = phone.device.database.modifies.count
+        try await phone.engine.upload(Note("c"))
+        try await phone.engine.delete(recordNames: ["a"])
+        var shown = try await phone.shown()
+        XCTAssertEqual(shown, ["b", "c"])
+        let user = try await phone.user()
+        XCTAssertEqual(user, "alice", "edits belong to the last known user")
+        XCTAssertEqual(phone.device.database.modifies.count, sent)
+
+        // Also over a restart, at which the app is not told once more.
+        try await phone.device.restart()
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        shown = try await phone.shown()
+        XCTAssertEqual(shown, ["b", "c"])
+        XCTAssertEqual(phone.changes, ["- > alice", "alice > -"])
+
+        phone.account.signIn("alice")
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        let server = try await names(of: "alice", phone)
+        XCTAssertEqual(server, ["b", "c"])
+        XCTAssertEqual(phone.changes, ["- > alice", "alice > -", "- > alice"])
+    }
+
+    // ZA-08
+    func testReturnIsFoundWithoutASignal() async throws {
+        let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a"))
+        try await eventually("nobody is there") {
+            try await phone.engine.diagnostics().accountStatus == .noAccount
+        }
+        phone.account.signIn("alice", signal: false)
+        clock.advance(by: .seconds(300))
+        try await eventually("the timer looks again") { try await phone.pending().isEmpty }
+
+        phone.account.signOut()
+        try await eventually("signed out") { phone.changes.last == "alice > -" }
+        phone.account.signIn("bob", signal: false)
+        try await phone.engine.sync()
+        XCTAssertEqual(phone.changes.last, "- > bob")
+        let user = try await phone.user()
+        XCTAssertEqual(user, "bob")
+    }
+}
+
+final class AccountScenariosOnLocalDatabase: AccountScenarios {
+    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
+        try makeUsersOnLocalDatabase()
+    }
+
+    func testTheDatabaseIsADirectory() throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice")
+        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
+    }
+}

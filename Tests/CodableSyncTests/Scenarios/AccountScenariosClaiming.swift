@@ -1,0 +1,218 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Edits that were made before anybody was known, and whose a state is that somebody else's engine finds.
+class AccountScenariosClaiming: AccountScenario {
+    // ZA-09
+    func testAThousandUnclaimedEditsBecomeTheFirstUsersInOneCommit() async throws {
+        let first = SimulatedFileSystem()
+        let phone = try makeAccountDevice(Note.self, user: nil) { $0.fileSystem = first }
+        try await phone.engine.upload((0..<1000).map { Note("n-\($0)") })
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        try await phone.engine.close()
+        phone.account.signIn("alice")
+        phone.device.database.failAlways(.zones, CloudError(.networkFailure))
+        var call = 0
+        var wasCut = true
+        var claimed = 0
+        while wasCut {
+            let files = first.crashed(keeping: .onlySynced)
+            files.powerOff(at: call, call.isMultiple(of: 2) ? .after : .torn)
+            let device = Device<Note>(phone.account, clock: clock) { $0.fileSystem = files }
+            device.database.failAlways(.zones, CloudError(.networkFailure))
+            _ = try? await device.engine.sync()
+            try await device.engine.close()
+            wasCut = files.calls.count > call
+            call += 1
+
+            // Whoever opens it finds all of them, nobody's or alice's.
+            let left = files.crashed(keeping: .onlySynced)
+            let directory = StateLocation(
+                database: phone.account,
+                configuration: device.configuration(on: left),
+                zoneID: ZoneID(zoneName: "Item"),
+                recordType: "Item"
+            )
+            let opened = try await directory.open(at: device.engine.now)
+            XCTAssertEqual(opened.state.pendingCount, 1000, "call \(call)")
+            if opened.state.summary.user == "alice" { claimed += 1 }
+            XCTAssertTrue([nil, "alice"].contains(opened.state.summary.user), "call \(call)")
+            opened.close()
+        }
+        XCTAssertGreaterThan(claimed, 0)
+        XCTAssertGreaterThan(call - claimed, 5)
+    }
+
+    // ZA-09, ZA-12
+    func testTheSecondUserGetsNothingOfWhatTheFirstTookOver() async throws {
+        let phone = try makeAccountDevice(Note.self, user: nil)
+        try await phone.engine.upload(Note("a-1", "of alice"))
+        phone.account.signIn("alice")
+        phone.device.database.failAlways(.modify, CloudError(.networkFailure))
+        _ = try? await phone.engine.sync()
+        phone.device.database.failAlways(.modify, nil)
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        let (shown, bob) = (try await phone.shown(), try await names(of: "bob", phone))
+        XCTAssertEqual([shown, bob], [[], []])
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let alice = try await names(of: "alice", phone)
+        XCTAssertEqual(alice, ["a-1"])
+    }
+
+    // C24, I-39
+    func testStateOfAnotherUserIsNotReadForTheOneWhoIsHere() async throws {
+        for isIndexLost in [false, true] {
+            let files = SimulatedFileSystem()
+            let phone = try makeAccountDevice(Note.self, user: "alice") { $0.fileSystem = files }
+            try await phone.engine.upload(Note("a-1", "of alice"))
+            try await phone.engine.sync()
+            try await phone.engine.upload(Note("a-2", "of alice"))
+            phone.account.signIn("bob")
+            try await phone.engine.sync()
+            try await phone.engine.upload(Note("b-1", "of bob"))
+            try await phone.engine.close()
+            if isIndexLost { try files.remove("/device/users.json") }
+            phone.account.signIn("carol", signal: false)
+            try await phone.device.restart()
+            try await phone.engine.sync()
+            let carol = try await phone.shown()
+            XCTAssertEqual(carol, [], "index lost: \(isIndexLost)")
+            phone.account.signIn("alice")
+            try await phone.engine.sync()
+            let alice = try await phone.shown()
+            XCTAssertEqual(alice, ["a-1", "a-2"], "index lost: \(isIndexLost)")
+            phone.account.signIn("bob")
+            try await phone.engine.sync()
+            let bob = try await phone.shown()
+            XCTAssertEqual(bob, ["b-1"], "index lost: \(isIndexLost)")
+            try await phone.engine.close()
+            for user in ["alice", "bob"] {
+                let server = phone.account.server(of: user)
+                _ = try await server.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: "Item")])
+            }
+        }
+    }
+
+    // MARK: Another cloud, another model
+
+    // ZA-12
+    func testStateOfOneCloudIsNotOpenedForAnother() async throws {
+        let files = SimulatedFileSystem()
+        let first = Device<Note>(FakeCloud(identifier: "cloud-1").database(), clock: clock, files: files)
+        try await first.engine.upload(Note("a"))
+        try await first.engine.sync()
+        try await first.engine.close()
+        let before = files.names(in: "/device/users/1").map { files.bytes(at: "/device/users/1/\($0)") }
+        let other = FakeCloud(identifier: "cloud-2").database()
+        let second = Device<Note>(other, clock: clock, files: files)
+        for _ in 0..<2 {
+            do {
+                try await second.engine.upload(Note("b"))
+                XCTFail("a state was opened for another cloud")
+            } catch SyncError.configuration(let message) {
+                XCTAssertTrue(message.contains("\"cloud-1\"") && message.contains("\"cloud-2\""), message)
+            }
+        }
+        XCTAssertEqual(
+            files.names(in: "/device/users/1").map { files.bytes(at: "/device/users/1/\($0)") },
+            before
+        )
+        XCTAssertEqual(other.requests, [])
+        let again = Device<Note>(FakeCloud(identifier: "cloud-1").database(), clock: clock, files: files)
+        let shown = try await again.engine.allModels()
+        XCTAssertEqual(shown, [Note("a")])
+    }
+
+    private struct Renamed: RecordCodable, Equatable, Identifiable {
+        static var recordType: String { "Item" }
+        var id: String
+        var title: String
+
+        static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self? { conflict.server }
+    }
+
+    func testARenamedTypeOfTheSameRecordTypeGoesOnWithItsState() async throws {
+        let files = MemoryFileSystem()
+        let cloud = FakeCloud()
+        let first = Device<Note>(cloud.database(), clock: clock, files: files)
+        try await first.engine.upload(Note("a", "title"))
+        try await first.engine.sync()
+        try await first.engine.close()
+        let second = Device<Renamed>(cloud.database(), clock: clock, files: files)
+        let shown = try await second.engine.allModels()
+        XCTAssertEqual(shown, [Renamed(id: "a", title: "title")])
+    }
+
+    // EV-19, G3
+    func testTwoModelsInOneZoneOfOneDatabaseClashAtTheFirstCall() async throws {
+        let database = FakeCloud().database(user: "alice")
+        var configuration = SyncConfiguration()
+        configuration.storage = .inMemory
+        var first: SyncEngine<ModuleA.Thing>? = SyncEngine(database: database, configuration: configuration)
+        let second = SyncEngine<ModuleB.Thing>(database: database, configuration: configuration)
+        try await first?.start()
+        let requests = database.requests.count
+        for call in [
+            { try await second.start() }, { try await second.upload(ModuleB.Thing(id: "a")) },
+            { _ = try await second.allModels() },
+        ] as [() async throws -> Void] {
+            do {
+                try await call()
+                XCTFail("both have the zone \"Thing\"")
+            } catch SyncError.configuration(let message) {
+                XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
+            }
+        }
+        XCTAssertGreaterThanOrEqual(database.requests.count, requests)
+
+        // The same model, another zone, and another device are no clash.
+        let same = SyncEngine<ModuleA.Thing>(database: database, configuration: configuration)
+        _ = try await same.allModels()
+        try await same.close()
+        var elsewhere = configuration
+        elsewhere.zoneName = "Things"
+        let other = SyncEngine<ModuleB.Thing>(database: database, configuration: elsewhere)
+        _ = try await other.allModels()
+        try await other.close()
+        let tablet = database.cloud.database(user: "alice")
+        let device = SyncEngine<ModuleB.Thing>(database: tablet, configuration: configuration)
+        _ = try await device.allModels()
+        try await device.close()
+
+        // Closed, or gone, the first one makes room.
+        try await first?.close()
+        _ = try await second.allModels()
+        try await second.close()
+        first = SyncEngine(database: database, configuration: configuration)
+        _ = try await first?.allModels()
+        weak let engine = first
+        first = nil
+        try await eventually("it is gone") { engine == nil }
+        let third = SyncEngine<ModuleB.Thing>(database: database, configuration: configuration)
+        _ = try await whenFree { try await third.allModels() }
+        try await third.close()
+    }
+}
+
+extension Device {
+    fileprivate func configuration(on files: any FileSystem) -> SyncConfiguration {
+        var configuration = configuration
+        configuration.fileSystem = files
+        return configuration
+    }
+}
+
+final class AccountScenariosClaimingOnLocalDatabase: AccountScenariosClaiming {
+    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
+        try makeUsersOnLocalDatabase()
+    }
+
+    func testTheDatabaseIsADirectory() throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice")
+        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// A switch that fails, is cut short, or meets other calls.
+final class AccountScenariosFailing: AccountScenario {
+    /// Alice's phone on a disk of its own, with one record sent and one queued.
+    private func makeAlice(
+        on files: any FileSystem,
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> AccountDevice<Note> {
+        let phone = try makeAccountDevice(Note.self, user: "alice") {
+            $0.fileSystem = files
+            configure(&$0)
+        }
+        try await phone.engine.upload(Note("a-1", "of alice"))
+        try await phone.engine.sync()
+        try await put(Note("b-1", "of bob"), of: "bob")
+        return phone
+    }
+
+    // CR-08, I-39
+    func testCrashInTheMiddleOfASwitchMixesNothing() async throws {
+        let first = SimulatedFileSystem()
+        let phone = try await makeAlice(on: first)
+        try await phone.engine.upload(Note("a-2", "of alice"))
+        try await phone.engine.close()
+        for (moment, survivors) in [
+            (SimulatedDisk.Moment.before, SimulatedDisk.Survivors.onlySynced), (.torn, .random(seed: 5)),
+        ] {
+            var call = 0
+            var wasCut = true
+            while wasCut {
+                let what = "\(moment) \(call)"
+                phone.account.signIn("bob", signal: false)
+                let files = first.crashed(keeping: .onlySynced)
+                files.powerOff(at: call, moment)
+                let device = Device<Note>(phone.account, clock: clock) { $0.fileSystem = files }
+                _ = try? await device.engine.sync()
+                try await device.engine.close()
+                wasCut = files.calls.count > call
+                call += 1
+
+                let left = files.crashed(keeping: survivors)
+                let next = AccountDevice(
+                    account: phone.account,
+                    device: Device<Note>(phone.account, clock: clock) { $0.fileSystem = left }
+                )
+                try await next.engine.sync()
+                let shown = try await next.shown()
+                XCTAssertEqual(shown, ["b-1"], what)
+                phone.account.signIn("alice")
+                // Alice's queue is there, whole.
+                phone.device.database.isReachable = true
+                next.device.database.failAlways(.zones, CloudError(.networkFailure))
+                next.device.database.failAlways(.fetch, CloudError(.networkFailure))
+                next.device.database.failAlways(.modify, CloudError(.networkFailure))
+                _ = try? await next.engine.sync()
+                let (user, pending) = (try await next.user(), try await next.pending())
+                XCTAssertEqual(user, "alice", what)
+                XCTAssertEqual(pending, ["a-2"], what)
+                let alice = try await next.shown()
+                XCTAssertEqual(alice, ["a-1", "a-2"], what)
+                try await next.engine.close()
+            }
+            XCTAssertGreaterThan(call, 20, "every call that touches a file")
+        }
+        let told = phone.told("bob")
+        XCTAssertEqual(told.names, [])
+        XCTAssertTrue(told.tokens.isDisjoint(with: phone.told("alice").tokens))
+    }
+
+    // A2
+    func testSwitchThatFailsIsReportedAndTriedAgain() async throws {
+        for isAutomatic in [false, true] {
+            let files = HookedFileSystem()
+            let phone = try await makeAlice(on: files) { $0.automaticallySyncs = isAutomatic }
+            try await eventually("all is sent") { try await phone.pending().isEmpty }
+            let changes = phone.engine.changes
+            let taken = Locked<[String]>([])
+            let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
+            try await eventually("alice's are taken") { taken.withLock { $0 } == ["a-1"] }
+            files.before { operation, path throws(FileError) in
+                if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
+            }
+            phone.account.signIn("bob")
+            if !isAutomatic {
+                do {
+                    _ = try await phone.engine.sync()
+                    XCTFail("synced for nobody")
+                } catch SyncError.stateUnreadable {}
+            }
+            try await eventually("the app is told") {
+                phone.device.events.all.contains {
+                    if case .accountSwitchFailed("bob", .stateUnreadable) = $0 { true } else { false }
+                }
+            }
+            for call in [
+                { _ = try await phone.engine.upload(Note("b-2", "of bob")) }, { _ = try await phone.shown() },
+                { _ = try await phone.engine.sync() },
+            ] as [() async throws -> Void] {
+                do {
+                    try await call()
+                    XCTFail("there is no state to serve bob from")
+                } catch SyncError.stateUnreadable {}
+            }
+            XCTAssertEqual(phone.account.told("bob").count, 0)
+
+            // Alice may come back in between, and finds everything as it was.
+            phone.account.signIn("alice")
+            try await eventually("alice is back") { (try? await phone.shown()) == ["a-1"] }
+            files.before(nil)
+            phone.account.signIn("bob")
+            try await phone.engine.sync()
+            try await phone.engine.upload(Note("b-2", "of bob"))
+            try await phone.engine.sync()
+            try await eventually("bob's are there") { try await phone.shown() == ["b-1", "b-2"] }
+            try await eventually("bob's are taken") { taken.withLock { Set($0) } == ["a-1", "b-1", "b-2"] }
+            let bob = try await names(of: "bob", phone)
+            XCTAssertEqual(bob, ["b-1", "b-2"])
+            let alice = try await names(of: "alice", phone)
+            XCTAssertEqual(alice, ["a-1"])
+            try await phone.engine.close()
+            await loop.value
+            try await clear("bob")
+        }
+    }
+
+    private func clear(_ user: String) async throws {
+        let server = try XCTUnwrap(connect)(user)
+        _ = try await server.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: "Item")])
+    }
+
+    // A2
+    func testStatusSaysWhyTheStateCannotBeOpenedAndTheTimerTriesAgain() async throws {
+        let files = HookedFileSystem()
+        let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        var statuses = phone.engine.status.makeAsyncIterator()
+        files.before { operation, path throws(FileError) in
+            if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
+        }
+        phone.account.signIn("bob")
+        while let status = await statuses.next() {
+            if case .paused(.state(.stateUnreadable)) = status { break }
+        }
+        files.before(nil)
+        clock.advance(by: .seconds(300))
+        try await eventually("bob's are there") { phone.changes.last == "alice > bob" }
+        try await eventually("bob's are fetched") { try await phone.shown() == ["b-1"] }
+    }
+
+    // A2, I-47
+    func testStateOfANewerVersionIsNotTouchedAndHoldsNobodyElseUp() async throws {
+        let files = SimulatedFileSystem()
+        let phone = try await makeAlice(on: files)
+        let (log, _) = try JSONLog.open(
+            directory: "/device/users/2",
+            fileSystem: files,
+            format: "codablesync-state",
+            version: JSONStateStore.version + 1
+        ) { _, _ in }
+        log.close()
+        let before = files.names(in: "/device/users/2").map { files.bytes(at: "/device/users/2/\($0)") }
+        phone.account.signIn("bob")
+        do {
+            _ = try await phone.engine.sync()
+            XCTFail("a newer state was opened")
+        } catch SyncError.stateTooNew {}
+        XCTAssertEqual(
+            files.names(in: "/device/users/2").map { files.bytes(at: "/device/users/2/\($0)") },
+            before
+        )
+        phone.account.signIn("alice")
+        try await phone.device.restart()
+        try await phone.engine.sync()
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, ["a-1"])
+    }
+
+    // MARK: In the middle of a switch
+
+    /// Begins a switch to bob, and stops it before his state is made.
+    private func holdSwitch(
+        _ configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> (phone: AccountDevice<Note>, barrier: Barrier, run: Task<SyncSummary, any Error>) {
+        let files = HookedFileSystem()
+        let phone = try await makeAlice(on: files, configure: configure)
+        let barrier = Barrier()
+        files.before { _, path in if path.contains("/users/2") { barrier.pass() } }
+        phone.account.signIn("bob")
+        let run = phone.device.beginSync()
+        try await eventually("the switch is under way") { barrier.isReached }
+        return (phone, barrier, run)
+    }
+
+    func testUploadDuringASwitchIsTheNewUsers() async throws {
+        let (phone, barrier, run) = try await holdSwitch()
+        let engine = phone.engine
+        let upload = Task { try await engine.upload(Note("b-2", "of bob")) }
+        let reading = Task { try await engine.allModels().map(\.id) }
+        for _ in 0..<50 { await Task.yield() }
+        barrier.open()
+        try await upload.value
+        _ = try await run.value
+        let read = try await reading.value
+        XCTAssertFalse(read.contains("a-1"))
+        try await phone.engine.sync()
+        let (alice, bob) = (try await names(of: "alice", phone), try await names(of: "bob", phone))
+        XCTAssertEqual([alice, bob], [["a-1"], ["b-1", "b-2"]])
+    }
+
+    func testUploadBeforeASwitchIsTheFormerUsers() async throws {
+        let files = HookedFileSystem()
+        let phone = try await makeAlice(on: files)
+        let gate = Gate()
+        phone.device.database.plan(.account, .holdAfter(gate))
+        phone.account.signIn("bob")
+        let run = phone.device.beginSync()
+        await gate.reached()
+        // Nobody has said yet that it is bob: edits belong to the last known user.
+        try await phone.engine.upload(Note("a-2", "of alice"))
+        gate.open()
+        _ = try await run.value
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, ["b-1"])
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let (alice, bob) = (try await names(of: "alice", phone), try await names(of: "bob", phone))
+        XCTAssertEqual([alice, bob], [["a-1", "a-2"], ["b-1"]])
+    }
+
+    func testCloseDuringASwitchEndsItAndTheDirectoryIsFree() async throws {
+        let (phone, barrier, run) = try await holdSwitch()
+        let engine = phone.engine
+        let reading = Task { try await engine.allModels() }
+        let closing = Task { try await engine.close() }
+        for _ in 0..<50 { await Task.yield() }
+        barrier.open()
+        try await closing.value
+        await assertThrows(.closed) { try await run.value }
+        await assertThrows(.closed) { try await reading.value }
+        try await phone.device.restart()
+        try await phone.engine.sync()
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, ["b-1"])
+    }
+
+    func testStopDuringASwitchStopsTheNewUsersEngineToo() async throws {
+        let (phone, barrier, run) = try await holdSwitch { $0.automaticallySyncs = true }
+        await phone.engine.stop()
+        await assertThrows(.stopped) { try await run.value }
+        barrier.open()
+        try await phone.engine.upload(Note("b-2", "of bob"))
+        await assertThrows(.stopped) { try await phone.engine.sync() }
+        XCTAssertEqual(phone.account.told("bob").count, 0)
+        try await phone.engine.start()
+        try await eventually("bob's are sent") { try await phone.pending().isEmpty }
+        let bob = try await names(of: "bob", phone)
+        XCTAssertEqual(bob, ["b-1", "b-2"])
+    }
+
+    func testCancelledCallOfSyncDoesNotEndTheSwitch() async throws {
+        let (phone, barrier, run) = try await holdSwitch()
+        run.cancel()
+        do {
+            _ = try await run.value
+            XCTFail("a cancelled call returned")
+        } catch {
+            XCTAssertTrue(error is CancellationError, "\(error)")
+        }
+        barrier.open()
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, [])
+        let user = try await phone.user()
+        XCTAssertEqual(user, "bob")
+    }
+
+    func testEngineReleasedDuringASwitchLeavesTheDirectoryFree() async throws {
+        let files = HookedFileSystem()
+        let account = AccountDatabase(user: "alice", connect: try XCTUnwrap(connect))
+        var device: Device<Note>? = Device(account, clock: clock) {
+            $0.fileSystem = files
+            $0.automaticallySyncs = true
+        }
+        let configuration = try XCTUnwrap(device).configuration
+        try await device?.engine.upload(Note("a-1", "of alice"))
+        try await eventually("alice is known") {
+            try await device?.engine.diagnostics().userRecordName == "alice"
+        }
+        let barrier = Barrier()
+        files.before { _, path in if path.contains("/users/2") { barrier.pass() } }
+        account.signIn("bob")
+        try await eventually("the switch is under way") { barrier.isReached }
+        weak let engine = device?.engine
+        device = nil
+        barrier.open()
+        try await eventually("the engine is gone") { engine == nil }
+        let next = SyncEngine<Note>(database: account, configuration: configuration)
+        let user = try await next.diagnostics().userRecordName
+        XCTAssertEqual(user, "bob")
+        try await next.close()
+    }
+}

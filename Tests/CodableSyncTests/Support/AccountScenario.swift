@@ -1,0 +1,112 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Facts about devices whose account changes, told on the fake; a subclass tells them on the local database.
+class AccountScenario: EngineScenario {
+    /// The database of a user of the cloud that the facts are told on.
+    func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
+        let clock = clock
+        let cloud = FakeCloud(date: { clock.now.wall })
+        return { cloud.database(user: $0) }
+    }
+
+    /// The same, of a cloud in a directory.
+    func makeUsersOnLocalDatabase() throws -> @Sendable (String) -> any CloudDatabase {
+        let directory = try TemporaryDirectory()
+        addTeardownBlock { try directory.remove() }
+        let (url, clock) = (directory.url, clock)
+        return { LocalDatabase(directory: url, user: $0, fileSystem: LocalFileSystem(), clock: clock) }
+    }
+
+    private(set) var connect: (@Sendable (String) -> any CloudDatabase)?
+
+    override func setUpWithError() throws {
+        try super.setUpWithError()
+        connect = try makeUsers()
+    }
+
+    /// A device on which somebody is signed in, or nobody.
+    func makeAccountDevice<Model>(
+        _ model: Model.Type = Model.self,
+        user: String?,
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) throws -> AccountDevice<Model> {
+        let account = AccountDatabase(user: user, connect: try XCTUnwrap(connect))
+        return AccountDevice(account: account, device: Device(account, clock: clock, configure: configure))
+    }
+
+    /// What the server has of a user.
+    func names<Model>(of user: String, _ phone: AccountDevice<Model>) async throws -> [String] {
+        let server = phone.account.server(of: user)
+        do {
+            let page = try await server.recordZoneChanges(
+                inZoneWith: ZoneID(zoneName: "Item"),
+                since: nil,
+                desiredKeys: nil,
+                resultsLimit: nil
+            )
+            return page.modifications.keys.map(\.recordName).sorted()
+        } catch let error as CloudError where error.code == .zoneNotFound {
+            return []
+        }
+    }
+
+    /// Puts a record into a user's database, past any engine.
+    func put<Policy>(_ item: Item<Policy>, of user: String) async throws {
+        let server = try XCTUnwrap(connect)(user)
+        let zoneID = ZoneID(zoneName: "Item")
+        _ = try await server.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
+        let record = Record(
+            recordID: RecordID(recordName: item.id, zoneID: zoneID),
+            recordType: "Item",
+            fields: try RecordEncoder().encode(item).fields
+        )
+        let result = try await server.modifyRecords(
+            saving: [record],
+            deleting: [],
+            savePolicy: .allKeys,
+            atomically: false
+        )
+        _ = try result.saveResults[record.recordID]?.get()
+    }
+}
+
+/// A device, and the account on it.
+struct AccountDevice<Model: RecordCodable & Equatable> {
+    let account: AccountDatabase
+    let device: Device<Model>
+
+    var engine: SyncEngine<Model> { device.engine }
+
+    /// The account changes that the app was told of, in order.
+    var changes: [String] {
+        device.events.all.compactMap {
+            if case .accountChanged(let from, let to) = $0 { "\(from ?? "-") > \(to ?? "-")" } else { nil }
+        }
+    }
+
+    func user() async throws -> String? { try await engine.diagnostics().userRecordName }
+
+    func shown() async throws -> [String] { try await engine.allModels().map(\.recordName) }
+
+    func pending() async throws -> [String] {
+        try await engine.pendingChanges().map(\.recordName).sorted()
+    }
+
+    /// Everything that the server of a user was told: names, texts, tags and tokens.
+    func told(_ user: String) -> (
+        names: Set<String>, texts: Set<String>, tags: Set<String>, tokens: Set<ChangeToken>
+    ) {
+        let told = account.told(user)
+        return (
+            Set(told.flatMap(\.names)),
+            Set(
+                told.flatMap { $0.fields.values }.compactMap {
+                    if case .string(let text) = $0 { text } else { nil }
+                }
+            ),
+            Set(told.flatMap(\.tags)), Set(told.compactMap(\.token))
+        )
+    }
+}
