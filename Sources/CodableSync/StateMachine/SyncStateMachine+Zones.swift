@@ -72,7 +72,7 @@ extension SyncStateMachine {
             if error.recovery == .retryThenPark { unknownFeedErrors += 1 }
             if unknownFeedErrors < Self.maximumUnknownErrors { return failSetup(error) }
             emit(.failed(error))
-            loseZone(nil)
+            if isOnlyAsked { keepZone(nil) } else { loseZone(nil) }
         }
     }
 

@@ -21,6 +21,8 @@ struct ChaosFaults {
     var throttling = false
     var accounts = false
     var parking = false
+    /// Another user signs in, and the first comes back.
+    var users = false
 
     init(_ random: inout SplitMix64) {
         func draw(_ random: inout SplitMix64) -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
@@ -43,6 +45,10 @@ struct ChaosFaults {
         throttling = draw(&random)
         accounts = draw(&random)
         parking = draw(&random)
+        users = draw(&random)
+        guard users else { return }
+        // Whose deletion or answer it was would be another story.
+        (zoneReset, zoneDeleted, zonePurged, deletes, discards) = (false, false, false, false, false)
     }
 
     /// The names of what is switched on, for the log.

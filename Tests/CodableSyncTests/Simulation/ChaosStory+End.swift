@@ -4,14 +4,14 @@ extension ChaosStory {
     /// The trouble stops.
     private func mend() async throws {
         for index in actors.indices { try await release(index) }
-        cloud.setQuota(nil, user: "alice")
+        cloud.setQuota(nil, user: user)
         for (index, actor) in actors.enumerated() {
             actor.device.database.clearPlans()
             actor.device.database.clearItemFaults()
             actor.fake.clearFaults()
             actor.fake.isReachable = true
-            if actor.fake.user != "alice" || actor.fake.account != .available {
-                actor.fake.signIn(user: "alice")
+            if actor.fake.user != user || actor.fake.account != .available {
+                actor.fake.signIn(user: user)
             }
             if actor.files?.isOff == true || actor.files?.isDoomed == true { try await crash(index) }
             let engine = actor.engine

@@ -11,7 +11,9 @@ extension ChaosStory {
         armCrash(index)
         switch number {
         case 0..<25: try await edit(index)
-        case 25..<28: if faults.deletes { try await delete(index) }
+        case 25..<28:
+            if faults.deletes { try await delete(index) }
+            if faults.users { changeUser(actor, index) }
         case 28..<32: try await remember(index)
         case 32..<52: try await sync(index)
         case 52..<58: try await consume(index)
@@ -27,7 +29,7 @@ extension ChaosStory {
         case 89..<91: if faults.reachability { toggleReachability(index) }
         case 91..<93: if faults.quota { setQuota() }
         case 93..<94: if faults.throttling { throttle(index) }
-        case 94..<96: if faults.accounts { changeAccount(actor, index) }
+        case 94..<96: if faults.accounts || faults.users { changeAccount(actor, index) }
         case 96..<98: if faults.parking { planParking(index) }
         default: if faults.holds { await missDeadlines() }
         }
@@ -40,6 +42,7 @@ extension ChaosStory {
         let actor = actors[index]
         let name = names.randomElement(using: &random) ?? "a"
         let engine = actor.engine
+        let stay = stay(of: actor)
         lastStamp += 1
         let stamp = "\(index).\(lastStamp)"
         do {
@@ -57,7 +60,12 @@ extension ChaosStory {
             try await within("upload \(index)") { try await engine.upload(edited) }
             if actor.consumes { actor.mirror[name] = model }
             actor.remembered[name] = nil
-            expected[name, default: []].insert(stamp)
+            if faults.users {
+                let stays = min(stay, self.stay(of: actor))..<self.stay(of: actor) + 1
+                writes.append(Write(name: name, stamp: stamp, index: index, stays: stays))
+            } else {
+                expected[name, default: []].insert(stamp)
+            }
         } catch let error as SyncError {
             say("edit \(index) failed: \(error)")
         }

@@ -91,6 +91,7 @@ extension ChaosStory {
     }
 
     func changeAccount(_ actor: Actor, _ index: Int) {
+        if faults.users { return changeUser(actor, index) }
         let kind = chance(4)
         say("account \(index) \(["temporarily unavailable", "signed out", "available", "back"][kind])")
         switch kind {

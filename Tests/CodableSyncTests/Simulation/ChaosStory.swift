@@ -27,6 +27,14 @@ final class ChaosStory {
         var files: SimulatedFileSystem? { device.configuration.fileSystem as? SimulatedFileSystem }
     }
 
+    /// An upload that returned, and under which of the users whom the engine of a device has had.
+    struct Write {
+        var name: String
+        var stamp: String
+        var index: Int
+        var stays: Range<Int>
+    }
+
     /// An engine that never comes back to its caller.
     struct Standstill: Error {}
 
@@ -46,6 +54,9 @@ final class ChaosStory {
     var expected: [String: Set<String>] = [:]
     /// What zones held that have gone.
     var everOnServer: [String: Set<String>] = [:]
+    var writes: [Write] = []
+    /// Who is signed in on all devices in the end.
+    var user = "alice"
     private(set) var log: [String] = []
     private(set) var failures: [String] = []
 
@@ -64,7 +75,7 @@ final class ChaosStory {
             let pageSize = [nil, 1, 2, 5].randomElement(using: &random) ?? nil
             fake.conflictsCarryServerRecord = Int.random(in: 0..<4, using: &random) > 0
             let keepsUndelivered = Int.random(in: 0..<8, using: &random) > 0
-            let consumes = Bool.random(using: &random) && keepsUndelivered
+            let consumes = Bool.random(using: &random) && keepsUndelivered && !faults.users
             let device = Device<StampSet>(fake, clock: clock, files: SimulatedFileSystem()) {
                 $0.fetchPageSize = pageSize
                 $0.keepsUndelivered = keepsUndelivered
@@ -92,6 +103,7 @@ final class ChaosStory {
         do {
             for _ in 0..<steps { try await step() }
             try await heal()
+            if faults.users { try await healUsers() }
             if failures.isEmpty { try await check() }
             if failures.isEmpty { try await checkQuiet() }
         } catch is Standstill {
@@ -143,7 +155,7 @@ final class ChaosStory {
 
     /// What the server has, as models.
     func server() throws -> [String: StampSet] {
-        try cloud.records(user: "alice", in: zoneID).mapValues {
+        try cloud.records(user: user, in: zoneID).mapValues {
             try RecordDecoder().decode(StampSet.self, from: $0)
         }
     }

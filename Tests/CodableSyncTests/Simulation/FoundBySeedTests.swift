@@ -99,4 +99,23 @@ final class FoundBySeedTests: EngineScenario {
         let model = try await tablet.engine.model(named: "a")
         XCTAssertEqual(model, Note("a", "Coffee"))
     }
+
+    /// Changes that no loop takes are accepted by themselves; a copy that was read before does not know of them.
+    func testAnEditOfACopyThatWasReadBeforeAFetchIsAConflictAlsoWhereNothingIsKept() async throws {
+        let phone: Device<Note> = try makeDevice { $0.keepsUndelivered = false }
+        let tablet: Device<Note> = try makeDevice()
+        try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
+        try await settle(tablet, phone)
+        let read = try await phone.engine.model(named: "a")
+        var copy = try XCTUnwrap(read)
+        pass()
+        try await tablet.engine.upload(Note("a", "Coffee", note: "hot"))
+        try await settle(tablet, phone)
+        pass()
+        copy.note = "cold"
+        try await phone.engine.upload(copy)
+        try await settle(phone, tablet)
+        let merged = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(merged, Note("a", "Coffee", note: "cold"))
+    }
 }
