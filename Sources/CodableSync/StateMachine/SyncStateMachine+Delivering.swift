@@ -71,7 +71,10 @@ extension SyncStateMachine {
 
     /// Accepts what no loop has taken: an edit of a copy that the app has read before does not know of it.
     private mutating func acceptUnseen(_ changes: [AcceptedChange]) {
-        let free = changes.filter { undecodable[$0.name] != $0.order }
+        // What a conflict made stays news until it is confirmed: it would pass for the app's own edit.
+        let free = changes.filter { change in
+            undecodable[change.name] != change.order && state[change.name]?.isPendingNews != true
+        }
         guard !free.isEmpty else { return }
         let unseen = free.compactMap { change -> AcceptedChange? in
             guard let record = state[change.name], case .updated? = record.undelivered?.kind else { return nil }

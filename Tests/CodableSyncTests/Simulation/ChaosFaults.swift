@@ -48,7 +48,8 @@ struct ChaosFaults {
         users = draw(&random)
         guard users else { return }
         // Whose deletion or answer it was would be another story.
-        (zoneReset, zoneDeleted, zonePurged, deletes, discards) = (false, false, false, false, false)
+        (zoneReset, zoneDeleted, zonePurged) = (false, false, false)
+        (deletes, discards, parking) = (false, false, false)
     }
 
     /// The names of what is switched on, for the log.

@@ -57,9 +57,14 @@ extension ChaosStory {
             model.write(stamp, on: index)
             say("edit \(index) \(name) \(model.stamps)")
             let edited = model
+            let parked = faults.parking ? try await within("parked") { try await engine.parkedChanges() } : []
             try await within("upload \(index)") { try await engine.upload(edited) }
             if actor.consumes { actor.mirror[name] = model }
             actor.remembered[name] = nil
+            // Its user saw that something was set aside, and replaced it.
+            for change in parked where change.recordName == name {
+                expected[name]?.subtract(Set(change.client?.stamps ?? []).subtracting(everSaved(name)))
+            }
             if faults.users {
                 let stays = min(stay, self.stay(of: actor))..<self.stay(of: actor) + 1
                 writes.append(Write(name: name, stamp: stamp, index: index, stays: stays))

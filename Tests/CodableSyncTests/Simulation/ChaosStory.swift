@@ -166,6 +166,9 @@ final class ChaosStory {
         for (name, model) in server { everOnServer[name, default: []].formUnion(model.stamps) }
     }
 
+    /// What the server has of a record.
+    func everSaved(_ name: String) -> [String] { (try? server()[name]?.stamps) ?? [] }
+
     /// What is on the server goes, or what devices know of it, and that is right.
     func excuseServer() {
         noteServer()
