@@ -77,7 +77,9 @@ extension SyncStateMachine {
         }
         guard !free.isEmpty else { return }
         let unseen = free.compactMap { change -> AcceptedChange? in
-            guard let record = state[change.name], case .updated? = record.undelivered?.kind else { return nil }
+            guard let record = state[change.name], case .updated? = record.undelivered?.kind else {
+                return nil
+            }
             let read = reads[change.name]
             let seen = record.seen.map { max($0, read ?? $0) } ?? read
             return AcceptedChange(name: change.name, order: 0, seen: seen)

@@ -39,7 +39,8 @@ extension ChaosStory {
             try await within("retry") { try await engine.retry(engine.parkedChanges().map(\.recordName)) }
             let summary = try await within("heal \(index)") { try await engine.sync() }
             say("heal \(index): \(summary)")
-            return summary.sent + summary.deleted + summary.fetched + summary.conflictsResolved + summary.pending
+            return summary.sent + summary.deleted + summary.fetched + summary.conflictsResolved
+                + summary.pending
         } catch let error as SyncError {
             say("heal \(index) failed: \(error)")
             if case .waitingForDecision = error { try await decide(index) }

@@ -217,8 +217,10 @@ extension ChaosStory {
     func useStreams(_ index: Int) async throws {
         let actor = actors[index]
         let engine = actor.engine
-        guard let left = try? await within("diagnostics", { try await engine.diagnostics().undeliveredCount }),
-            left > 0, actor.consumes, actor.files?.isDoomed == false, actor.device.configuration.keepsUndelivered
+        guard
+            let left = try? await within("diagnostics", { try await engine.diagnostics().undeliveredCount }),
+            left > 0, actor.consumes, actor.files?.isDoomed == false,
+            actor.device.configuration.keepsUndelivered
         else { return }
         let kind = chance(3)
         say("streams \(index) kind \(kind)")
@@ -239,7 +241,8 @@ extension ChaosStory {
         try await crash(index)
     }
 
-    private static func first(of changes: AsyncStream<ModelChange<StampSet>>) async -> ModelChange<StampSet>? {
+    private static func first(of changes: AsyncStream<ModelChange<StampSet>>) async -> ModelChange<StampSet>?
+    {
         for await change in changes { return change }
         return nil
     }

@@ -51,7 +51,9 @@ extension ChaosStory {
             }
             for (name, model) in server {
                 for stamp in model.stamps {
-                    if let owner = owners[stamp] ?? nil, owner != user { fail("\(user) has \(stamp) in \(name)") }
+                    if let owner = owners[stamp] ?? nil, owner != user {
+                        fail("\(user) has \(stamp) in \(name)")
+                    }
                 }
             }
         }

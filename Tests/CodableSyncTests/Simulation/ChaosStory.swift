@@ -87,7 +87,9 @@ final class ChaosStory {
             }
             if faults.hidesReasons { device.database.failAlways(.databaseChanges, CloudError(.badDatabase)) }
             actors.append(Actor(device, fake, consumes: consumes))
-            log.append("device \(index) consumes \(consumes), keeps \(keepsUndelivered), page \(pageSize ?? 0)")
+            log.append(
+                "device \(index) consumes \(consumes), keeps \(keepsUndelivered), page \(pageSize ?? 0)"
+            )
         }
         // Nobody can tell then that a zone was made anew by another device.
         if faults.hidesReasons, actors.count > 1 {

@@ -91,7 +91,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
     /// A token that is only too old changes nothing: what is not listed was deleted.
     func testAnExpiredTokenOfTheSameZoneStillTellsDeletions() async throws {
         let (phone, tablet): (Device<Note>, Device<Note>) = try await makePair(
-            Note("a", "Tea"), Note("b", "Milk")
+            Note("a", "Tea"),
+            Note("b", "Milk")
         )
         try await tablet.engine.delete(recordNames: ["a", "b"])
         try await tablet.engine.sync()
