@@ -35,7 +35,7 @@ struct LedgerDatabase: Sendable {
         case .zoneCreated(let zone, let sequence):
             advance(to: sequence)
             if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
-            zones[zone] = LedgerZone(incarnation: sequence)
+            zones[zone] = LedgerZone(incarnation: sequence, former: zones[zone]?.removal)
         case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
             advance(to: sequence)
             removeZone(zone, .init(reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence))
@@ -91,16 +91,12 @@ struct LedgerDatabase: Sendable {
 extension LedgerZone {
     /// Changes that make this zone.
     func snapshotChanges(name: String) -> AnySequence<LedgerEntry.Change> {
-        var beginning: [LedgerEntry.Change] = [.zoneCreated(name, sequence: incarnation)]
+        var beginning: [LedgerEntry.Change] = []
+        // Clients that know a position before it are still told of it.
+        if let former { beginning += [.zoneCreated(name, sequence: 0), former.change(name: name)] }
+        beginning.append(.zoneCreated(name, sequence: incarnation))
         if let removal {
-            beginning.append(
-                .zoneRemoved(
-                    name,
-                    reason: removal.reason,
-                    canBeMadeAnew: removal.canBeMadeAnew,
-                    sequence: removal.sequence
-                )
-            )
+            beginning.append(removal.change(name: name))
         } else if generation != incarnation {
             beginning.append(.tokensExpired(zone: name, sequence: generation))
         }
@@ -117,5 +113,12 @@ extension LedgerZone {
             }
         }
         return AnySequence([AnySequence(beginning), AnySequence(rows)].lazy.flatMap { $0 })
+    }
+}
+
+extension LedgerZone.Removal {
+    /// The change that makes it.
+    fileprivate func change(name: String) -> LedgerEntry.Change {
+        .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
     }
 }

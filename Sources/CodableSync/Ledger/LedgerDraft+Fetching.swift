@@ -34,10 +34,11 @@ extension LedgerDraft {
         )
         if let token { position = try usable(token, like: position, upTo: database.sequence) }
         let news = database.zones.filter { $0.key != ZoneID.defaultZoneName }
-            .map { (name: $0.key, sequence: $0.value.lastSequence, removal: $0.value.removal) }
+            .map { (name: $0.key, sequence: $0.value.lastSequence, zone: $0.value) }
             .filter { $0.sequence > position.sequence }
             .sorted { $0.sequence < $1.sequence }
         let page = news.prefix(pageSize(resultsLimit))
+        let beginning = position.sequence
         position.sequence = page.last?.sequence ?? position.sequence
         var changes = DatabaseChanges(
             modifications: [],
@@ -45,13 +46,17 @@ extension LedgerDraft {
             changeToken: position.changeToken,
             moreComing: page.count < news.count
         )
-        for (name, _, removal) in page {
+        for (name, _, zone) in page {
             let zoneID = ZoneID(zoneName: name)
-            if let removal {
+            if let removal = zone.removal {
                 changes.deletions.append(.init(zoneID: zoneID, reason: removal.reason))
-            } else {
-                changes.modifications.append(zoneID)
+                continue
             }
+            // Made anew since: who knew the former zone must hear that it went, and why.
+            if token != nil, let former = zone.former, former.sequence > beginning {
+                changes.deletions.append(.init(zoneID: zoneID, reason: former.reason))
+            }
+            changes.modifications.append(zoneID)
         }
         return changes
     }

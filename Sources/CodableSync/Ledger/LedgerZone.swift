@@ -39,13 +39,16 @@ struct LedgerZone: Sendable {
     /// The sequence of the newest change.
     private(set) var lastSequence: Int64
     private(set) var removal: Removal?
+    /// How the zone of this name went that was there before this one.
+    let former: Removal?
     private(set) var rows: [String: Row] = [:]
     private(set) var links = LedgerLinks()
     private var positions: [Position] = []
     private var staleCount = 0
 
-    init(incarnation: Int64) {
+    init(incarnation: Int64, former: Removal? = nil) {
         self.incarnation = incarnation
+        self.former = former
         self.generation = incarnation
         self.lastSequence = incarnation
     }
@@ -64,7 +67,7 @@ struct LedgerZone: Sendable {
     }
 
     mutating func remove(_ removal: Removal) {
-        self = LedgerZone(incarnation: incarnation)
+        self = LedgerZone(incarnation: incarnation, former: former)
         self.removal = removal
         lastSequence = removal.sequence
     }

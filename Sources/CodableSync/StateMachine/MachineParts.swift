@@ -126,7 +126,8 @@ struct UncommittedBatch: Equatable, Sendable {
         case claimed(String)
         /// The sign-out is stored, which is news for the app if it names the user.
         case signedOut(String?)
-        case zoneLost
+        /// What became of the zone is stored.
+        case zoneExamined
         case fetchAnew
         /// The stream may have the element that was chosen for it.
         case deliver(StreamID)
@@ -136,7 +137,7 @@ struct UncommittedBatch: Equatable, Sendable {
             switch self {
             case .answer(let call), .resync(let call): call
             case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .claimed, .signedOut,
-                .zoneLost, .fetchAnew, .deliver:
+                .zoneExamined, .fetchAnew, .deliver:
                 nil
             }
         }

@@ -41,7 +41,7 @@ extension SyncStateMachine {
         var accepted = RecordTable<UInt64>()
         for batch in uncommitted {
             for case .accepted(let changes) in batch.entries {
-                for change in changes { accepted[change.name] = change.order }
+                for change in changes where change.order != 0 { accepted[change.name] = change.order }
             }
         }
         return accepted
@@ -53,7 +53,8 @@ extension SyncStateMachine {
         let ended = streams.remove(at: index)
         guard !streams.isEmpty || !configuration.keepsUndelivered else { return }
         let waiting = Array(ended.queue.names) + Array(ended.suspects.names)
-        accept(ended.handed + waiting.compactMap { undelivered($0) })
+        let open = ended.handed + waiting.compactMap { undelivered($0) }
+        if streams.isEmpty { acceptUnseen(open) } else { accept(open) }
     }
 
     private func undelivered(_ name: String) -> AcceptedChange? {
@@ -66,6 +67,25 @@ extension SyncStateMachine {
             undecodable[change.name] != change.order && !streams.contains { $0.holdsBack(change.name) }
         }
         if !free.isEmpty { append([.accepted(free)], flush: false) }
+    }
+
+    /// Accepts what no loop has taken: an edit of a copy that the app has read before does not know of it.
+    private mutating func acceptUnseen(_ changes: [AcceptedChange]) {
+        // What a conflict made stays news until it is confirmed: it would pass for the app's own edit.
+        let free = changes.filter { change in
+            undecodable[change.name] != change.order && state[change.name]?.isPendingNews != true
+        }
+        guard !free.isEmpty else { return }
+        let unseen = free.compactMap { change -> AcceptedChange? in
+            guard let record = state[change.name], case .updated? = record.undelivered?.kind else {
+                return nil
+            }
+            let read = reads[change.name]
+            let seen = record.seen.map { max($0, read ?? $0) } ?? read
+            return AcceptedChange(name: change.name, order: 0, seen: seen)
+        }
+        let entries: [JournalEntry] = [.accepted(free)] + (unseen.isEmpty ? [] : [.accepted(unseen)])
+        append(entries, flush: false)
     }
 
     /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
@@ -86,7 +106,9 @@ extension SyncStateMachine {
             for name in renewed { streams[index].append(name, isSuspect: suspects.contains(name)) }
             noteArrival(of: renewed.count, atStreamAt: index)
         }
-        if streams.isEmpty, !configuration.keepsUndelivered { accept(renewed.compactMap { undelivered($0) }) }
+        if streams.isEmpty, !configuration.keepsUndelivered {
+            acceptUnseen(renewed.compactMap { undelivered($0) })
+        }
     }
 
     /// Says once that a loop has stopped to ask for more.
@@ -104,7 +126,7 @@ extension SyncStateMachine {
     mutating func acceptLeftovers() {
         guard mustAcceptLeftovers else { return }
         mustAcceptLeftovers = false
-        accept(state.deliveryQueue.names.compactMap { undelivered($0) })
+        acceptUnseen(state.deliveryQueue.names.compactMap { undelivered($0) })
     }
 
     // MARK: Handing out

@@ -44,7 +44,7 @@ extension SyncStateMachine {
         case .setup: setup.isStoring = false
         case .claimed(let user): takeClaimed(by: user)
         case .signedOut(let user): takeSignedOut(user)
-        case .zoneLost:
+        case .zoneExamined:
             setup.isStoring = false
             zoneDoubt = nil
             isDoubtOfOwner = false
@@ -93,7 +93,7 @@ extension SyncStateMachine {
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
-        case .setup, .claimed, .signedOut, .zoneLost:
+        case .setup, .claimed, .signedOut, .zoneExamined:
             setup.isStoring = false
             mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)

@@ -52,7 +52,7 @@ extension SyncStateMachine {
         }
     }
 
-    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?) {
+    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?, _ position: ChangeToken?) {
         guard isAnswer(request, in: \.setup) else { return }
         if let error {
             failSetup(error)
@@ -60,7 +60,7 @@ extension SyncStateMachine {
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
-            append([.zoneReady], then: .setup)
+            append((position.map { [.databaseToken($0)] } ?? []) + [.zoneReady], then: .setup)
             emit(.zoneReady)
         }
     }

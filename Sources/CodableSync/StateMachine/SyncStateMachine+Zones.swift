@@ -17,6 +17,24 @@ extension SyncStateMachine {
         }
     }
 
+    /// Whether it must first be asked if the zone is still the one that the known versions are of.
+    ///
+    /// Another device may have made it anew. What is not in it then was not deleted by anybody.
+    mutating func doubtsSameZone() -> Bool {
+        guard !isZoneExamined, state.summary.databaseToken != nil else { return false }
+        if zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
+        advanceSetup()
+        return true
+    }
+
+    /// No zone of this name has gone since: what is not there was deleted.
+    private mutating func keepZone(_ token: ChangeToken?) {
+        isZoneExamined = true
+        guard let token, token != state.summary.databaseToken else { return zoneDoubt = nil }
+        setup.isStoring = true
+        append([.databaseToken(token)], then: .zoneExamined)
+    }
+
     mutating func resolveDoubt(_ error: CloudError) {
         switch error.recovery {
         case .askUser: loseZone(.purged)
@@ -31,9 +49,15 @@ extension SyncStateMachine {
         guard isAnswer(request, in: \.setup) else { return }
         switch result {
         case .success(let fate):
+            if fate.reason == nil, isOnlyAsked { return keepZone(fate.token) }
             loseZone(fate.reason, token: fate.token)
+        case .failure(let error) where error.recovery == .stop && isOnlyAsked:
+            // There is no such feed here.
+            keepZone(nil)
         case .failure(let error) where error.recovery == .refetch || error.recovery == .park:
-            if state.summary.databaseToken == nil {
+            if state.summary.databaseToken == nil, isOnlyAsked {
+                keepZone(nil)
+            } else if state.summary.databaseToken == nil {
                 // The feed cannot tell; nobody asked for the records to go.
                 loseZone(nil)
             } else {
@@ -48,9 +72,12 @@ extension SyncStateMachine {
             if error.recovery == .retryThenPark { unknownFeedErrors += 1 }
             if unknownFeedErrors < Self.maximumUnknownErrors { return failSetup(error) }
             emit(.failed(error))
-            loseZone(nil)
+            if isOnlyAsked { keepZone(nil) } else { loseZone(nil) }
         }
     }
+
+    /// The zone is there, and the question is whether it is another one.
+    private var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }
 
     /// A request of the set-up itself says what became of the zone.
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason, after error: CloudError) {
@@ -65,13 +92,14 @@ extension SyncStateMachine {
         hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
+        isZoneExamined = false
         abandonRequests()
         wantsFetch = true
         emit(.zoneLost(reason))
         append(
             [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
                 + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],
-            then: .zoneLost
+            then: .zoneExamined
         )
     }
 

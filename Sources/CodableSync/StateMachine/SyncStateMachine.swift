@@ -39,6 +39,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
+    /// The database's feed has said that the zone is the one that the known versions are of.
+    var isZoneExamined = false
     /// How often the database's feed answered with an error that nobody knows.
     var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
@@ -173,7 +175,7 @@ package struct SyncStateMachine: Sendable {
         case .switchWanted: takeSwitchWanted()
         case .switchFailed(let error): takeSwitchFailed(error)
         case .switched(let former): takeSwitched(from: former)
-        case .zoneSaved(let request, let error): takeZoneSaved(request, error)
+        case .zoneSaved(let request, let error, let position): takeZoneSaved(request, error, position)
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
         case .fetched(let request, let result): takeFetched(request, result)

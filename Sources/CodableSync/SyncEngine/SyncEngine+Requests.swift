@@ -61,10 +61,38 @@ extension SyncEngine {
                     throw error
                 }
             }
-            return try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
-        } then: { engine, result in
-            let outcome = result.flatMap { $0.saveResults[zoneID] ?? .failure(.unmentioned("the zone")) }
-            engine.process(.zoneSaved(request, outcome.failure))
+            let result = try await database.modifyRecordZones(
+                saving: [RecordZone(zoneID: zoneID)],
+                deleting: []
+            )
+            let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
+            _ = try outcome.get()
+            return try await Self.position(in: database)
+        } then: { (engine, result: Result<ChangeToken?, CloudError>) in
+            switch result {
+            case .success(let position): engine.process(.zoneSaved(request, nil, position: position))
+            case .failure(let error): engine.process(.zoneSaved(request, error))
+            }
+        }
+    }
+
+    /// Where the database's feed ends now: what it tells from here on happened to the zone that is there now.
+    ///
+    /// Sync works without, so only an order to wait is an error.
+    private static func position(in database: any CloudDatabase) async throws -> ChangeToken? {
+        var token: ChangeToken?
+        do {
+            for _ in 0..<1000 {
+                let page = try await database.databaseChanges(since: token, resultsLimit: nil)
+                let isStuck = page.changeToken == token
+                token = page.changeToken
+                if !page.moreComing || isStuck { return token }
+            }
+            return token
+        } catch let error as CloudError where error.retryAfter != nil {
+            throw error
+        } catch {
+            return nil
         }
     }
 

@@ -99,4 +99,43 @@ final class FoundBySeedTests: EngineScenario {
         let model = try await tablet.engine.model(named: "a")
         XCTAssertEqual(model, Note("a", "Coffee"))
     }
+
+    /// Changes that no loop takes are accepted by themselves; a copy that was read before does not know of them.
+    func testAnEditOfACopyThatWasReadBeforeAFetchIsAConflictAlsoWhereNothingIsKept() async throws {
+        let phone: Device<Note> = try makeDevice { $0.keepsUndelivered = false }
+        let tablet: Device<Note> = try makeDevice()
+        try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
+        try await settle(tablet, phone)
+        let read = try await phone.engine.model(named: "a")
+        var copy = try XCTUnwrap(read)
+        pass()
+        try await tablet.engine.upload(Note("a", "Coffee", note: "hot"))
+        try await settle(tablet, phone)
+        pass()
+        copy.note = "cold"
+        try await phone.engine.upload(copy)
+        try await settle(phone, tablet)
+        let merged = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(merged, Note("a", "Coffee", note: "cold"))
+    }
+
+    /// The model that a conflict made, confirmed before anybody has seen it, is not what an older copy was made from.
+    func testAnEditOfACopyThatIsOlderThanAMergedModelIsAConflictAlsoWhereNothingIsKept() async throws {
+        let phone: Device<StampSet> = try makeDevice { $0.keepsUndelivered = false }
+        let tablet: Device<StampSet> = try makeDevice()
+        try await phone.engine.upload(StampSet(id: "a", stamps: ["1"]))
+        let read = try await phone.engine.model(named: "a")
+        var copy = try XCTUnwrap(read)
+        try await tablet.engine.upload(StampSet(id: "a", stamps: ["2"]))
+        try await tablet.engine.sync()
+        pass()
+        try await phone.engine.sync()
+        copy.stamps.append("3")
+        try await phone.engine.upload(copy)
+        try await settle(phone, tablet)
+        let merged = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(merged?.stamps, ["1", "2", "3"])
+        let left = try await phone.engine.diagnostics().undeliveredCount
+        XCTAssertEqual(left, 0)
+    }
 }

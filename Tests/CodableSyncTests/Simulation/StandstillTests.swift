@@ -5,7 +5,7 @@ import XCTest
 
 /// Whatever fails, and however often: while no time passes, an engine asks a few times and then waits.
 final class StandstillTests: XCTestCase {
-    private let mostRequests = 20
+    private let mostRequests = 24
 
     /// Every code, as the answer to every request of one kind, for an engine that syncs by itself.
     func testNoErrorMakesAnEngineAskAgainAndAgainWithoutATimePassing() async throws {

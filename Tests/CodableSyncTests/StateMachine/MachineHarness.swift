@@ -247,7 +247,7 @@ struct MachineHarness {
     private mutating func end(_ input: SyncInput) {
         switch input {
         case .accountChecked(let id, _), .databaseChanged(let id, _): close(id)
-        case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
+        case .zoneSaved(let id, _, _), .subscribed(let id, _): close(id)
         case .fetched(let id, _): close(id)
         case .lookedUp(let id, _): close(id)
         case .sent(let id, _): close(id)

@@ -72,6 +72,11 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.faults = [:] }
     }
 
+    /// Forgets which items were to fail.
+    func clearItemFaults() {
+        script.withLock { $0.itemErrors = [:] }
+    }
+
     func failNext(
         _ operation: Operation,
         _ code: CloudError.Code,

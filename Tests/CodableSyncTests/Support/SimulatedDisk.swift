@@ -97,7 +97,7 @@ struct SimulatedDisk {
     private var syncedFiles: [String: File] = [:]
     private var unsyncedNames: [Renaming] = []
     private var lastNumber: UInt64 = 0
-    private var isOff = false
+    private(set) var isOff = false
 
     // MARK: Faults
 

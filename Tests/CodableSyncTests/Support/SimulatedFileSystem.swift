@@ -55,6 +55,12 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         withDisk { $0.powerOff = ($0.calls.count, .before) }
     }
 
+    /// Whether the power is gone.
+    var isOff: Bool { withDisk { $0.isOff } }
+
+    /// Whether the power goes at some call.
+    var isDoomed: Bool { withDisk { $0.powerOff != nil } }
+
     /// What the next start finds after the crash of this process or the loss of power.
     func crashed(keeping survivors: SimulatedDisk.Survivors) -> SimulatedFileSystem {
         SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })

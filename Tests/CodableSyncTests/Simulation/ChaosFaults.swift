@@ -1,0 +1,62 @@
+@testable import CodableSync
+
+/// The kinds of trouble of one story; each is drawn by itself, so that few of them meet often.
+struct ChaosFaults {
+    var network = false
+    var holds = false
+    var tokens = false
+    var deletes = false
+    var zoneReset = false
+    var zoneDeleted = false
+    /// The database's feed tells nothing, so a zone that is gone is gone for no known reason.
+    var hidesReasons = false
+    var zonePurged = false
+    var purgeAnswers: [PurgeAnswer] = [.uploadAgain]
+    var crashes = false
+    var streams = false
+    var commands = false
+    var discards = false
+    var reachability = false
+    var quota = false
+    var throttling = false
+    var accounts = false
+    var parking = false
+    /// Another user signs in, and the first comes back.
+    var users = false
+
+    init(_ random: inout SplitMix64) {
+        func draw(_ random: inout SplitMix64) -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
+        network = draw(&random)
+        holds = draw(&random)
+        tokens = draw(&random)
+        deletes = draw(&random)
+        zoneReset = draw(&random)
+        zoneDeleted = draw(&random)
+        hidesReasons = draw(&random)
+        zonePurged = draw(&random)
+        let answers: [[PurgeAnswer]] = [[.uploadAgain], [.removeLocal], [.uploadAgain, .removeLocal]]
+        purgeAnswers = answers.randomElement(using: &random) ?? [.uploadAgain]
+        crashes = draw(&random)
+        streams = draw(&random)
+        commands = draw(&random)
+        discards = draw(&random)
+        reachability = draw(&random)
+        quota = draw(&random)
+        throttling = draw(&random)
+        accounts = draw(&random)
+        parking = draw(&random)
+        users = draw(&random)
+        guard users else { return }
+        // Whose deletion or answer it was would be another story.
+        (zoneReset, zoneDeleted, zonePurged) = (false, false, false)
+        (deletes, discards, parking) = (false, false, false)
+    }
+
+    /// The names of what is switched on, for the log.
+    var names: String {
+        Mirror(reflecting: self).children.compactMap { child in
+            if let isOn = child.value as? Bool { return isOn ? child.label : nil }
+            return zonePurged ? "\(child.label ?? "") \(child.value)" : nil
+        }.joined(separator: ", ")
+    }
+}
