@@ -298,7 +298,7 @@ final class AccountScenariosFailing: AccountScenario {
         barrier.open()
         try await eventually("the engine is gone") { engine == nil }
         let next = SyncEngine<Note>(database: account, configuration: configuration)
-        let user = try await next.diagnostics().userRecordName
+        let user = try await whenFree { try await next.diagnostics() }.userRecordName
         XCTAssertEqual(user, "bob")
         try await next.close()
     }
