@@ -34,42 +34,42 @@ extension LedgerEntry {
     /// - Parameter writer: Where it is written.
     package func append(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("user", user)
+        writer.optionalMember("user", user)
         switch change {
         case .recordSaved(let record, let sequence):
             writer.key("saved")
             RecordJSON.append(record, to: &writer)
-            writer.member("sequence", sequence)
+            writer.optionalMember("sequence", sequence)
         case .recordDeleted(let name, let zone, let recordType, let sequence):
-            writer.member("deleted", name)
-            writer.member("zone", zone)
-            writer.member("type", recordType)
-            writer.member("sequence", sequence)
+            writer.optionalMember("deleted", name)
+            writer.optionalMember("zone", zone)
+            writer.optionalMember("type", recordType)
+            writer.optionalMember("sequence", sequence)
         case .zoneCreated(let zone, let sequence):
-            writer.member("zoneCreated", zone)
-            writer.member("sequence", sequence)
+            writer.optionalMember("zoneCreated", zone)
+            writer.optionalMember("sequence", sequence)
         case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
-            writer.member("zoneRemoved", zone)
-            writer.member("reason", reason.rawValue)
+            writer.optionalMember("zoneRemoved", zone)
+            writer.optionalMember("reason", reason.rawValue)
             writer.key("canBeMadeAnew")
             writer.bool(canBeMadeAnew)
-            writer.member("sequence", sequence)
+            writer.optionalMember("sequence", sequence)
         case .subscriptionSaved(let subscription):
-            writer.member("subscriptionSaved", subscription.subscriptionID)
+            writer.optionalMember("subscriptionSaved", subscription.subscriptionID)
             if case .zone(let zoneID) = subscription.kind {
-                writer.member("zone", zoneID.zoneName)
-                writer.member("owner", zoneID.ownerName)
+                writer.optionalMember("zone", zoneID.zoneName)
+                writer.optionalMember("owner", zoneID.ownerName)
             }
         case .subscriptionDeleted(let id):
-            writer.member("subscriptionDeleted", id)
+            writer.optionalMember("subscriptionDeleted", id)
         case .tokensExpired(let zone, let sequence):
-            writer.member("tokensExpired", zone)
-            writer.member("sequence", sequence)
+            writer.optionalMember("tokensExpired", zone)
+            writer.optionalMember("sequence", sequence)
         case .quotaChanged(let bytes):
-            writer.member("quota", bytes.map(Int64.init))
+            writer.optionalMember("quota", bytes.map(Int64.init))
         case .countersAdvanced(let sequence, let modificationDate):
-            writer.member("counters", sequence)
-            writer.member("date", modificationDate?.milliseconds)
+            writer.optionalMember("counters", sequence)
+            writer.optionalMember("date", modificationDate?.milliseconds)
         }
         writer.endObject()
     }
@@ -182,12 +182,12 @@ extension JSONReader {
 }
 
 extension JSONWriter {
-    fileprivate mutating func member(_ name: String, _ value: String?) {
+    fileprivate mutating func optionalMember(_ name: String, _ value: String?) {
         key(name)
         if let value { string(value) } else { null() }
     }
 
-    fileprivate mutating func member(_ name: String, _ value: Int64?) {
+    fileprivate mutating func optionalMember(_ name: String, _ value: Int64?) {
         key(name)
         if let value { int(value) } else { null() }
     }

@@ -163,40 +163,7 @@ extension SyncState {
         // Decided for an edit that has been replaced since: the newer one is decided anew.
         guard record.pending?.handle == client else { return }
         let order = nextDeliveryOrder()
-        change(name) { record in
-            // What was sent on this very version may still turn up on the server; what was sent on an older one
-            // would have been refused since.
-            record.sent.removeAll { $0.base != server }
-            record.isDeletionSent = false
-            switch resolution {
-            case .confirmed: break
-            case .client:
-                if record.isPendingNews {
-                    record.undelivered?.seen = server
-                } else {
-                    record.seen = server
-                }
-                record.pending?.base = server
-            case .redated(let handle, let size, let edited):
-                // The same model, so whatever the app has still to be told is told of this copy of it.
-                if record.isPendingNews {
-                    record.undelivered?.kind = .updated(handle)
-                    record.undelivered?.seen = server
-                } else {
-                    record.seen = server
-                }
-                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
-            case .merged(let handle, let size, let edited):
-                record.pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
-                record.undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
-            case .server:
-                record.pending = nil
-                record.deliverServerValue(order: order)
-            case .failed(let reason):
-                record.pending?.parked = reason
-                record.deliverServerValue(order: order)
-            }
-        }
+        change(name) { $0.resolve(resolution, on: server, order: order) }
     }
 
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
@@ -292,12 +259,41 @@ extension RecordState {
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle
-            if isPendingNews {
-                undelivered?.seen = version.handle
-            } else {
-                seen = version.handle
-            }
+            seeWithPending(version.handle)
         }
+    }
+
+    /// A conflict with the cloud's last word is decided.
+    mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
+        // What was sent on this very version may still turn up on the server; what was sent on an older one
+        // would have been refused since.
+        sent.removeAll { $0.base != server }
+        isDeletionSent = false
+        switch resolution {
+        case .confirmed: break
+        case .client:
+            seeWithPending(server)
+            pending?.base = server
+        case .redated(let handle, let size, let edited):
+            // The same model, so whatever the app has still to be told is told of this copy of it.
+            if isPendingNews { undelivered?.kind = .updated(handle) }
+            pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+            seeWithPending(server)
+        case .merged(let handle, let size, let edited):
+            pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+            undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
+        case .server:
+            pending = nil
+            deliverServerValue(order: order)
+        case .failed(let reason):
+            pending?.parked = reason
+            deliverServerValue(order: order)
+        }
+    }
+
+    /// The pending edit is made on this version now: the app has seen it, unless it has still to be told of that edit.
+    private mutating func seeWithPending(_ version: ContentHandle?) {
+        if isPendingNews { undelivered?.seen = version } else { seen = version }
     }
 
     /// The app takes a version after something else has come: what it has seen since, by an upload of its own,

@@ -58,6 +58,33 @@ extension JSONWriter {
         int(date.stored)
     }
 
+    mutating func member(_ name: String, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        string(text)
+    }
+
+    mutating func member(_ name: String, _ token: ChangeToken?) {
+        guard let token else { return }
+        key(name)
+        base64(token.data)
+    }
+
+    mutating func member(_ name: String, _ number: UInt64) {
+        key(name)
+        uint(number)
+    }
+
+    mutating func member(_ name: String, _ isTrue: Bool) {
+        key(name)
+        bool(isTrue)
+    }
+
+    /// What is not true is not written.
+    mutating func flag(_ fact: String, if isTrue: Bool) {
+        if isTrue { flag(fact) }
+    }
+
     mutating func token(_ token: ChangeToken?) {
         if let token { base64(token.data) } else { null() }
     }
@@ -84,10 +111,8 @@ extension JSONWriter {
 
     mutating func reason(_ reason: ParkReason) {
         beginObject()
-        key("kind")
-        string(reason.kind.rawValue)
-        key("message")
-        string(reason.message)
+        member("kind", reason.kind.rawValue)
+        member("message", reason.message)
         if reason.attempts != 1 {
             key("attempts")
             int(Int64(reason.attempts))
@@ -96,11 +121,9 @@ extension JSONWriter {
     }
 
     mutating func versionMembers(_ version: KnownVersion) {
-        key("tag")
-        string(version.changeTag)
+        member("tag", version.changeTag)
         member("handle", version.handle)
-        key("hash")
-        uint(version.hash)
+        member("hash", version.hash)
         member("modified", version.modified)
         if version.size > 0 {
             key("size")
@@ -139,22 +162,9 @@ extension JSONWriter {
 
     mutating func record(_ record: RecordState) {
         beginObject()
-        if let known = record.known {
-            key("known")
-            beginObject()
-            versionMembers(known)
-            endObject()
-        }
-        if let lost = record.lost {
-            key("lost")
-            beginObject()
-            versionMembers(lost)
-            endObject()
-        }
-        if record.isLostRefused {
-            key("lostRefused")
-            bool(true)
-        }
+        member("known", record.known)
+        member("lost", record.lost)
+        flag("lostRefused", if: record.isLostRefused)
         member("seen", record.seen)
         if let pending = record.pending {
             key("pending")
@@ -169,34 +179,37 @@ extension JSONWriter {
                 json.endArray()
             }
         }
-        if record.isDeletionSent {
-            key("deletionSent")
-            bool(true)
-        }
+        flag("deletionSent", if: record.isDeletionSent)
         if let undelivered = record.undelivered {
             key("undelivered")
-            beginObject()
-            key("kind")
-            switch undelivered.kind {
-            case .updated(let handle):
-                string("updated")
-                member("handle", handle)
-            case .saved(let handle):
-                string("saved")
-                member("handle", handle)
-            case .deleted: string("deleted")
-            }
-            member("seen", undelivered.seen)
-            key("order")
-            uint(undelivered.order)
-            endObject()
+            self.undelivered(undelivered)
         }
-        key("listing")
-        uint(record.listing)
-        if record.isUnread {
-            key("unread")
-            bool(true)
+        member("listing", record.listing)
+        flag("unread", if: record.isUnread)
+        endObject()
+    }
+
+    private mutating func member(_ name: String, _ version: KnownVersion?) {
+        guard let version else { return }
+        key(name)
+        beginObject()
+        versionMembers(version)
+        endObject()
+    }
+
+    private mutating func undelivered(_ undelivered: Undelivered) {
+        beginObject()
+        switch undelivered.kind {
+        case .updated(let handle):
+            member("kind", "updated")
+            member("handle", handle)
+        case .saved(let handle):
+            member("kind", "saved")
+            member("handle", handle)
+        case .deleted: member("kind", "deleted")
         }
+        member("seen", undelivered.seen)
+        member("order", undelivered.order)
         endObject()
     }
 
@@ -211,42 +224,25 @@ extension JSONWriter {
 
     mutating func note(_ note: SyncNote) {
         beginObject()
-        key("kind")
-        string(note.kind.rawValue)
+        member("kind", note.kind.rawValue)
         member("date", note.date)
-        if let recordName = note.recordName {
-            key("record")
-            string(recordName)
-        }
-        key("message")
-        string(note.message)
+        member("record", note.recordName)
+        member("message", note.message)
         endObject()
     }
 
     mutating func summary(_ summary: StateSummary) {
         beginObject()
-        if let token = summary.zoneToken {
-            key("zoneToken")
-            base64(token.data)
-        }
-        if let token = summary.databaseToken {
-            key("databaseToken")
-            base64(token.data)
-        }
-        key("zone")
-        string(summary.zone.rawValue)
-        key("subscribed")
-        bool(summary.isSubscribed)
-        key("listing")
-        uint(summary.listing)
-        key("isListing")
-        bool(summary.isListing)
+        member("zoneToken", summary.zoneToken)
+        member("databaseToken", summary.databaseToken)
+        member("zone", summary.zone.rawValue)
+        member("subscribed", summary.isSubscribed)
+        member("listing", summary.listing)
+        member("isListing", summary.isListing)
         member("serverWait", summary.serverWait)
         member("lastFetch", summary.lastFetch)
-        key("deliveryOrder")
-        uint(summary.deliveryOrder)
-        key("initialModels")
-        bool(summary.hasInitialModels)
+        member("deliveryOrder", summary.deliveryOrder)
+        member("initialModels", summary.hasInitialModels)
         accountMembers(summary)
         if !summary.handedOut.isEmpty {
             key("handedOut")
@@ -262,34 +258,18 @@ extension JSONWriter {
             key("identity")
             self.identity(identity)
         }
-        if let user = summary.user {
-            key("user")
-            string(user)
-        }
-        if let signOut = summary.signOut {
-            key("signOut")
-            string(signOut.rawValue)
-        }
-        if summary.holdsRemoved {
-            key("holdsRemoved")
-            bool(true)
-        }
+        member("user", summary.user)
+        member("signOut", summary.signOut?.rawValue)
+        flag("holdsRemoved", if: summary.holdsRemoved)
     }
 
     mutating func identity(_ identity: StateIdentity) {
         beginObject()
-        key("cloud")
-        string(identity.cloud)
-        key("scope")
-        string(identity.scope)
-        if let container = identity.container {
-            key("container")
-            string(container)
-        }
-        key("zone")
-        string(identity.zone)
-        key("recordType")
-        string(identity.recordType)
+        member("cloud", identity.cloud)
+        member("scope", identity.scope)
+        member("container", identity.container)
+        member("zone", identity.zone)
+        member("recordType", identity.recordType)
         endObject()
     }
 }

@@ -90,11 +90,9 @@ enum JournalLine {
             json.key("made")
             json.identity(identity)
         case .claimed(let user):
-            json.key("claimed")
-            json.string(user)
+            json.member("claimed", user)
         case .signedOut(let removing):
-            json.key("signedOut")
-            json.string((removing ? SignOut.removed : .kept).rawValue)
+            json.member("signedOut", (removing ? SignOut.removed : .kept).rawValue)
         case .unread(let names):
             json.key("unread")
             json.array(names) { $0.string($1) }
@@ -106,8 +104,7 @@ enum JournalLine {
             json.beginObject()
             json.key("token")
             json.base64(token.data)
-            json.key("complete")
-            json.bool(isComplete)
+            json.member("complete", isComplete)
             json.endObject()
         case .listingBegan: json.flag("listingBegan")
         case .initialModelsQueued: json.flag("initialModelsQueued")
@@ -125,11 +122,9 @@ enum JournalLine {
             json.orders(orders)
         case .zoneReady: json.flag("zoneReady")
         case .zoneLost(let reason):
-            json.key("zoneLost")
-            json.string(reason?.rawValue ?? "unknown")
+            json.member("zoneLost", reason?.rawValue ?? "unknown")
         case .purgeResolved(let uploadAgain):
-            json.key("purgeResolved")
-            json.string(uploadAgain ? "uploadAgain" : "removeLocal")
+            json.member("purgeResolved", uploadAgain ? "uploadAgain" : "removeLocal")
         case .databaseToken(let token):
             json.key("databaseToken")
             json.token(token)

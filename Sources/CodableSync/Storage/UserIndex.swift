@@ -24,8 +24,7 @@ enum UserIndex {
     private static func bytes(of users: [StateUser]) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.beginObject()
-        json.key("format")
-        json.string("codablesync-users")
+        json.member("format", "codablesync-users")
         json.key("version")
         json.int(1)
         json.key("users")
@@ -34,10 +33,7 @@ enum UserIndex {
             json.beginObject()
             json.key("directory")
             json.int(user.number)
-            if let name = user.name {
-                json.key("name")
-                json.string(name)
-            }
+            json.member("name", user.name)
             json.endObject()
         }
         json.endArray()

@@ -41,31 +41,34 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let version = item.known else {
-                saves.append(
-                    Record(recordID: recordID, recordType: recordType, fields: edit.fields.withoutNulls)
-                )
+                let fields = edit.fields.withoutNulls
+                saves.append(Record(recordID: recordID, recordType: recordType, fields: fields))
                 continue
             }
             guard let server = contents[version.handle] else {
                 unreadable[item.name] = "The stored version of the server is missing."
                 continue
             }
-            let fields = edit.fields.differences(from: server.fields)
-            if fields.isEmpty {
-                unchanged.insert(item.name)
-                continue
-            }
-            known[item.name] = server
-            sent[item.name] = fields
-            saves.append(
-                Record(
-                    recordID: recordID,
-                    recordType: recordType,
-                    fields: fields,
-                    systemFields: server.systemFields
-                )
-            )
+            save(edit.fields.differences(from: server.fields), of: recordID, over: server)
         }
+    }
+
+    private mutating func save(
+        _ fields: [String: RecordValue],
+        of recordID: RecordID,
+        over server: Record
+    ) {
+        let name = recordID.recordName
+        if fields.isEmpty {
+            unchanged.insert(name)
+            return
+        }
+        known[name] = server
+        sent[name] = fields
+        let systemFields = server.systemFields
+        saves.append(
+            Record(recordID: recordID, recordType: recordType, fields: fields, systemFields: systemFields)
+        )
     }
 
     /// How many records the answer tells of that it was not asked about.
