@@ -28,6 +28,6 @@ public enum SyncStatus: Hashable, Sendable {
     case paused(PauseReason)
     /// The app must decide something before anything goes on: after a purge, by `resolvePurge`.
     case waitingForDecision(DecisionReason)
-    /// The engine was stopped, or not started yet; or it does not sync automatically, and no call asks for anything.
+    /// The engine was stopped, or not started yet, as one that does not sync automatically is between its calls.
     case stopped
 }

@@ -23,6 +23,8 @@ package enum SyncInput: Equatable, Sendable {
     case resolvePurge(CallID, uploadAgain: Bool)
     /// The app has read these records, and so has seen what they show.
     case read([String])
+    /// These versions were read and could not be decoded, so that the app has not seen them.
+    case readInVain([ReadVersion])
     /// Nobody waits for a call any more.
     case abandoned(CallID)
 
@@ -202,5 +204,16 @@ package struct Reconciled: Equatable, Sendable {
         self.item = item
         self.resolution = resolution
         self.wasAsked = wasAsked
+    }
+}
+
+/// A version of a record that was read.
+package struct ReadVersion: Hashable, Sendable {
+    package var name: String
+    package var handle: ContentHandle
+
+    package init(name: String, handle: ContentHandle) {
+        self.name = name
+        self.handle = handle
     }
 }

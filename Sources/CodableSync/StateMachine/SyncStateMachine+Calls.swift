@@ -215,6 +215,11 @@ extension SyncStateMachine {
         if !missed.isEmpty { append([.accepted(missed)], flush: false) }
     }
 
+    /// The app was shown nothing of these: it knows of no more than before it read.
+    mutating func takeReadInVain(_ versions: [ReadVersion]) {
+        for version in versions where reads[version.name] == version.handle { reads[version.name] = nil }
+    }
+
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
     func readBefore(_ name: String) -> [JournalEntry] {
         guard let record = state[name], let read = reads[name], record.seen.map({ $0 < read }) ?? true else {

@@ -168,6 +168,7 @@ package struct SyncStateMachine: Sendable {
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
         case .read(let names): takeRead(names)
+        case .readInVain(let versions): takeReadInVain(versions)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)

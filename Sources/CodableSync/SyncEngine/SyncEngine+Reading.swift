@@ -139,11 +139,21 @@ extension SyncEngine {
         var wanted = shown
         // Contents that were replaced meanwhile may be gone: then the newer ones are read.
         for _ in 0..<8 where !wanted.isEmpty {
+            let began = session
             let (models, missing) = try await decode(wanted)
             decoded.merge(models) { $1 }
+            if began == session { noteUndecodable(wanted, decoded: models, missing: missing) }
             wanted = missing.isEmpty ? [] : try shownContents(of: missing)
         }
         return shown.compactMap { decoded[$0.name] }
+    }
+
+    /// What could not be shown was not seen: an edit that follows must not overwrite it.
+    private func noteUndecodable(_ wanted: [ShownContents], decoded: [String: Model], missing: [String]) {
+        guard decoded.count + missing.count < wanted.count else { return }
+        let missing = Set(missing)
+        let unseen = wanted.filter { decoded[$0.name] == nil && !missing.contains($0.name) }
+        process(.readInVain(unseen.map { ReadVersion(name: $0.name, handle: $0.shown) }))
     }
 
     private func decode(_ wanted: [ShownContents]) async throws -> (

@@ -12,7 +12,8 @@ extension SyncEngine {
     ///
     /// An edit counts as made on the version that the app was shown last: read from the engine, accepted from
     /// ``changes``, or uploaded itself. Another device's change that was fetched and never shown is not
-    /// overwritten; it goes through the resolver.
+    /// overwritten; it goes through the resolver. What a loop over ``changes`` holds is not accepted yet: to edit
+    /// it in the loop, read it with ``model(named:)`` first.
     ///
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be

@@ -107,6 +107,31 @@ class ConflictScenariosFailing: EngineScenario {
         }
     }
 
+    /// CF-25: an app that looks for a record, and finds nothing that it can decode, has not seen it.
+    func testAServerValueThatWasReadInVainIsNotOverwritten() async throws {
+        let (phone, _) = try await makePair(Note("other"))
+        for readsAll in [false, true] {
+            let name = readsAll ? "all" : "one"
+            try await serverSave(name, ["id": .string(name), "title": 7, "count": 0])
+            try await phone.engine.fetchChanges()
+            let before = try await serverRecords()[name]
+            if readsAll {
+                let shown = try await phone.engine.allModels()
+                XCTAssertEqual(shown.map(\.id), ["other"])
+            } else {
+                let shown = try await phone.engine.model(named: name)
+                XCTAssertNil(shown)
+            }
+            try await phone.engine.upload(Note(name, "mine"))
+            try await phone.engine.sync()
+            let after = try await serverRecords()[name]
+            XCTAssertEqual(after, before, name)
+            let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
+            XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], name)
+            XCTAssertEqual(parked.map(\.client), [Note(name, "mine")], name)
+        }
+    }
+
     /// CF-18.
     func testACrashBeforeTheOutcomeIsStoredFindsTheConflictAgain() async throws {
         for survivors in [SimulatedDisk.Survivors.allWrites, .onlySynced] {
