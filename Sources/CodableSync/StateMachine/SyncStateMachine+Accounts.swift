@@ -77,12 +77,11 @@ extension SyncStateMachine {
     mutating func takeSignedOut(_ user: String?) {
         setup.isStoring = false
         mustLookAgain = false
-        forgetWhatIsHandedOut()
         if let user { emit(.accountChanged(from: user, to: nil)) }
     }
 
     /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
-    private mutating func forgetWhatIsHandedOut() {
+    mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         reads = RecordTable()
         unstoredAcceptances = []
@@ -114,7 +113,10 @@ extension SyncStateMachine {
 
     /// Before work begins: who the user was long ago may not be who it is.
     mutating func renewStaleAccount() {
-        if state.summary.zone == .ready { renewAccount(after: Self.accountValidity) }
+        switch state.summary.zone {
+        case .ready, .purged: renewAccount(after: Self.accountValidity)
+        case .unknown, .unreadable: break
+        }
     }
 
     /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything

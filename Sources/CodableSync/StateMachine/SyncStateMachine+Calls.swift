@@ -52,6 +52,7 @@ extension SyncStateMachine {
     }
 
     mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
+        renewStaleAccount()
         if let error = whyNothingCanBeTried() {
             actions.append(.answer(call, .failed(error)))
             return
@@ -66,7 +67,6 @@ extension SyncStateMachine {
         }
         endOwnWaits(of: Self.ownWaits(for: parts))
         if parts.contains(.send) { sendEverythingAgain() }
-        renewStaleAccount()
         wait(call, for: parts)
     }
 
@@ -89,6 +89,8 @@ extension SyncStateMachine {
     /// A person who asks may have mended what stood in the way.
     private mutating func tryEverythingAgain() {
         if case .unavailable = account { account = .unknown }
+        // Otherwise whoever asks is told of a former try.
+        if !isSwitching { switchFailure = nil }
         fault = nil
     }
 
@@ -102,7 +104,7 @@ extension SyncStateMachine {
     /// Errors that a caller gets at once.
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
+        if isDecisionAwaited { return .waitingForDecision(.purged) }
         if let serverWait, serverWait > now.monotonic {
             return .waiting(until: wallDate(at: serverWait))
         }

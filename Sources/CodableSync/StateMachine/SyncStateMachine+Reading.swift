@@ -6,6 +6,9 @@ extension SyncStateMachine {
     /// Whether somebody else is here, whose state must be opened before the app can be served.
     package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
 
+    /// Whether something is on its way to the disk.
+    package var isStoring: Bool { !uncommitted.isEmpty }
+
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

@@ -11,7 +11,7 @@ extension SyncStateMachine {
 
     private var currentStatus: SyncStatus {
         if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
+        if state.summary.zone == .purged, !isForAnotherUser { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable(let status): return .paused(.account(status))

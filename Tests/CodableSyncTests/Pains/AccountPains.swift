@@ -73,6 +73,35 @@ final class AccountPains: EngineScenario {
         XCTAssertFalse(account.requests.contains { $0.user == "bob" && $0.recordNames.contains("last") })
     }
 
+    // P-37
+    func testEditsReachNobodyElseAlsoWhereTheSignalIsLost() async throws {
+        for call in [
+            { try await $0.sendChanges() }, { try await $0.sync() }, { try await $0.fetchChanges() },
+        ]
+            as [@Sendable (SyncEngine<Note>) async throws -> SyncSummary]
+        {
+            let cloud = FakeCloud()
+            let (account, phone) = makePhone(cloud)
+            try await phone.engine.upload(Note("a-1"))
+            try await phone.engine.sync()
+            try await phone.engine.upload(Note("a-1", "edited"), Note("a-2"))
+            account.signalsAccountChanges = false
+            account.clearRequests()
+            account.signIn(user: "bob")
+            let summary = try await call(phone.engine)
+            XCTAssertEqual([summary.sent, summary.fetched, summary.pending], [0, 0, 0])
+            let user = try await phone.engine.diagnostics().userRecordName
+            XCTAssertEqual(user, "bob")
+            XCTAssertEqual(names(cloud, "bob"), [])
+            let told = account.requests.filter { $0.user == "bob" }
+            XCTAssertEqual(told.flatMap(\.recordNames), [])
+            XCTAssertEqual(told.compactMap(\.changeToken), [])
+            account.signIn(user: "alice")
+            try await phone.engine.sync()
+            XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2"])
+        }
+    }
+
     // P-38
     func testSignOutAloneRemovesNothing() async throws {
         let cloud = FakeCloud()
