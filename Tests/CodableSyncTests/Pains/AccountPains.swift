@@ -102,6 +102,57 @@ final class AccountPains: EngineScenario {
         }
     }
 
+    // P-37
+    func testNoLaterRequestOfACallReachesTheNextUser() async throws {
+        for pageSize in [1, 100] {
+            let cloud = FakeCloud()
+            let (account, phone) = makePhone(cloud) { $0.fetchPageSize = pageSize }
+            let tablet = Device<Note>(cloud.database(user: "alice"), clock: clock)
+            try await phone.engine.sync()
+            try await tablet.engine.upload(Note("a-1"), Note("a-2"), Note("a-3"))
+            try await tablet.engine.sync()
+            try await phone.engine.upload(Note("a-4"))
+            account.signalsAccountChanges = false
+            account.clearRequests()
+            let gate = Gate()
+            phone.database.plan(.fetch, .holdAfter(gate))
+            let run = phone.beginSync()
+            await gate.reached()
+            account.signIn(user: "bob")
+            gate.open()
+            _ = try await run.value
+            let told = account.requests.filter { $0.user == "bob" }
+            XCTAssertEqual(told.flatMap(\.recordNames), [], "\(pageSize)")
+            XCTAssertEqual(told.first { $0.operation == .recordZoneChanges }?.changeToken, nil)
+            XCTAssertTrue(told.compactMap(\.changeToken).isEmpty, "\(pageSize)")
+            XCTAssertEqual(names(cloud, "bob"), [])
+            account.signIn(user: "alice")
+            try await phone.engine.sync()
+            XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2", "a-3", "a-4"])
+            try await tablet.engine.close()
+        }
+    }
+
+    // P-37
+    func testDecisionOfTheFormerUserHoldsNobodyUpWhereTheSignalIsLost() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud)
+        try await phone.engine.upload(Note("a-1"))
+        try await phone.engine.sync()
+        phone.database.failNext(.fetch, .userDeletedZone)
+        for _ in 0..<2 {
+            do {
+                try await phone.engine.sync()
+                XCTFail("the purge was overlooked")
+            } catch SyncError.waitingForDecision {}
+        }
+        account.signalsAccountChanges = false
+        account.signIn(user: "bob")
+        try await phone.engine.sync()
+        let user = try await phone.engine.diagnostics().userRecordName
+        XCTAssertEqual(user, "bob")
+    }
+
     // P-38
     func testSignOutAloneRemovesNothing() async throws {
         let cloud = FakeCloud()

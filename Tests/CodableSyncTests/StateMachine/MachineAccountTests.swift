@@ -232,6 +232,8 @@ final class MachineAccountTests: MachineTestCase {
     /// I-39, I-40.
     func testMachineOfTheNextUserTakesOverWishesAndNothingElse() {
         machine.know("A", 1)
+        machine.run(.read(["A"]))
+        XCTAssertFalse(machine.machine.reads.isEmpty)
         machine.run(.streamRequested(7))
         machine.run(.streamRequested(8))
         machine.fetch([.init("B", 2)], token: "2")
