@@ -113,10 +113,7 @@ extension SyncStateMachine {
 
     /// Before work begins: who the user was long ago may not be who it is.
     mutating func renewStaleAccount() {
-        switch state.summary.zone {
-        case .ready, .purged: renewAccount(after: Self.accountValidity)
-        case .unknown, .unreadable: break
-        }
+        if state.summary.zone == .ready { renewAccount(after: Self.accountValidity) }
     }
 
     /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything

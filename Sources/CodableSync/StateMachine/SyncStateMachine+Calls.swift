@@ -53,6 +53,8 @@ extension SyncStateMachine {
 
     mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
         renewStaleAccount()
+        // Who asks may be another user than the one who is to decide; signals ask for nothing meanwhile.
+        if isDecisionAwaited { renewAccount(after: Self.accountValidity) }
         if let error = whyNothingCanBeTried() {
             actions.append(.answer(call, .failed(error)))
             return
