@@ -77,12 +77,11 @@ extension SyncStateMachine {
     mutating func takeSignedOut(_ user: String?) {
         setup.isStoring = false
         mustLookAgain = false
-        forgetWhatIsHandedOut()
         if let user { emit(.accountChanged(from: user, to: nil)) }
     }
 
     /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
-    private mutating func forgetWhatIsHandedOut() {
+    mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         reads = RecordTable()
         unstoredAcceptances = []

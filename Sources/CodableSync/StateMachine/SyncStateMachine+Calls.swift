@@ -52,6 +52,9 @@ extension SyncStateMachine {
     }
 
     mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
+        renewStaleAccount()
+        // Who asks may be another user than the one who is to decide; signals ask for nothing meanwhile.
+        if isDecisionAwaited { renewAccount(after: Self.accountValidity) }
         if let error = whyNothingCanBeTried() {
             actions.append(.answer(call, .failed(error)))
             return
@@ -66,7 +69,6 @@ extension SyncStateMachine {
         }
         endOwnWaits(of: Self.ownWaits(for: parts))
         if parts.contains(.send) { sendEverythingAgain() }
-        renewStaleAccount()
         wait(call, for: parts)
     }
 
@@ -89,6 +91,8 @@ extension SyncStateMachine {
     /// A person who asks may have mended what stood in the way.
     private mutating func tryEverythingAgain() {
         if case .unavailable = account { account = .unknown }
+        // Otherwise whoever asks is told of a former try.
+        if !isSwitching { switchFailure = nil }
         fault = nil
     }
 
@@ -102,7 +106,7 @@ extension SyncStateMachine {
     /// Errors that a caller gets at once.
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
+        if isDecisionAwaited { return .waitingForDecision(.purged) }
         if let serverWait, serverWait > now.monotonic {
             return .waiting(until: wallDate(at: serverWait))
         }
@@ -216,8 +220,17 @@ extension SyncStateMachine {
     }
 
     /// The app was shown nothing of these: it knows of no more than before it read.
+    ///
+    /// A version that an older app has taken, and that this one cannot decode, it has not seen either: what it uploads
+    /// under that name is no edit of it.
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
-        for version in versions where reads[version.name] == version.handle { reads[version.name] = nil }
+        var unseen: [AcceptedChange] = []
+        for version in versions {
+            if reads[version.name] == version.handle { reads[version.name] = nil }
+            guard state[version.name]?.seen == version.handle else { continue }
+            unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
+        }
+        if !unseen.isEmpty { append([.accepted(unseen)], flush: false) }
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.

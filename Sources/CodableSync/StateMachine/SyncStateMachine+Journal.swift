@@ -18,6 +18,7 @@ extension SyncStateMachine {
         for entry in committed.entries {
             tellOfDiscarded(entry)
             state.apply(entry)
+            if case .signedOut = entry { forgetWhatIsHandedOut() }
             if case .accepted(let changes) = entry {
                 forgetReads(before: changes)
                 forgetSuspicions(of: changes)

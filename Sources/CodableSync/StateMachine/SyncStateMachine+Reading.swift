@@ -11,6 +11,9 @@ extension SyncStateMachine {
         uncommitted.compactMap(\.then.call) + postponedDiscards.map(\.call)
     }
 
+    /// Whether something is on its way to the disk.
+    package var isStoring: Bool { !uncommitted.isEmpty }
+
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

@@ -13,7 +13,7 @@ extension SyncStateMachine {
 
     private var currentStatus: SyncStatus {
         if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
-        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
+        if state.summary.zone == .purged, !isForAnotherUser { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable where setup.isStoring: return .fetching

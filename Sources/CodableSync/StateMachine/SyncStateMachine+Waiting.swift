@@ -34,7 +34,9 @@ extension SyncStateMachine {
     }
 
     private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
-        if state.summary.zone == .purged { return .waitingForDecision(.purged) }
+        if isDecisionAwaited || (state.summary.zone == .purged && waiter.failure != nil) {
+            return .waitingForDecision(.purged)
+        }
         if let failure = waiter.failure { return .cloud(failure) }
         if let fault { return .cloud(fault) }
         if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }

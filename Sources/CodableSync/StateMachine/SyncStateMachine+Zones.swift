@@ -5,6 +5,15 @@ extension SyncStateMachine {
     /// A zone that is missing more often in a row, whatever is done about it, waits for the lane's timer.
     static var maximumZoneLosses: Int { 3 }
 
+    /// The owner must say what becomes of the records; another user who may be here is not held up by that.
+    var isDecisionAwaited: Bool {
+        guard state.summary.zone == .purged else { return false }
+        switch account {
+        case .confirmed, .unavailable: return true
+        case .unknown, .other: return false
+        }
+    }
+
     /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }

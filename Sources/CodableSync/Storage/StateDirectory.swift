@@ -6,7 +6,7 @@ import struct Foundation.Date
 ///
 /// `lock` · `users/1/`, `users/2/` … with a journal each, which says itself whose it is and what it belongs to ·
 /// `users.json`, which says whose was opened last. That file is an index: what it says wrongly, or no longer says
-/// because it is lost, is found in the journals again.
+/// because it is lost or damaged, is found in the journals again.
 package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
@@ -23,6 +23,8 @@ package final class StateDirectory: Sendable {
     private let identity: StateIdentity
     private let lock: any FileLock
     private let users: Locked<[StateUser]>
+    /// Why the index had to be made anew from the journals, if it had to be.
+    private let indexDamage: Locked<String?>
 
     /// Takes possession of a directory.
     ///
@@ -46,7 +48,9 @@ package final class StateDirectory: Sendable {
             throw Failure(error, in: path)
         }
         do {
-            users = Locked(try UserIndex.read(from: path, fileSystem))
+            let index = try UserIndex.read(from: path, fileSystem)
+            users = Locked(index.users)
+            indexDamage = Locked(index.damage)
         } catch {
             lock.release()
             throw error
@@ -56,6 +60,14 @@ package final class StateDirectory: Sendable {
     /// Lets another owner in.
     package func release() {
         lock.release()
+    }
+
+    /// Why the index had to be made anew from the journals, to be told once.
+    package func takeIndexDamage() -> String? {
+        indexDamage.withLock { damage in
+            defer { damage = nil }
+            return damage
+        }
     }
 
     // MARK: Opening
@@ -70,7 +82,7 @@ package final class StateDirectory: Sendable {
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
         learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
-        if isIndexMissing, opened.state.summary.user != nil { writeIndex() }
+        if isIndexMissing { renewIndex(isOwned: opened.state.summary.user != nil) }
         guard opened.state.summary.user == nil, let name = last.name else { return opened }
         return try claimed(opened, by: name)
     }
@@ -114,16 +126,20 @@ package final class StateDirectory: Sendable {
             do {
                 try UserIndex.write(committed, to: path, fileSystem)
             } catch {
-                throw Failure.unreadable("\(error)")
+                throw Failure(error, in: path)
             }
             users = committed
         }
     }
 
     /// A second witness of whose the directories are, should a journal be damaged.
-    private func writeIndex() {
+    private func renewIndex(isOwned: Bool) {
         do {
-            try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
+            if isOwned {
+                try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
+            } else if indexDamage.withLock({ $0 != nil }) {
+                try UserIndex.remove(from: path, fileSystem)
+            }
         } catch {
             // The journals say the same, and the next opening tries again.
         }

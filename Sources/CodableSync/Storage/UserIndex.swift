@@ -41,18 +41,64 @@ enum UserIndex {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// Reads the index; there is none before a second user comes.
-    static func read(from path: String, _ fileSystem: any FileSystem) throws -> [StateUser] {
+    /// What the index says.
+    struct Contents {
+        /// First the user who was here last; empty where there is no index, as before a second user comes.
+        var users: [StateUser] = []
+        /// What is wrong with it, and where it was kept, if nothing can be read from it.
+        var damage: String?
+    }
+
+    /// Reads the index.
+    ///
+    /// A damaged one is copied aside: the journals say as well whose they are.
+    static func read(from path: String, _ fileSystem: any FileSystem) throws -> Contents {
         let file = file(in: path)
         do {
-            guard try fileSystem.status(of: file) != nil else { return [] }
-            var json = JSONReader(try fileSystem.readFile(file))
-            return try read(&json, file)
+            guard try fileSystem.status(of: file) != nil else { return Contents() }
+            let bytes = try fileSystem.readFile(file)
+            do {
+                var json = JSONReader(bytes)
+                return Contents(users: try read(&json, file))
+            } catch let error where error is JSONError || error is Damage {
+                let copy = try keepAside(bytes, in: path, fileSystem)
+                return Contents(
+                    damage:
+                        "\"\(file.shortenedForMessage)\" is damaged: \(error). The file as it was is kept as "
+                        + "\(copy). Whose the directories are was found in them again."
+                )
+            }
         } catch let error as FileError {
-            throw StateDirectory.Failure.unreadable(error.message)
-        } catch let error as JSONError {
-            throw damaged(file, "\(error)")
+            throw StateDirectory.Failure(error, in: path)
         }
+    }
+
+    /// Removes an index of which nothing is known any more.
+    static func remove(from path: String, _ fileSystem: any FileSystem) throws(FileError) {
+        try fileSystem.remove(file(in: path))
+    }
+
+    /// Copies a damaged index, unless it was copied before.
+    private static func keepAside(
+        _ bytes: [UInt8],
+        in path: String,
+        _ fileSystem: any FileSystem
+    ) throws(FileError) -> String {
+        var number = 1
+        while true {
+            let name = "damaged-users.json-\(number)"
+            let copy = path.appending(path: name)
+            guard let status = try fileSystem.status(of: copy) else {
+                try fileSystem.writeAtomically(bytes, to: copy)
+                return name
+            }
+            if status.kind == .file, try fileSystem.readFile(copy) == bytes { return name }
+            number += 1
+        }
+    }
+
+    private struct Damage: Error, CustomStringConvertible {
+        var description: String { "it does not say whose the directories are" }
     }
 
     private static func read(_ json: inout JSONReader, _ file: String) throws -> [StateUser] {
@@ -78,7 +124,7 @@ enum UserIndex {
         // A directory that nobody or two of them own could be opened for the wrong one.
         guard let users, users.allSatisfy({ (1..<Int64.max).contains($0.number) }),
             Set(users.map(\.number)).count == users.count
-        else { throw damaged(file, "it does not say whose the directories are") }
+        else { throw Damage() }
         return users
     }
 
@@ -93,12 +139,5 @@ enum UserIndex {
             }
         }
         return user
-    }
-
-    private static func damaged(_ file: String, _ reason: String) -> StateDirectory.Failure {
-        .unreadable(
-            "\"\(file.shortenedForMessage)\": \(reason). Move the file away: whose the directories are is then "
-                + "found in them again."
-        )
     }
 }

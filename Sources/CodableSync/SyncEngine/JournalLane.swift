@@ -19,6 +19,12 @@ final class JournalLane: Sendable {
         var mustRemoveTraces = false
         /// Why records could not be removed, if they could not.
         var failure: JournalFailure?
+
+        var leftTraces: JournalFailure? {
+            mustRemoveTraces
+                ? .unreadable("The records of the user who has left cannot be removed from the files now.")
+                : nil
+        }
     }
 
     private let state = Locked(State())
@@ -87,14 +93,15 @@ final class JournalLane: Sendable {
         if store.removeTraces() { state.withLock { $0.mustRemoveTraces = false } }
     }
 
-    /// Waits until everything that was handed in is written.
+    /// Waits until everything that was handed in is written, and what was to be removed is gone from the files.
     ///
     /// - Returns: Why records could not be removed that were to be, if they could not.
     func settle() async -> JournalFailure? {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 run()
-                continuation.resume(returning: state.withLock { $0.failure })
+                if state.withLock({ $0.mustRemoveTraces }) { removeTraces() }
+                continuation.resume(returning: state.withLock { $0.failure ?? $0.leftTraces })
             }
         }
     }

@@ -1,13 +1,16 @@
 import RecordCoding
 
-/// Which model's engines use a zone of a database, in this process: two models in one zone would take each other's
-/// records for their own.
+/// Which model's engines use a zone of a database, and a directory for their state, in this process: two models in
+/// one zone would take each other's records for their own.
+///
+/// Two connections to one cloud are two devices here, which may run two versions of an app, unless both keep their
+/// state in one directory: two of ``LocalDatabase/local`` do.
 final class ModelRegistry: Sendable {
-    /// One record type in one zone of one database object.
-    private struct Place: Hashable {
-        var database: ObjectIdentifier
-        var zone: ZoneID
-        var recordType: String
+    private enum Place: Hashable {
+        /// One record type in one zone of one database object.
+        case zone(of: ObjectIdentifier, zone: ZoneID, recordType: String)
+        /// A directory of this computer's disk.
+        case directory(String)
     }
 
     private struct Entry {
@@ -37,38 +40,53 @@ final class ModelRegistry: Sendable {
     ///   - model: The engine's model.
     ///   - zone: Its zone.
     ///   - database: Its database; one that is no object is its own, and meets nobody.
-    /// - Returns: What keeps the entry.
-    /// - Throws: ``SyncError/configuration(_:)`` if a different model of the same record type is there.
+    ///   - directory: Where it keeps its state, if other engines can do so, too.
+    /// - Returns: What keeps the entries.
+    /// - Throws: ``SyncError/configuration(_:)`` if a different model is there.
     func enter<Model: RecordCodable>(
         _ model: Model.Type,
         _ zone: ZoneID,
-        of database: any CloudDatabase
-    ) throws -> Registration? {
-        guard type(of: database) is AnyClass else { return nil }
-        let object = database as AnyObject
-        let place = Place(
-            database: ObjectIdentifier(object),
-            zone: zone,
-            recordType: Model.recordType
-        )
+        of database: any CloudDatabase,
+        storingAt directory: String? = nil
+    ) throws -> Registration {
+        var places: [Place] = []
+        if type(of: database) is AnyClass {
+            let object = ObjectIdentifier(database as AnyObject)
+            places.append(.zone(of: object, zone: zone, recordType: Model.recordType))
+        }
+        if let directory { places.append(.directory(directory)) }
+        let entered = places
         let name = String(reflecting: model)
-        let other = entries.withLock { entries -> String? in
-            var entry =
-                entries[place] ?? Entry(model: ObjectIdentifier(model), engines: 0, name: name)
-            guard entry.model == ObjectIdentifier(model) else { return entry.name }
-            entry.engines += 1
-            entries[place] = entry
+        let met = entries.withLock { entries -> (place: Place, other: String)? in
+            for place in entered {
+                guard let entry = entries[place], entry.model != ObjectIdentifier(model) else { continue }
+                return (place, entry.name)
+            }
+            for place in entered {
+                entries[place, default: Entry(model: ObjectIdentifier(model), engines: 0, name: name)]
+                    .engines += 1
+            }
             return nil
         }
-        if let other {
-            throw SyncError.configuration(
-                "\(other) and \(name) both have the record type \"\(Model.recordType)\" in the zone "
-                    + "\"\(zone.zoneName)\". Give one of them another recordType or zoneName."
-            )
-        }
+        if let met { throw Self.clash(at: met.place, of: met.other, and: name) }
         // The database lives as long as the entry, so that its identity is nobody else's.
         return Registration { [self, database] in
-            withExtendedLifetime(database) { leave(place) }
+            withExtendedLifetime(database) { for place in entered { leave(place) } }
+        }
+    }
+
+    private static func clash(at place: Place, of other: String, and name: String) -> SyncError {
+        switch place {
+        case .zone(_, let zone, let recordType):
+            .configuration(
+                "\(other) and \(name) both have the record type \"\(recordType)\" in the zone "
+                    + "\"\(zone.zoneName)\". Give one of them another recordType or zoneName."
+            )
+        case .directory(let path):
+            .configuration(
+                "\(other) and \(name) both keep their state in \"\(path.shortenedForMessage)\". Give one of them "
+                    + "another zoneName, or another directory."
+            )
         }
     }
 

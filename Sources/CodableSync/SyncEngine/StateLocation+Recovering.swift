@@ -8,12 +8,17 @@ extension StateLocation {
     /// - Parameters:
     ///   - opened: The state as it was read.
     ///   - state: The same; afterwards as it is gone on with.
+    ///   - damagedIndex: What became of the file that says whose the states are, if it was damaged.
     ///   - now: The current time.
     /// - Returns: What happened, in words.
     /// - Throws: ``JournalFailure`` if it cannot be stored; the next opening tries again.
-    func recover(_ opened: JSONStateStore.Opened, _ state: inout SyncState, _ now: Moment) throws -> [String]
-    {
-        let messages = Self.messages(of: opened.recovery)
+    func recover(
+        _ opened: JSONStateStore.Opened,
+        _ state: inout SyncState,
+        damagedIndex: String?,
+        _ now: Moment
+    ) throws -> [String] {
+        let messages = [damagedIndex].compactMap { $0 } + Self.messages(of: opened.recovery)
         guard !messages.isEmpty else { return [] }
         var entries = messages.map { message in
             JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))

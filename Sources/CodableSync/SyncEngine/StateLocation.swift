@@ -56,6 +56,11 @@ struct StateLocation: Sendable {
         fileSystem = configuration.fileSystem ?? (isInMemory ? MemoryFileSystem() : LocalFileSystem())
     }
 
+    /// The directory, where it is on the disk that other engines of this process see as well.
+    var sharedPath: String? {
+        fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
+    }
+
     private static func defaultPath(
         _ database: any CloudDatabase,
         _ configuration: SyncConfiguration,
@@ -155,7 +160,7 @@ struct StateLocation: Sendable {
     ) throws -> OpenedState {
         do {
             var state = opened.state
-            let recovered = try recover(opened, &state, now)
+            let recovered = try recover(opened, &state, damagedIndex: directory.takeIndexDamage(), now)
             // Records of a user who has signed out, which a crash or a full disk has left in the files.
             if state.summary.holdsRemoved { _ = opened.store.removeTraces() }
             return OpenedState(

@@ -45,7 +45,12 @@ extension SyncEngine {
 
     private func open() async throws {
         try configuration.check(for: Model.self, in: zoneID, on: database)
-        registration = try ModelRegistry.shared.enter(Model.self, zoneID, of: database)
+        registration = try ModelRegistry.shared.enter(
+            Model.self,
+            zoneID,
+            of: database,
+            storingAt: location.sharedPath
+        )
         let opened = try await location.open(at: now)
         if case .closed = phase {
             opened.close()

@@ -33,15 +33,14 @@ extension SyncEngine {
             at: now
         )
         do {
-            try checkSwitching()
-            if let failure = await journal.settle() { throw failure.syncError }
-            try checkSwitching()
+            try await settle(journal)
             try await location.commit(opened, to: user)
         } catch {
             opened.store.close()
             throw error
         }
-        // What is under way to the disk is stored for the former user, and its callers are told so.
+        // Whatever still reads the former user's files finds them closed: it is told that it came too late.
+        session += 1
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value
         guard case .switching = phase, let former = machine else {
@@ -54,6 +53,18 @@ extension SyncEngine {
         for call in former.callsUnderWay { calls.removeValue(forKey: call)?.resume(returning: .failed(late)) }
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
         process(.switched(from: former.formerUserToTell))
+    }
+
+    /// Waits until what was called for the former user is stored, with all that follows from it, and the callers are
+    /// told so.
+    private func settle(_ journal: JournalLane) async throws {
+        repeat {
+            try checkSwitching()
+            if let failure = await journal.settle() { throw failure.syncError }
+            // What became of it is on its way to the machine, which may have more to store then.
+            await Task.yield()
+        } while machine?.isStoring == true
+        try checkSwitching()
     }
 
     private func checkSwitching() throws {

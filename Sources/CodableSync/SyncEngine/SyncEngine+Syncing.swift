@@ -70,6 +70,7 @@ extension SyncEngine {
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
+                if database.accountGeneration != accountGeneration { process(.signal(.accountChanged)) }
                 process(.sync(call, parts))
                 if Task.isCancelled { abandon(call) }
             }

@@ -130,6 +130,41 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual(name, "bob")
     }
 
+    func testEveryChangeOfTheAccountIsKnownAtOnce() async throws {
+        var generations = [phone.accountGeneration]
+        for change in [
+            { $0.signIn(user: "bob") }, { $0.signOut() }, { $0.account = .restricted },
+            { $0.cloud.signOut(user: "alice") },
+        ] as [(FakeDatabase) -> Void] {
+            phone.signIn(user: "alice")
+            generations.append(phone.accountGeneration)
+            change(phone)
+            generations.append(phone.accountGeneration)
+        }
+        XCTAssertEqual(generations, generations.sorted())
+        XCTAssertEqual(Set(generations).count, generations.count, "each change is one more")
+        _ = try? await phone.accountStatus()
+        XCTAssertEqual(phone.accountGeneration, generations.last)
+        let tablet = cloud.database(user: "alice")
+        XCTAssertEqual(tablet.accountGeneration, 0, "each device has its own")
+    }
+
+    func testALostSignalOfAChangedAccountLeavesTheNumber() async throws {
+        var signals = phone.signals.makeAsyncIterator()
+        XCTAssertTrue(phone.signalsAccountChanges)
+        phone.signalsAccountChanges = false
+        let before = phone.accountGeneration
+        phone.signIn(user: "bob")
+        XCTAssertGreaterThan(phone.accountGeneration, before)
+        phone.emit(.reachable)
+        let first = await signals.next()
+        XCTAssertEqual(first, .reachable, "the change was not signalled")
+        phone.signalsAccountChanges = true
+        phone.signOut()
+        let second = await signals.next()
+        XCTAssertEqual(second, .accountChanged)
+    }
+
     func testTheNetworksReturnIsSignalled() async throws {
         var signals = phone.signals.makeAsyncIterator()
         phone.isReachable = false

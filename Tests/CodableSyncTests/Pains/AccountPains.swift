@@ -73,6 +73,86 @@ final class AccountPains: EngineScenario {
         XCTAssertFalse(account.requests.contains { $0.user == "bob" && $0.recordNames.contains("last") })
     }
 
+    // P-37
+    func testEditsReachNobodyElseAlsoWhereTheSignalIsLost() async throws {
+        for call in [
+            { try await $0.sendChanges() }, { try await $0.sync() }, { try await $0.fetchChanges() },
+        ]
+            as [@Sendable (SyncEngine<Note>) async throws -> SyncSummary]
+        {
+            let cloud = FakeCloud()
+            let (account, phone) = makePhone(cloud)
+            try await phone.engine.upload(Note("a-1"))
+            try await phone.engine.sync()
+            try await phone.engine.upload(Note("a-1", "edited"), Note("a-2"))
+            account.signalsAccountChanges = false
+            account.clearRequests()
+            account.signIn(user: "bob")
+            let summary = try await call(phone.engine)
+            XCTAssertEqual([summary.sent, summary.fetched, summary.pending], [0, 0, 0])
+            let user = try await phone.engine.diagnostics().userRecordName
+            XCTAssertEqual(user, "bob")
+            XCTAssertEqual(names(cloud, "bob"), [])
+            let told = account.requests.filter { $0.user == "bob" }
+            XCTAssertEqual(told.flatMap(\.recordNames), [])
+            XCTAssertEqual(told.compactMap(\.changeToken), [])
+            account.signIn(user: "alice")
+            try await phone.engine.sync()
+            XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2"])
+        }
+    }
+
+    // P-37
+    func testNoLaterRequestOfACallReachesTheNextUser() async throws {
+        for pageSize in [1, 100] {
+            let cloud = FakeCloud()
+            let (account, phone) = makePhone(cloud) { $0.fetchPageSize = pageSize }
+            let tablet = Device<Note>(cloud.database(user: "alice"), clock: clock)
+            try await phone.engine.sync()
+            try await tablet.engine.upload(Note("a-1"), Note("a-2"), Note("a-3"))
+            try await tablet.engine.sync()
+            try await phone.engine.upload(Note("a-4"))
+            account.signalsAccountChanges = false
+            account.clearRequests()
+            let gate = Gate()
+            phone.database.plan(.fetch, .holdAfter(gate))
+            let run = phone.beginSync()
+            await gate.reached()
+            account.signIn(user: "bob")
+            gate.open()
+            _ = try await run.value
+            let told = account.requests.filter { $0.user == "bob" }
+            XCTAssertEqual(told.flatMap(\.recordNames), [], "\(pageSize)")
+            XCTAssertEqual(told.first { $0.operation == .recordZoneChanges }?.changeToken, nil)
+            XCTAssertTrue(told.compactMap(\.changeToken).isEmpty, "\(pageSize)")
+            XCTAssertEqual(names(cloud, "bob"), [])
+            account.signIn(user: "alice")
+            try await phone.engine.sync()
+            XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2", "a-3", "a-4"])
+            try await tablet.engine.close()
+        }
+    }
+
+    // P-37
+    func testDecisionOfTheFormerUserHoldsNobodyUpWhereTheSignalIsLost() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud)
+        try await phone.engine.upload(Note("a-1"))
+        try await phone.engine.sync()
+        phone.database.failNext(.fetch, .userDeletedZone)
+        for _ in 0..<2 {
+            do {
+                try await phone.engine.sync()
+                XCTFail("the purge was overlooked")
+            } catch SyncError.waitingForDecision {}
+        }
+        account.signalsAccountChanges = false
+        account.signIn(user: "bob")
+        try await phone.engine.sync()
+        let user = try await phone.engine.diagnostics().userRecordName
+        XCTAssertEqual(user, "bob")
+    }
+
     // P-38
     func testSignOutAloneRemovesNothing() async throws {
         let cloud = FakeCloud()

@@ -70,6 +70,26 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(told, [.updated([PlaceV2(id: "a", title: "old", note: nil, stars: 3)])])
     }
 
+    /// EV-04: also where the version before has taken it.
+    func testWhatAnOlderVersionHasTakenIsNotOverwrittenByOneThatCannotReadIt() async throws {
+        let (other, old) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV1.self))
+        try await other.engine.upload(PlaceV1(id: "settings", title: "theirs"))
+        try await settle(other, old)
+        _ = try await old.drain()
+        let before = try await serverRecords("Place")["settings"]
+        let strict = try await update(old, to: PlaceRequiring.self)
+        strict.database.isReachable = true
+        // It finds nothing that it can use, and begins with its own defaults.
+        let found = try await strict.engine.model(named: "settings")
+        XCTAssertNil(found)
+        try await strict.engine.upload(PlaceRequiring(id: "settings", title: "default", owner: "me"))
+        try await strict.engine.sync()
+        let after = try await serverRecords("Place")["settings"]
+        XCTAssertEqual(after, before)
+        let parked = try await strict.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+    }
+
     /// EV-04.
     func testARecordWithoutARequiredFieldIsKeptUntilAnUpdateMendsIt() async throws {
         let (old, strict) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceRequiring.self))

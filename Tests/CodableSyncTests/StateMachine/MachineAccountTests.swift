@@ -166,11 +166,102 @@ final class MachineAccountTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
     }
 
+    /// What the cloud does not have would not come back: it is lost for good if it is removed here.
+    func testRemovalKeepsWhatTheCloudHasLost() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.know("A", 1)
+        machine.upload("B", 2)
+        machine.failSend(CloudError(.zoneNotFound))
+        guard let request = machine.setupRequest else { return XCTFail("the zone's fate is not looked up") }
+        machine.run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: nil))))
+        XCTAssertEqual(machine.state["A"]?.lost?.handle, 1)
+        machine.run(.signal(.accountChanged))
+        _ = answer(.noAccount)
+        XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send B=2@- A=1@-"])
+    }
+
+    /// I-42: the user has been asked, and may still want everything back.
+    func testRemovalLeavesWhatAPurgeIsAskedAbout() {
+        machine = purged { $0.removesOnSignOut = true }
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(answer(.noAccount).entries.first, .signedOut(removing: true))
+        XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
+        machine.run(.resolvePurge(machine.newCall(), uploadAgain: true))
+        machine.finishSetup()
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send B=2@- A=1@-"])
+    }
+
+    private func purged(_ change: (inout MachineConfiguration) -> Void = { _ in }) -> MachineHarness {
+        var machine = MachineHarness.synced(change)
+        machine.know("A", 1)
+        machine.upload("B", 2)
+        machine.failSend(CloudError(.zoneNotFound))
+        if let request = machine.setupRequest {
+            machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
+        }
+        return machine
+    }
+
     // MARK: Switch
+
+    /// I-42: another user is not held up by what the former one has still to decide.
+    func testPurgeWaitsForItsOwnUserOnly() {
+        machine = purged()
+        let early = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        XCTAssertEqual(early.answers, [.failed(.waitingForDecision(.purged))])
+        machine.run(.signal(.accountChanged))
+        let late = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        XCTAssertEqual(late.answers, [], "it may be somebody else's call")
+        XCTAssertEqual(answer(.available, "bob").answers, [])
+        XCTAssertEqual(machine.switchTo, "bob")
+        let alice = machine.state
+        machine.switchUser(state: state(of: "bob"), from: "alice")
+        XCTAssertEqual(answer(.available, "bob").requests, ["saveZone"])
+        machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.switchUser(state: alice, from: "bob").answers, [])
+        XCTAssertEqual(answer(.available, "alice").answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
+    }
+
+    func testDecisionIsAwaitedAlsoWhereTheUserCannotBeLookedUp() {
+        machine = purged()
+        machine.run(.signal(.accountChanged))
+        machine.run(.sync(machine.newCall(), [.fetch]))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let failed = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
+        XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
+    }
+
+    /// With removal, the way to another user's state removes this one's, also where that cannot be opened.
+    func testWhatIsHandedOutBeforeASwitchThatFailsIsNotAcceptedAfterIt() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.read(["A"]))
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        machine.run(.switchFailed(.stateUnreadable("no")))
+        XCTAssertTrue(machine.machine.reads.isEmpty)
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
+    }
 
     /// I-39, I-40.
     func testMachineOfTheNextUserTakesOverWishesAndNothingElse() {
         machine.know("A", 1)
+        machine.run(.read(["A"]))
+        XCTAssertFalse(machine.machine.reads.isEmpty)
         machine.run(.streamRequested(7))
         machine.run(.streamRequested(8))
         machine.fetch([.init("B", 2)], token: "2")
@@ -259,6 +350,15 @@ final class MachineAccountTests: MachineTestCase {
         XCTAssertEqual(machine.machine.callsUnderWay, [call], "it is on its way to the disk")
         machine.commitAll()
         XCTAssertEqual(machine.machine.callsUnderWay, [])
+    }
+
+    func testCallerIsNotToldOfAFormerTryToSwitch() {
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        machine.run(.switchFailed(.stateUnreadable("no")))
+        XCTAssertEqual(machine.run(.sync(machine.newCall(), [.send])).requests, ["checkAccount"])
+        XCTAssertEqual(answer(.available, "bob").answers, [])
+        XCTAssertEqual(machine.switchTo, "bob")
     }
 
     // MARK: A signal that is lost

@@ -69,7 +69,9 @@ final class StateDirectoryTests: XCTestCase {
         try makeAlice(first)
         let bob = try first.open(for: "bob", leaving: nil)
         fileSystem.fail(.create, code: ENOSPC)
-        XCTAssertThrowsError(try first.commit("bob", number: bob.number))
+        XCTAssertThrowsError(try first.commit("bob", number: bob.number)) { error in
+            guard case .full? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
+        }
         first.release()
         XCTAssertEqual(try lastUser(), "alice")
     }
@@ -92,16 +94,7 @@ final class StateDirectoryTests: XCTestCase {
     func testLostIndexIsFoundInTheJournals() throws {
         for last in ["alice", "bob"] {
             fileSystem = SimulatedFileSystem()
-            let first = try directory()
-            try makeAlice(first)
-            for name in ["alice", "bob"] {
-                let opened = try first.open(for: name, leaving: nil)
-                let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
-                try opened.store.append([batch([.fetchCompleted(date)])])
-                try first.commit(name, number: opened.number)
-                opened.store.close()
-            }
-            first.release()
+            try makeTwo(last: last)
             try fileSystem.remove("/d/users.json")
             let second = try directory()
             XCTAssertEqual(try second.openLast().state.summary.user, last)
@@ -191,8 +184,8 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(files(), before)
     }
 
-    /// I-05: never "start empty", and never for the wrong user.
-    func testDamagedUsersFileIsRefusedAndNotTouched() throws {
+    /// I-05, C24: never "start empty", and never for the wrong user: the journals say whose they are.
+    func testDamagedUsersFileIsKeptAsideAndMadeAnewFromTheJournals() throws {
         let rows = [
             "", "{", "[]", "{}", "null", #"{"users":[]} x"#, #"{"users":[{}]}"#,
             #"{"users":[{"directory":0}]}"#,
@@ -200,15 +193,53 @@ final class StateDirectoryTests: XCTestCase {
             #"{"users":[{"directory":1,"name":"a"},{"directory":1,"name":"b"}]}"#,
             String(decoding: Self.users.dropLast(4), as: UTF8.self),
         ]
-        for row in rows {
+        for (last, row) in rows.flatMap({ [("alice", $0), ("bob", $0)] }) {
+            fileSystem = SimulatedFileSystem()
+            try makeTwo(last: last)
             fileSystem.place(Array(row.utf8), at: "/d/users.json")
-            XCTAssertThrowsError(try directory().release(), row) { error in
-                guard case .unreadable? = error as? StateDirectory.Failure else {
-                    return XCTFail("\(row): \(error)")
-                }
-            }
-            XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), Array(row.utf8), row)
+            // Twice: the first one gets no further than to keep it aside.
+            try directory().release()
+            let directory = try directory()
+            let opened = try directory.openLast()
+            XCTAssertEqual(opened.state.summary.user, last, row)
+            let damage = try XCTUnwrap(directory.takeIndexDamage(), row)
+            XCTAssertTrue(damage.contains("damaged-users.json-1"), damage)
+            XCTAssertEqual(fileSystem.bytes(at: "/d/damaged-users.json-1"), Array(row.utf8), row)
+            XCTAssertNil(fileSystem.bytes(at: "/d/damaged-users.json-2"), row)
+            XCTAssertEqual(try directory.open(for: "alice", leaving: nil).number, 1, row)
+            XCTAssertEqual(try directory.open(for: "bob", leaving: nil).number, 2, row)
+            XCTAssertEqual(try directory.open(for: "carol", leaving: nil).number, 3, row)
+            directory.release()
+            let next = try self.directory()
+            XCTAssertNil(next.takeIndexDamage(), row)
+            next.release()
         }
+    }
+
+    func testDamagedUsersFileOfNobodyIsSaidOnce() throws {
+        let first = try directory()
+        try put("A", 1, try first.openLast().store)
+        first.release()
+        fileSystem.place([0], at: "/d/users.json")
+        let second = try directory()
+        XCTAssertEqual(try second.openLast().state.sortedNames, ["A"])
+        XCTAssertNotNil(second.takeIndexDamage())
+        second.release()
+        let third = try directory()
+        XCTAssertNil(third.takeIndexDamage())
+        third.release()
+        XCTAssertEqual(fileSystem.bytes(at: "/d/damaged-users.json-1"), [0])
+    }
+
+    func testDamagedUsersFileThatCannotBeKeptAsideIsNotTouched() throws {
+        try makeTwo(last: "bob")
+        fileSystem.place([0], at: "/d/users.json")
+        fileSystem.fail(.create, code: ENOSPC)
+        XCTAssertThrowsError(try directory()) { error in
+            guard case .full? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
+        }
+        XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), [0])
+        XCTAssertEqual(try lastUser(), "bob", "the lock was let go")
     }
 
     func testMutatedUsersFileNeverTraps() {
@@ -245,6 +276,20 @@ final class StateDirectoryTests: XCTestCase {
         try opened.store.append([batch([.claimed(by: "alice")])])
         opened.store.close()
         try directory.commit("alice", number: opened.number)
+    }
+
+    /// Alice in the first directory and bob in the second; one of them has fetched after the other.
+    private func makeTwo(last: String) throws {
+        let first = try directory()
+        try makeAlice(first)
+        for name in ["alice", "bob"] {
+            let opened = try first.open(for: name, leaving: nil)
+            let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
+            try opened.store.append([batch([.fetchCompleted(date)])])
+            try first.commit(name, number: opened.number)
+            opened.store.close()
+        }
+        first.release()
     }
 
     /// Whose state the next start opens.

@@ -121,19 +121,20 @@ public final class FakeDatabase: CloudDatabase {
         }
     }
 
-    /// Whether a change of the account is signalled; switched off, an engine has to find out by itself.
+    /// Whether a change of the account is signalled; switched off, the signal is lost, and an engine finds out by
+    /// ``accountGeneration`` when it is about to make its next request.
     public var signalsAccountChanges: Bool {
         get { state.withLock { $0.signalsAccountChanges } }
         set { state.withLock { $0.signalsAccountChanges = newValue } }
     }
 
-    /// Grows with every change of the account, unless changes are not signalled.
+    /// Grows with every change of the account, signalled or not.
     public var accountGeneration: Int { state.withLock { $0.accountGeneration } }
 
     private func changeAccount(_ change: (inout State) -> Void) {
         let isSignalled = state.withLock { state in
             change(&state)
-            if state.signalsAccountChanges { state.accountGeneration += 1 }
+            state.accountGeneration += 1
             return state.signalsAccountChanges
         }
         if isSignalled { emit(.accountChanged) }

@@ -1,0 +1,197 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// What is on the disk of a device whose users change: full, damaged, or to be removed.
+class AccountScenariosDisks: AccountScenario {
+    private func makeAlice<Policy>(
+        _ policy: Policy.Type = Merging.self,
+        on files: any FileSystem = MemoryFileSystem(),
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> AccountDevice<Item<Policy>> {
+        let phone = try makeAccountDevice(Item<Policy>.self, user: "alice") {
+            $0.fileSystem = files
+            configure(&$0)
+        }
+        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
+        try await phone.engine.sync()
+        try await phone.engine.fetchChanges()
+        return phone
+    }
+
+    // MARK: Disks
+
+    // A2
+    func testFullDiskAtTheCommitOfASwitchLosesNoEditOfAnybody() async throws {
+        let files = HookedFileSystem()
+        let phone = try await makeAlice(on: files)
+        files.before { operation, path throws(FileError) in
+            if path.contains("/users.json") { throw FileError(operation, path, code: ENOSPC) }
+        }
+        phone.account.signIn("bob")
+        for number in 1...3 {
+            do {
+                try await phone.engine.sync()
+                XCTFail("there is no room for bob")
+            } catch SyncError.storageFull {}
+            do {
+                try await phone.engine.upload(Note("b-\(number)", "of bob"))
+                XCTFail("it is nobody's: not alice's, and not yet bob's")
+            } catch SyncError.storageFull {}
+        }
+        // Alice comes back in between, and goes on as before.
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("a-3", "of alice"))
+        try await phone.engine.sync()
+        let between = try await phone.shown()
+        XCTAssertEqual(between, ["a-1", "a-2", "a-3"])
+        phone.account.signIn("bob")
+        files.before(nil)
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("b-4", "of bob"))
+        try await phone.engine.sync()
+        let bob = try await names(of: "bob", phone)
+        XCTAssertEqual(bob, ["b-4"])
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let (shown, pending) = (try await phone.shown(), try await phone.pending())
+        XCTAssertEqual([shown, pending], [["a-1", "a-2", "a-3"], []])
+    }
+
+    // ZA-11, P-38
+    func testSwitchWaitsUntilWhatIsToBeRemovedIsGoneFromTheFiles() async throws {
+        let disk = SimulatedFileSystem()
+        let files = HookedFileSystem(disk)
+        let phone = try await makeAlice(on: files) { $0.onSignOut = .remove }
+        let contents = {
+            disk.names(in: "/device/users/1").compactMap { disk.bytes(at: "/device/users/1/\($0)") }
+        }
+        let holds = { contents().contains { String(decoding: $0, as: UTF8.self).contains("of alice") } }
+        XCTAssertTrue(holds())
+        files.before { operation, path throws(FileError) in
+            guard operation == .rename, path.contains("/users/1/") else { return }
+            throw FileError(operation, path, code: EIO)
+        }
+        phone.account.signIn("bob")
+        for _ in 0..<2 {
+            do {
+                try await phone.engine.sync()
+                XCTFail("alice's records are still there")
+            } catch SyncError.stateUnreadable {}
+        }
+        XCTAssertEqual(phone.account.told("bob").count, 0)
+        let index = disk.bytes(at: "/device/users.json").map { String(decoding: $0, as: UTF8.self) } ?? ""
+        XCTAssertFalse(index.contains("bob"), "the next start would open his, and leave hers as they are")
+        files.before(nil)
+        try await phone.engine.sync()
+        let user = try await phone.user()
+        XCTAssertEqual(user, "bob")
+        XCTAssertFalse(holds())
+    }
+
+    // C24, I-05
+    func testDamagedIndexOfUsersIsToldAndEverybodyKeepsTheirOwn() async throws {
+        let files = SimulatedFileSystem()
+        let phone = try await makeAlice(on: files)
+        clock.advance(by: .seconds(60))
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("b-1", "of bob"))
+        try await phone.engine.close()
+        let damaged = Array(#"{"users":[{"directory"#.utf8)
+        files.place(damaged, at: "/device/users.json")
+        try await phone.device.restart()
+        let bob = try await phone.shown()
+        XCTAssertEqual(bob, ["b-1"], "who fetched last was here last")
+        let told = phone.device.events.all.compactMap {
+            if case .stateRecovered(let message) = $0 { message } else { nil }
+        }
+        XCTAssertEqual(told.count, 1)
+        XCTAssertTrue(told.first?.contains("damaged-users.json-1") == true, "\(told)")
+        XCTAssertEqual(files.bytes(at: "/device/damaged-users.json-1"), damaged)
+        var notes = try await phone.engine.diagnostics().notes
+        XCTAssertEqual(notes.map(\.message), told)
+        XCTAssertEqual(notes.map(\.kind), [.recovered])
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let alice = try await phone.shown()
+        XCTAssertEqual(alice, ["a-1", "a-2"])
+        phone.account.signIn("bob")
+        try await phone.device.restart()
+        try await phone.engine.sync()
+        notes = try await phone.engine.diagnostics().notes
+        XCTAssertEqual(notes.count, 1, "it is said once")
+    }
+
+    // MARK: Removal
+
+    // ZA-11
+    func testParkedConflictKeepsBothSidesOverARemoval() async throws {
+        let phone = try await makeAlice(Throwing.self) { $0.onSignOut = .remove }
+        try await phone.engine.upload(Item("a-1", "of alice, here"))
+        try await put(Item<Throwing>("a-1", "of alice, elsewhere"), of: "alice")
+        try await phone.engine.sync()
+        let before = try await phone.engine.parkedChanges()
+        XCTAssertEqual(before.map(\.client?.title), ["of alice, here"])
+        XCTAssertEqual(before.map(\.server?.title), ["of alice, elsewhere"])
+        // Deleted elsewhere, and not told to the app: there is nothing of it to be removed, or to come back.
+        let server = phone.account.server(of: "alice")
+        _ = try await server.modifyRecords(
+            saving: [],
+            deleting: [RecordID(recordName: "a-2", zoneID: ZoneID(zoneName: "Item"))],
+            savePolicy: .ifServerRecordUnchanged,
+            atomically: false
+        )
+        try await phone.engine.fetchChanges()
+        phone.account.signOut()
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        for restarts in [false, true] {
+            if restarts { try await phone.device.restart() }
+            let after = try await phone.engine.parkedChanges()
+            XCTAssertEqual(after.map(\.client), before.map(\.client))
+            XCTAssertEqual(after.map(\.server), before.map(\.server))
+        }
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let (shown, parked) = (try await phone.shown(), try await phone.engine.parkedChanges())
+        XCTAssertEqual(shown, ["a-1"])
+        XCTAssertEqual(parked.map(\.client?.title), ["of alice, here"])
+        XCTAssertEqual(parked.map(\.server?.title), ["of alice, elsewhere"])
+    }
+}
+
+final class AccountScenariosDisksOnLocalDatabase: AccountScenariosDisks {
+    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
+        try makeUsersOnLocalDatabase()
+    }
+
+    // G3
+    func testTwoModelsThatKeepTheirStateInOneDirectoryClash() async throws {
+        let (cloud, state) = (try TemporaryDirectory(), try TemporaryDirectory())
+        defer { for directory in [cloud, state] { try? directory.remove() } }
+        // A database made anew at each call, as `.local` is.
+        let connect = { LocalDatabase.local(directory: cloud.url) }
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(state.url)
+        configuration.automaticallySyncs = false
+        let first = SyncEngine<ModuleA.Thing>(database: connect(), configuration: configuration)
+        try await first.upload(ModuleA.Thing(id: "a"))
+        let second = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
+        do {
+            try await second.upload(ModuleB.Thing(id: "a"))
+            XCTFail("both have one directory")
+        } catch SyncError.configuration(let message) {
+            XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
+        }
+        // Another directory is another device, which may have another version of the app.
+        configuration.storage = .directory(state.url.appendingPathComponent("other"))
+        let other = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
+        _ = try await other.allModels()
+        try await other.close()
+        try await first.close()
+        _ = try await whenFree { try await second.allModels() }
+        try await second.close()
+    }
+}

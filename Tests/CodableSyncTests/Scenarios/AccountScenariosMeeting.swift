@@ -1,0 +1,286 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Another user signs in, or somebody signs out, just while something else is going on.
+class AccountScenariosMeeting: AccountScenario {
+    private func makeAlice<Policy>(
+        _ policy: Policy.Type = Merging.self,
+        on files: any FileSystem = MemoryFileSystem(),
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> AccountDevice<Item<Policy>> {
+        let phone = try makeAccountDevice(Item<Policy>.self, user: "alice") {
+            $0.fileSystem = files
+            configure(&$0)
+        }
+        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
+        try await phone.engine.sync()
+        try await phone.engine.fetchChanges()
+        return phone
+    }
+
+    // MARK: Calls of the former user
+
+    // A2
+    func testChangeThatIsGivenUpWhileItsConflictIsStoredIsGivenUpForItsUser() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try await makeAlice(Interrupted.self, on: files)
+        try await put(Item<Interrupted>("a-1", "of alice, elsewhere"), of: "alice")
+        try await phone.engine.upload(Item("a-1", "of alice, here"))
+        let barrier = Barrier()
+        Interrupted.interruption.withLock { $0 = { barrier.pass() } }
+        defer { Interrupted.interruption.withLock { $0 = nil } }
+        let run = phone.device.beginSync()
+        try await eventually("the resolver is asked") { barrier.isReached }
+        let decision = files.hold(.append)
+        barrier.open()
+        await decision.reached()
+        let engine = phone.engine
+        let discard = Task { try await engine.discard(["a-1"]) }
+        try await eventually("it waits for the decision") {
+            await engine.machine?.postponedDiscards.isEmpty == false
+        }
+        phone.account.signIn("bob")
+        try await eventually("the switch is under way") { await engine.machine?.isSwitching == true }
+        decision.release()
+        try await discard.value
+        _ = try await run.value
+        let bob = try await phone.shown()
+        XCTAssertEqual(bob, [])
+        phone.account.signIn("alice")
+        try await phone.engine.sync()
+        let (pending, shown) = (try await phone.pending(), try await phone.engine.model(named: "a-1"))
+        XCTAssertEqual(pending, [])
+        XCTAssertEqual(shown?.title, "of alice, elsewhere")
+    }
+
+    // A2
+    func testReadThatASwitchOvertakesIsOneUsersWhole() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
+        try await put(Note("b-1", "of bob"), of: "bob")
+        let reading = files.hold(.read)
+        let engine = phone.engine
+        let read = Task { try await engine.models(named: ["a-1", "b-1", "a-2"]).map(\.title) }
+        await reading.reached()
+        let session = await engine.session
+        phone.account.signIn("bob")
+        try await eventually("alice's files are about to be closed") { await engine.session > session }
+        reading.release()
+        let titles = try await read.value
+        XCTAssertTrue([[], ["of bob"]].contains(titles), "\(titles)")
+        XCTAssertFalse(
+            phone.device.events.all.contains { if case .stateUnwritable = $0 { true } else { false } },
+            "nothing is wrong with the files"
+        )
+        try await eventually("bob's are there") { try await phone.shown() == ["b-1"] }
+    }
+
+    // A2
+    func testEachCallIsOneUsersWholeHoweverMuchItUploads() async throws {
+        let phone = try await makeAlice { $0.automaticallySyncs = true }
+        let engine = phone.engine
+        let count = 200
+        let uploads = (0..<10).map { call in
+            Task {
+                let models = (0..<count / 10).map { Note("\(call)-\($0)", "of \(call)") }
+                for batch in [models, models] { try await engine.upload(batch) }
+            }
+        }
+        phone.account.signIn("bob")
+        for upload in uploads { try await upload.value }
+        try await eventually("bob is known") { try await phone.user() == "bob" }
+        try await eventually("bob's are sent") { try await engine.diagnostics().pendingCount == 0 }
+        let bob = try await phone.shown()
+        phone.account.signIn("alice")
+        try await eventually("alice is known") { try await phone.user() == "alice" }
+        try await eventually("alice's are sent") { try await engine.diagnostics().pendingCount == 0 }
+        let alice = try await phone.shown()
+        for call in 0..<10 {
+            let counts = [alice, bob].map { $0.count { $0.hasPrefix("\(call)-") } }
+            XCTAssertTrue(counts.allSatisfy { [0, count / 10].contains($0) }, "call \(call): \(counts)")
+            XCTAssertTrue(counts.contains(count / 10), "call \(call): \(counts)")
+        }
+    }
+
+    // A2
+    func testElementThatASwitchOvertakesIsNotHandedToTheLoop() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
+        _ = try await phone.device.drain()
+        try await put(Note("a-3", "of alice"), of: "alice")
+        try await put(Note("b-1", "of bob"), of: "bob")
+        try await phone.engine.sync()
+        let received = Locked<[String]>([])
+        let changes = phone.engine.changes
+        let reading = files.hold(.read)
+        let loop = Task { for await change in changes { received.withLock { $0 += change.names } } }
+        await reading.reached()
+        let engine = phone.engine
+        let session = await engine.session
+        phone.account.signIn("bob")
+        try await eventually("alice's files are about to be closed") { await engine.session > session }
+        reading.release()
+        try await eventually("bob's are delivered") { received.withLock { $0.contains("b-1") } }
+        XCTAssertEqual(received.withLock { $0 }, ["b-1"])
+        phone.account.signIn("alice")
+        try await eventually("alice's come with her") { received.withLock { $0 } == ["b-1", "a-3"] }
+        loop.cancel()
+        await loop.value
+    }
+
+    // A2
+    func testWaitsOfTheFormerUserEndWithTheSwitch() async throws {
+        let phone = try await makeAlice()
+        try await phone.engine.upload(Note("a-3", "of alice"))
+        phone.device.database.failNext(.modify, .networkFailure)
+        await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sendChanges() }
+        XCTAssertNotNil(phone.engine.resources.nextInstant)
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        XCTAssertNil(phone.engine.resources.nextInstant)
+    }
+
+    // MARK: Requests of the former user
+
+    // A2, I-40
+    func testAnotherUserInTheMiddleOfARequestChangesNothingForItsUser() async throws {
+        for isHeldAfter in [false, true] {
+            let phone = try await makeAlice { $0.automaticallySyncs = true }
+            let gate = Gate()
+            phone.device.database.plan(.modify, isHeldAfter ? .holdAfter(gate) : .holdBefore(gate))
+            try await phone.engine.upload(Note("a-1", "of alice, again"))
+            await gate.reached()
+            phone.account.signIn("bob", signal: isHeldAfter)
+            phone.account.signIn("alice")
+            gate.open()
+            try await eventually("it is sent") { try await phone.pending().isEmpty }
+            let record = try await phone.engine.model(named: "a-1")
+            XCTAssertEqual(record?.title, "of alice, again")
+            XCTAssertEqual(phone.account.told("bob").count, 0)
+            XCTAssertFalse(
+                phone.device.events.all.contains { if case .conflictResolved = $0 { true } else { false } },
+                "the cloud's copy is known for our own"
+            )
+            try await phone.engine.close()
+            let server = phone.account.server(of: "alice")
+            _ = try await server.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: "Item")])
+        }
+    }
+
+    // ZA-04, I-42
+    func testPurgeWaitsForTheDecisionOfItsUserOnly() async throws {
+        for isSignalled in [true, false] {
+            let phone = try await makeAlice()
+            try await phone.engine.upload(Note("a-3", "of alice"))
+            phone.device.database.failNext(.modify, .userDeletedZone)
+            await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sendChanges() }
+            phone.account.signIn("bob", signal: isSignalled)
+            if !isSignalled { clock.advance(by: .seconds(301)) }
+            try await phone.engine.upload(Note("x", "of whoever is known"))
+            let summary = try await phone.engine.sync()
+            XCTAssertEqual([summary.sent, summary.fetched, summary.pending], [0, 0, 0])
+            let user = try await phone.user()
+            XCTAssertEqual(user, "bob")
+            try await phone.engine.upload(Note("b-1", "of bob"))
+            try await phone.engine.sync()
+            // He is asked nothing, and his answer is none.
+            try await phone.engine.resolvePurge(.removeLocal)
+            try await phone.engine.resync()
+            let bob = try await phone.shown()
+            XCTAssertEqual(bob, ["b-1"])
+            phone.account.signIn("alice")
+            await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sync() }
+            let alice = try await phone.shown()
+            XCTAssertEqual(alice, ["a-1", "a-2", "a-3", "x"])
+            try await phone.engine.resolvePurge(.uploadAgain)
+            try await phone.engine.sync()
+            let server = try await names(of: "alice", phone)
+            XCTAssertEqual(server, ["a-1", "a-2", "a-3", "x"])
+            try await phone.engine.close()
+            for user in ["alice", "bob"] {
+                let server = phone.account.server(of: user)
+                _ = try await server.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: "Item")])
+            }
+        }
+    }
+
+    // A2
+    func testPushForTheFormerUserFetchesForTheOneWhoIsHere() async throws {
+        let phone = try await makeAlice()
+        try await put(Note("a-3", "of alice"), of: "alice")
+        phone.account.signIn("bob")
+        let tokens = phone.told("alice").tokens
+        let outcome = await phone.engine.handleNotification(["zone": "Item"])
+        XCTAssertEqual(outcome, .noData)
+        let (user, shown) = (try await phone.user(), try await phone.shown())
+        XCTAssertEqual(user, "bob")
+        XCTAssertEqual(shown, [])
+        XCTAssertTrue(phone.told("bob").tokens.isDisjoint(with: tokens))
+        XCTAssertEqual(phone.told("bob").names, [])
+    }
+
+    // MARK: Beginnings
+
+    // ZA-09
+    func testSecondUserGetsNothingOfEditsThatTheFirstIsJustTakingOver() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeAccountDevice(Note.self, user: nil) {
+            $0.fileSystem = files
+            $0.automaticallySyncs = true
+        }
+        let engine = phone.engine
+        try await eventually("nobody is known") { try await engine.diagnostics().accountStatus == .noAccount }
+        let writing = files.hold(.append)
+        let upload = Task { try await engine.upload(Note("x", "of whoever comes first")) }
+        await writing.reached()
+        phone.account.signIn("alice")
+        try await eventually("alice takes it over") { await engine.machine?.setup.isStoring == true }
+        phone.account.signIn("bob")
+        writing.release()
+        try await upload.value
+        try await eventually("bob is known") { try await phone.user() == "bob" }
+        try await eventually("his zone is made") { !phone.account.told("bob").flatMap(\.zonesToSave).isEmpty }
+        var shown = try await phone.shown()
+        XCTAssertEqual(shown, [])
+        XCTAssertEqual(phone.told("bob").names, [])
+        phone.account.signIn("alice")
+        try await eventually("alice is back") { phone.changes.last == "bob > alice" }
+        try await eventually("it is sent") { try await phone.pending().isEmpty }
+        shown = try await names(of: "alice", phone)
+        XCTAssertEqual(shown, ["x"])
+    }
+
+    // ZA-11
+    func testSignOutWhileTheStateIsOpenedSendsNothing() async throws {
+        let files = HookedFileSystem()
+        let phone = try await makeAlice(on: files)
+        try await phone.engine.upload(Note("a-3", "of alice"))
+        try await phone.engine.close()
+        let before = phone.account.told("alice").count
+        let barrier = Barrier()
+        files.before { _, path in if path.contains("/users/1") { barrier.pass() } }
+        try await phone.device.restart()
+        let run = phone.device.beginSync()
+        try await eventually("it is being opened") { barrier.isReached }
+        phone.account.signOut()
+        barrier.open()
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await run.value }
+        XCTAssertEqual(phone.account.told("alice").count, before)
+        let pending = try await phone.pending()
+        XCTAssertEqual(pending, ["a-3"])
+        XCTAssertEqual(phone.changes.last, "alice > -")
+    }
+}
+
+final class AccountScenariosMeetingOnLocalDatabase: AccountScenariosMeeting {
+    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
+        try makeUsersOnLocalDatabase()
+    }
+
+    func testTheDatabaseIsADirectory() throws {
+        let phone = try makeAccountDevice(Note.self, user: "alice")
+        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
+    }
+}
