@@ -1,0 +1,29 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Answers about the account, and states with an owner.
+class MachineAccountTestCase: MachineTestCase {
+    func answer(_ status: AccountStatus, _ user: String? = nil) -> [SyncAction] {
+        guard let request = machine.setupRequest else { return [] }
+        return machine.run(.accountChecked(request, .success(.init(status: status, userRecordName: user))))
+    }
+
+    func state(of user: String, _ entries: JournalEntry...) -> SyncState {
+        var state = SyncState()
+        for entry in [.claimed(by: user)] + entries { state.apply(entry) }
+        return state
+    }
+
+    func purged(_ change: (inout MachineConfiguration) -> Void = { _ in }) -> MachineHarness {
+        var machine = MachineHarness.synced(change)
+        machine.know("A", 1)
+        machine.upload("B", 2)
+        machine.failSend(CloudError(.zoneNotFound))
+        if let request = machine.setupRequest {
+            machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
+        }
+        return machine
+    }
+}

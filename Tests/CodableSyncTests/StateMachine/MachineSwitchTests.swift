@@ -1,0 +1,185 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Another user in the place of the former one, and the doubt about who is here.
+final class MachineSwitchTests: MachineAccountTestCase {
+    /// I-42: another user is not held up by what the former one has still to decide.
+    func testPurgeWaitsForItsOwnUserOnly() {
+        machine = purged()
+        let early = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        XCTAssertEqual(early.answers, [.failed(.waitingForDecision(.purged))])
+        machine.run(.signal(.accountChanged))
+        let late = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        XCTAssertEqual(late.answers, [], "it may be somebody else's call")
+        XCTAssertEqual(answer(.available, "bob").answers, [])
+        XCTAssertEqual(machine.switchTo, "bob")
+        let alice = machine.state
+        machine.switchUser(state: state(of: "bob"), from: "alice")
+        XCTAssertEqual(answer(.available, "bob").requests, ["saveZone"])
+        machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.switchUser(state: alice, from: "bob").answers, [])
+        XCTAssertEqual(answer(.available, "alice").answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
+    }
+
+    func testDecisionIsAwaitedAlsoWhereTheUserCannotBeLookedUp() {
+        machine = purged()
+        machine.run(.signal(.accountChanged))
+        machine.run(.sync(machine.newCall(), [.fetch]))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let failed = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
+        XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
+    }
+
+    /// With removal, the way to another user's state removes this one's, also where that cannot be opened.
+    func testWhatIsHandedOutBeforeASwitchThatFailsIsNotAcceptedAfterIt() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.read(["A"]))
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        machine.run(.switchFailed(.stateUnreadable("no")))
+        XCTAssertTrue(machine.machine.reads.isEmpty)
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
+    }
+
+    /// I-39, I-40.
+    func testMachineOfTheNextUserTakesOverWishesAndNothingElse() {
+        machine.know("A", 1)
+        machine.run(.read(["A"]))
+        XCTAssertFalse(machine.machine.reads.isEmpty)
+        machine.run(.streamRequested(7))
+        machine.run(.streamRequested(8))
+        machine.fetch([.init("B", 2)], token: "2")
+        machine.run(.streamRequested(8))
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.quotaExceeded, retryAfter: .seconds(600)))
+        machine.advance(by: .seconds(601))
+        let call = machine.newCall()
+        machine.run(.sync(call, [.fetch, .send]))
+        let late = machine.machine.lastNumber
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(answer(.available, "bob").requests, [])
+        XCTAssertEqual(machine.switchTo, "bob")
+
+        let bob = state(of: "bob", .fetched(name: "C", KnownVersion(4)))
+        let actions = machine.switchUser(state: bob, from: "alice")
+        XCTAssertEqual(actions.events, [.accountChanged(from: "alice", to: "bob")])
+        XCTAssertEqual(actions.requests, ["checkAccount"])
+        XCTAssertEqual(actions.deliveries, [[item("C", updated: 4)]], "one stream waits, the other holds B")
+        XCTAssertEqual(actions.answers, [])
+        let next = machine.machine
+        XCTAssertGreaterThan(next.lastNumber, late)
+        XCTAssertTrue(next.isStarted)
+        XCTAssertEqual(next.streams.map(\.id), [7, 8])
+        XCTAssertNil(next.serverWait)
+        XCTAssertFalse(next.isOverQuota || next.hasToldOfQuota)
+        XCTAssertTrue(next.reads.isEmpty && next.deferred.isEmpty && next.inFlight.isEmpty)
+        XCTAssertNil(next.state.summary.zoneToken)
+
+        XCTAssertEqual(answer(.available, "bob").requests, ["saveZone"])
+        machine.finishSetup()
+        let done = machine.answerFetch([.init("C", 4), .init("D", 9)], token: "b")
+        XCTAssertEqual(done.answers.count, 1, "the caller gets the new user's data")
+        guard case .summary(let summary)? = done.answers.first else { return XCTFail("\(done.answers)") }
+        XCTAssertEqual([summary.fetched, summary.sent, summary.pending], [1, 0, 0])
+    }
+
+    func testStreamThatHoldsAnElementOfTheFormerUserAcceptsNothingOfIt() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        let alice = machine.state
+        machine.switchUser(state: state(of: "bob"), from: "alice")
+        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        _ = answer(.available, "alice")
+        XCTAssertEqual(machine.switchTo, "alice")
+        XCTAssertEqual(machine.switchUser(state: alice, from: "bob").delivered, [item("A", updated: 1)])
+    }
+
+    /// I-41: a former user's state is not spoilt by another's that cannot be opened.
+    func testSwitchThatFailsLeavesTheFormerUserAndIsTriedAgain() {
+        machine.upload("A", 1)
+        machine.run(.sync(machine.newCall(), [.send]))
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        let error = SyncError.stateUnreadable("no")
+        let actions = machine.run(.switchFailed(error))
+        XCTAssertEqual(actions.answers, [.failed(error)])
+        XCTAssertEqual(actions.events, [.accountSwitchFailed(to: "bob", error)])
+        XCTAssertEqual(actions.statuses, [.paused(.state(error))])
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
+        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0", "send A=1@-"])
+        XCTAssertNotEqual(machine.machine.reported, .paused(.state(error)))
+    }
+
+    func testTheEngineIsNotIdleWhileAnotherUsersStateIsOpened() {
+        machine.run(.signal(.accountChanged))
+        let actions = answer(.available, "bob")
+        XCTAssertFalse(actions.statuses.contains(.idle))
+        XCTAssertEqual(machine.machine.reported, .fetching)
+    }
+
+    /// What the former user's journal does not take any more must not be waited for.
+    func testCallsThatWaitForTheJournalAreKnown() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
+        machine.feed(.reconciled(decided))
+        let call = machine.newCall()
+        machine.feed(.discard(call, names: ["A"]))
+        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it waits for the decision")
+        machine.commitNext()
+        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it is on its way to the disk")
+        machine.commitAll()
+        XCTAssertEqual(machine.machine.callsUnderWay, [])
+    }
+
+    func testCallerIsNotToldOfAFormerTryToSwitch() {
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        machine.run(.switchFailed(.stateUnreadable("no")))
+        XCTAssertEqual(machine.run(.sync(machine.newCall(), [.send])).requests, ["checkAccount"])
+        XCTAssertEqual(answer(.available, "bob").answers, [])
+        XCTAssertEqual(machine.switchTo, "bob")
+    }
+
+    // MARK: A signal that is lost
+
+    /// I-39: a zone that is missing, and a position that is not known, may be another user's.
+    func testMissingZoneAndLostPositionAreNotBelievedBeforeTheUserIsKnown() {
+        for code in [CloudError.Code.zoneNotFound, .changeTokenExpired, .userDeletedZone] {
+            var former = machine
+            former.know("A", 1)
+            former.advance(by: .seconds(11))
+            former.run(.signal(.changes(in: nil)))
+            guard let fetch = former.fetchRequest else { return XCTFail("nothing is fetched") }
+            var bare = former.machine
+            var actions = bare.handle(.fetched(fetch.id, .failure(CloudError(code))), at: former.now)
+            for case .append(let batch, _, _) in actions {
+                actions += bare.handle(.committed(batch), at: former.now)
+            }
+            XCTAssertEqual(actions.requests, ["checkAccount"], code.name)
+        }
+    }
+
+    func testUserOfLongAgoIsLookedUpAgain() {
+        machine.advance(by: .seconds(299))
+        XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, ["fetch 0"])
+        machine.answerFetch(token: "0")
+        machine.advance(by: .seconds(2))
+        XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, ["checkAccount"])
+        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0"])
+    }
+}
