@@ -42,6 +42,7 @@ extension ChaosStory {
         let actor = actors[index]
         let name = names.randomElement(using: &random) ?? "a"
         let engine = actor.engine
+        forgetFormerUser(actor)
         let stay = stay(of: actor)
         lastStamp += 1
         let stamp = "\(index).\(lastStamp)"
@@ -54,6 +55,8 @@ extension ChaosStory {
             } else {
                 model = try await within("model \(index)") { try await engine.model(named: name) } ?? model
             }
+            // Read from the former user's data, if another one has come meanwhile.
+            if let user = actor.shownUser, lastUser(of: actor) != user { model = StampSet(name: name) }
             model.write(stamp, on: index)
             say("edit \(index) \(name) \(model.stamps)")
             let edited = model
@@ -67,6 +70,8 @@ extension ChaosStory {
             }
             if faults.users {
                 let stays = min(stay, self.stay(of: actor))..<self.stay(of: actor) + 1
+                // Given to the engine for one user, and taken for the next one, before the app could know of it.
+                if stays.count > 1 { carriedOver.formUnion(model.stamps) }
                 writes.append(Write(name: name, stamp: stamp, index: index, stays: stays))
             } else {
                 expected[name, default: []].insert(stamp)
@@ -94,7 +99,9 @@ extension ChaosStory {
         let actor = actors[index]
         if actor.consumes { return }
         let engine = actor.engine
+        forgetFormerUser(actor)
         guard let models = try? await within("allModels", { try await engine.allModels() }) else { return }
+        guard lastUser(of: actor) == actor.shownUser else { return }
         for model in models { actor.remembered[model.recordName] = model }
         say("remember \(index) \(actor.remembered.keys.sorted())")
     }

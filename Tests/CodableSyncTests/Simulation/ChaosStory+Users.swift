@@ -18,6 +18,16 @@ extension ChaosStory {
     /// Counts the users of the device's engine, as its events tell of them.
     func stay(of actor: Actor) -> Int { switches(of: actor).count }
 
+    /// After another user has come, an app has nothing to do with what it showed before.
+    func forgetFormerUser(_ actor: Actor) {
+        let user = lastUser(of: actor)
+        if actor.shownUser != user { actor.remembered = [:] }
+        actor.shownUser = user
+    }
+
+    /// Who was last on the device, as far as its app was told.
+    func lastUser(of actor: Actor) -> String? { switches(of: actor).compactMap(\.to).last }
+
     /// Whose edits are made during a stay: while nobody is there, the last user's, or else the next one's.
     private func owner(_ stay: Int, of actor: Actor) -> String {
         let switches = switches(of: actor)
@@ -50,7 +60,7 @@ extension ChaosStory {
                 }
             }
             for (name, model) in server {
-                for stamp in model.stamps {
+                for stamp in model.stamps where !carriedOver.contains(stamp) {
                     if let owner = owners[stamp] ?? nil, owner != user {
                         fail("\(user) has \(stamp) in \(name)")
                     }

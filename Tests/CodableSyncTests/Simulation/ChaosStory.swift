@@ -15,6 +15,8 @@ final class ChaosStory {
         var mirror: [String: StampSet] = [:]
         /// Copies that the app has read and not edited yet.
         var remembered: [String: StampSet] = [:]
+        /// Whose things the app shows.
+        var shownUser: String?
         var held: [(gate: Gate, sync: Task<Void, Never>)] = []
 
         init(_ device: Device<StampSet>, _ fake: FakeDatabase, consumes: Bool) {
@@ -34,6 +36,9 @@ final class ChaosStory {
         var index: Int
         var stays: Range<Int>
     }
+
+    /// What stood in models that were uploaded while another user's state was being opened.
+    var carriedOver: Set<String> = []
 
     /// An engine that never comes back to its caller.
     struct Standstill: Error {}
