@@ -85,7 +85,15 @@ class AccountScenariosDisks: AccountScenario {
         let index = disk.bytes(at: "/device/users.json").map { String(decoding: $0, as: UTF8.self) } ?? ""
         XCTAssertFalse(index.contains("bob"), "the next start would open his, and leave hers as they are")
         files.before(nil)
-        try await phone.engine.sync()
+        // A try that began on the bad disk may still be under way.
+        try await eventually("the disk is whole again") {
+            do {
+                try await phone.engine.sync()
+                return true
+            } catch SyncError.stateUnreadable {
+                return false
+            }
+        }
         let user = try await phone.user()
         XCTAssertEqual(user, "bob")
         XCTAssertFalse(holds())
