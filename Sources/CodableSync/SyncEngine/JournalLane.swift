@@ -101,7 +101,12 @@ final class JournalLane: Sendable {
             queue.async { [self] in
                 run()
                 if state.withLock({ $0.mustRemoveTraces }) { removeTraces() }
-                continuation.resume(returning: state.withLock { $0.failure ?? $0.leftTraces })
+                let failure = state.withLock { state in
+                    // Told once: the next try stores the removal anew, unless an earlier one has stored it.
+                    defer { state.failure = nil }
+                    return state.failure ?? state.leftTraces
+                }
+                continuation.resume(returning: failure)
             }
         }
     }
