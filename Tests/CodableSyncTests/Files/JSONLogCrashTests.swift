@@ -29,7 +29,7 @@ final class JSONLogCrashTests: XCTestCase {
     }
 
     private func survivors(of call: Int) -> [SimulatedDisk.Survivors] {
-        [.allWrites, .onlySynced] + (0..<12).map { .random(seed: UInt64(call * 100 + $0)) }
+        [.allWrites, .onlySynced] + (0..<5).map { .random(seed: UInt64(call * 100 + $0)) }
     }
 
     private func check(_ script: LogScript, after crash: SimulatedFileSystem, _ row: String) throws {

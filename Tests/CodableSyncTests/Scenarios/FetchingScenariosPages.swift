@@ -9,28 +9,28 @@ class FetchingScenariosPages: EngineScenario {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self) {
             $0.fileSystem = disk
-            $0.fetchPageSize = 200
+            $0.fetchPageSize = 50
         }
-        try await fill(phone.database, 1000)
+        try await fill(phone.database, 250)
         let disks = Locked<[SimulatedFileSystem]>([])
         phone.database.changeFetchAnswers { page in
             disks.withLock { $0.append(disk.crashed(keeping: .onlySynced)) }
             return page
         }
         let summary = try await phone.engine.fetchChanges()
-        XCTAssertEqual(summary.fetched, 1000)
+        XCTAssertEqual(summary.fetched, 250)
         let all = try await phone.drain().flatMap(\.names)
-        XCTAssertEqual(Set(all).count, 1000)
-        XCTAssertEqual(all.count, 1000)
+        XCTAssertEqual(Set(all).count, 250)
+        XCTAssertEqual(all.count, 250)
         let crashes = disks.withLock { $0 }
         XCTAssertEqual(crashes.count, 5)
         for (pages, disk) in crashes.enumerated() {
             let again = try makeDevice(Note.self) {
                 $0.fileSystem = disk
-                $0.fetchPageSize = 200
+                $0.fetchPageSize = 50
             }
             let known = try await again.engine.diagnostics().knownCount
-            XCTAssertEqual(known, pages * 200, "\(pages) pages")
+            XCTAssertEqual(known, pages * 50, "\(pages) pages")
             try await again.engine.fetchChanges()
             XCTAssertEqual(again.database.count(.fetch), 5 - pages, "\(pages) pages")
             let names = try await again.drain().flatMap(\.names)
@@ -166,7 +166,7 @@ class FetchingScenariosPages: EngineScenario {
     /// FD-31.
     func testAFirstSyncOfTenThousandSurvivesBeingKilledAtAnyPage() async throws {
         // A directory flushes every request that fills it, so it has a smaller crowd.
-        let (count, mostPages) = isOnDirectory ? (3000, 2) : (10_000, 6)
+        let (count, mostPages) = isOnDirectory ? (2000, 2) : (10_000, 6)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, count)

@@ -127,7 +127,7 @@ extension LocalQueueScenarios {
     func testACancelledUploadIsEitherThrownOrPending() async throws {
         let phone = try makeDevice(Model.self)
         let engine = phone.engine
-        for number in 0..<200 {
+        for number in 0..<80 {
             let name = "n\(number)"
             let task = Task { try await engine.upload(Model(name)) }
             for _ in 0..<number % 5 { await Task.yield() }

@@ -8,7 +8,7 @@ final class RandomSyncTests: XCTestCase {
     private var seeds: Range<UInt64> {
         let parts = ProcessInfo.processInfo.environment["SEEDS"]?.components(separatedBy: "..<") ?? []
         guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first < end else {
-            return 0..<80
+            return 0..<40
         }
         return first..<end
     }

@@ -87,7 +87,7 @@ final class StandstillTests: XCTestCase {
     private func settled(_ device: Device<Note>) async throws -> Int {
         var last = -1
         var quietRounds = 0
-        while quietRounds < 40 {
+        while quietRounds < 12 {
             for _ in 0..<200 { await Task.yield() }
             _ = try await device.engine.diagnostics()
             let count = ScriptedDatabase.Operation.allCases.reduce(0) { $0 + device.database.count($1) }

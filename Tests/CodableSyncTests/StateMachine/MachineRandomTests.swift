@@ -7,7 +7,7 @@ import XCTest
 /// Random inputs in random orders: whatever happens, some things never do.
 final class MachineRandomTests: XCTestCase {
     func testRandomRunsKeepTheInvariants() {
-        for seed in 0..<60 {
+        for seed in 0..<30 {
             var run = RandomRun(seed: UInt64(seed))
             for step in 0..<80 {
                 run.step()

@@ -3,6 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
+/// Whether what engines tell is printed: `LOG=1` in the environment.
+private let isLogging = ProcessInfo.processInfo.environment["LOG"] != nil
+
 /// One device of a test: a connection, a disk that outlives engines, a clock, and the engine of the moment.
 final class Device<Model: RecordCodable & Equatable> {
     let database: ScriptedDatabase
@@ -30,7 +33,8 @@ final class Device<Model: RecordCodable & Equatable> {
         configuration.pollInterval = nil
         let events = events
         configuration.logHandler = {
-            if ProcessInfo.processInfo.environment["LOG"] != nil { print($0) }; events.append($0)
+            if isLogging { print($0) }
+            events.append($0)
         }
         configure(&configuration)
         self.configuration = configuration

@@ -87,9 +87,10 @@ final class RefusalTests: XCTestCase {
 
     /// A22.
     func testManyFieldsAndLongArraysAreNoTrouble() throws {
-        let many = Dictionary(uniqueKeysWithValues: (0..<100_000).map { ("f\($0)", 1) })
-        XCTAssertEqual(try fields(many.mapValues { _ in "x" }).count, 100_000)
-        XCTAssertEqual(try decoded([String: String].self, fields(many.mapValues { _ in "x" })).count, 100_000)
+        let many = Dictionary(uniqueKeysWithValues: (0..<100_000).map { ("f\($0)", "x") })
+        let manyFields = try fields(many)
+        XCTAssertEqual(manyFields.count, 100_000)
+        XCTAssertEqual(try decoded([String: String].self, manyFields), many)
         guard case .list(let list)? = try fields(Box(value: Array(repeating: "x", count: 100_000)))["value"]
         else {
             return XCTFail("no list")
