@@ -5,27 +5,12 @@ import XCTest
 
 /// What is on the disk of a device whose users change: full, damaged, or to be removed.
 class AccountScenariosDisks: AccountScenario {
-    private func makeAlice<Policy>(
-        _ policy: Policy.Type = Merging.self,
-        on files: any FileSystem = MemoryFileSystem(),
-        configure: (inout SyncConfiguration) -> Void = { _ in }
-    ) async throws -> AccountDevice<Item<Policy>> {
-        let phone = try makeAccountDevice(Item<Policy>.self, user: "alice") {
-            $0.fileSystem = files
-            configure(&$0)
-        }
-        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
-        try await phone.engine.sync()
-        try await phone.engine.fetchChanges()
-        return phone
-    }
-
     // MARK: Disks
 
     // A2
     func testFullDiskAtTheCommitOfASwitchLosesNoEditOfAnybody() async throws {
         let files = HookedFileSystem()
-        let phone = try await makeAlice(on: files)
+        let phone = try await makeDeviceOfAlice(on: files)
         files.before { operation, path throws(FileError) in
             if path.contains("/users.json") { throw FileError(operation, path, code: ENOSPC) }
         }
@@ -64,7 +49,7 @@ class AccountScenariosDisks: AccountScenario {
     func testSwitchWaitsUntilWhatIsToBeRemovedIsGoneFromTheFiles() async throws {
         let disk = SimulatedFileSystem()
         let files = HookedFileSystem(disk)
-        let phone = try await makeAlice(on: files) { $0.onSignOut = .remove }
+        let phone = try await makeDeviceOfAlice(on: files) { $0.onSignOut = .remove }
         let contents = {
             disk.names(in: "/device/users/1").compactMap { disk.bytes(at: "/device/users/1/\($0)") }
         }
@@ -102,7 +87,7 @@ class AccountScenariosDisks: AccountScenario {
     // C24, I-05
     func testDamagedIndexOfUsersIsToldAndEverybodyKeepsTheirOwn() async throws {
         let files = SimulatedFileSystem()
-        let phone = try await makeAlice(on: files)
+        let phone = try await makeDeviceOfAlice(on: files)
         clock.advance(by: .seconds(60))
         phone.account.signIn("bob")
         try await phone.engine.sync()
@@ -137,7 +122,7 @@ class AccountScenariosDisks: AccountScenario {
 
     // ZA-11
     func testParkedConflictKeepsBothSidesOverARemoval() async throws {
-        let phone = try await makeAlice(Throwing.self) { $0.onSignOut = .remove }
+        let phone = try await makeDeviceOfAlice(Throwing.self) { $0.onSignOut = .remove }
         try await phone.engine.upload(Item("a-1", "of alice, here"))
         try await put(Item<Throwing>("a-1", "of alice, elsewhere"), of: "alice")
         try await phone.engine.sync()

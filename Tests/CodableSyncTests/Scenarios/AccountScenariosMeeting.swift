@@ -5,27 +5,12 @@ import XCTest
 
 /// Another user signs in, or somebody signs out, just while something else is going on.
 class AccountScenariosMeeting: AccountScenario {
-    private func makeAlice<Policy>(
-        _ policy: Policy.Type = Merging.self,
-        on files: any FileSystem = MemoryFileSystem(),
-        configure: (inout SyncConfiguration) -> Void = { _ in }
-    ) async throws -> AccountDevice<Item<Policy>> {
-        let phone = try makeAccountDevice(Item<Policy>.self, user: "alice") {
-            $0.fileSystem = files
-            configure(&$0)
-        }
-        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
-        try await phone.engine.sync()
-        try await phone.engine.fetchChanges()
-        return phone
-    }
-
     // MARK: Calls of the former user
 
     // A2
     func testChangeThatIsGivenUpWhileItsConflictIsStoredIsGivenUpForItsUser() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
-        let phone = try await makeAlice(Interrupted.self, on: files)
+        let phone = try await makeDeviceOfAlice(Interrupted.self, on: files)
         try await put(Item<Interrupted>("a-1", "of alice, elsewhere"), of: "alice")
         try await phone.engine.upload(Item("a-1", "of alice, here"))
         let barrier = Barrier()
@@ -58,7 +43,7 @@ class AccountScenariosMeeting: AccountScenario {
     // A2
     func testReadThatASwitchOvertakesIsOneUsersWhole() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
-        let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
+        let phone = try await makeDeviceOfAlice(on: files) { $0.automaticallySyncs = true }
         try await put(Note("b-1", "of bob"), of: "bob")
         let reading = files.hold(.read)
         let engine = phone.engine
@@ -79,7 +64,7 @@ class AccountScenariosMeeting: AccountScenario {
 
     // A2
     func testEachCallIsOneUsersWholeHoweverMuchItUploads() async throws {
-        let phone = try await makeAlice { $0.automaticallySyncs = true }
+        let phone = try await makeDeviceOfAlice { $0.automaticallySyncs = true }
         let engine = phone.engine
         let count = 200
         let uploads = (0..<10).map { call in
@@ -107,7 +92,7 @@ class AccountScenariosMeeting: AccountScenario {
     // A2
     func testElementThatASwitchOvertakesIsNotHandedToTheLoop() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
-        let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
+        let phone = try await makeDeviceOfAlice(on: files) { $0.automaticallySyncs = true }
         _ = try await phone.device.drain()
         try await put(Note("a-3", "of alice"), of: "alice")
         try await put(Note("b-1", "of bob"), of: "bob")
@@ -132,7 +117,7 @@ class AccountScenariosMeeting: AccountScenario {
 
     // A2
     func testWaitsOfTheFormerUserEndWithTheSwitch() async throws {
-        let phone = try await makeAlice()
+        let phone = try await makeDeviceOfAlice()
         try await phone.engine.upload(Note("a-3", "of alice"))
         phone.device.database.failNext(.modify, .networkFailure)
         await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sendChanges() }
@@ -147,7 +132,7 @@ class AccountScenariosMeeting: AccountScenario {
     // A2, I-40
     func testAnotherUserInTheMiddleOfARequestChangesNothingForItsUser() async throws {
         for isHeldAfter in [false, true] {
-            let phone = try await makeAlice { $0.automaticallySyncs = true }
+            let phone = try await makeDeviceOfAlice { $0.automaticallySyncs = true }
             let gate = Gate()
             phone.device.database.plan(.modify, isHeldAfter ? .holdAfter(gate) : .holdBefore(gate))
             try await phone.engine.upload(Note("a-1", "of alice, again"))
@@ -172,7 +157,7 @@ class AccountScenariosMeeting: AccountScenario {
     // ZA-04, I-42
     func testPurgeWaitsForTheDecisionOfItsUserOnly() async throws {
         for isSignalled in [true, false] {
-            let phone = try await makeAlice()
+            let phone = try await makeDeviceOfAlice()
             try await phone.engine.upload(Note("a-3", "of alice"))
             phone.device.database.failNext(.modify, .userDeletedZone)
             await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sendChanges() }
@@ -208,7 +193,7 @@ class AccountScenariosMeeting: AccountScenario {
 
     // A2
     func testPushForTheFormerUserFetchesForTheOneWhoIsHere() async throws {
-        let phone = try await makeAlice()
+        let phone = try await makeDeviceOfAlice()
         try await put(Note("a-3", "of alice"), of: "alice")
         phone.account.signIn("bob")
         let tokens = phone.told("alice").tokens
@@ -255,7 +240,7 @@ class AccountScenariosMeeting: AccountScenario {
     // ZA-11
     func testSignOutWhileTheStateIsOpenedSendsNothing() async throws {
         let files = HookedFileSystem()
-        let phone = try await makeAlice(on: files)
+        let phone = try await makeDeviceOfAlice(on: files)
         try await phone.engine.upload(Note("a-3", "of alice"))
         try await phone.engine.close()
         let before = phone.account.told("alice").count

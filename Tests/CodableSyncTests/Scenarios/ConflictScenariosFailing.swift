@@ -96,10 +96,7 @@ class ConflictScenariosFailing: EngineScenario {
             try await phone.engine.sync()
             let after = try await serverRecords()[name]
             XCTAssertEqual(after, before, name)
-            let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
-            XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], name)
-            XCTAssertEqual(parked.map(\.client), [Note(name, "mine")], name)
-            XCTAssertTrue(parked.first?.reason.message.contains("title") == true, name)
+            try await assertParkedAsUndecodable(Note(name, "mine"), phone)
             let isTold = phone.events.all.contains {
                 if case .parked(name, _) = $0 { true } else { false }
             }
@@ -126,10 +123,22 @@ class ConflictScenariosFailing: EngineScenario {
             try await phone.engine.sync()
             let after = try await serverRecords()[name]
             XCTAssertEqual(after, before, name)
-            let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
-            XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], name)
-            XCTAssertEqual(parked.map(\.client), [Note(name, "mine")], name)
+            try await assertParkedAsUndecodable(Note(name, "mine"), phone)
         }
+    }
+
+    /// That an edit is kept, and waits because of the field of the server's record that cannot be decoded.
+    private func assertParkedAsUndecodable(
+        _ edit: Note,
+        _ phone: Device<Note>,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        let parked = try await phone.engine.parkedChanges().filter { $0.recordName == edit.id }
+        XCTAssertEqual(parked.map(\.client), [edit], edit.id, file: file, line: line)
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], edit.id, file: file, line: line)
+        let message = parked.first?.reason.message ?? ""
+        XCTAssertTrue(message.contains("title"), message, file: file, line: line)
     }
 
     /// CF-18.

@@ -110,7 +110,7 @@ class StateScenarios: StateFileScenario {
         try await again.engine.close()
     }
 
-    // SF-07, P-11
+    // SF-07, P-11, C15
     func testOneDamagedLineCostsItselfAndAFullFetch() async throws {
         let files = try await prepare()
         var bytes = files["journal-1.jsonl"]
@@ -124,8 +124,11 @@ class StateScenarios: StateFileScenario {
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
         let text = told.first ?? ""
-        XCTAssertTrue(text.contains("journal-1.jsonl:\(line) ") && text.contains("checksum"), text)
+        let start = "journal-1.jsonl:\(line) (byte \(place)): the checksum does not hold."
+        XCTAssertTrue(text.hasPrefix(start) && text.contains("damaged-journal-1.jsonl-1"), text)
         XCTAssertEqual(files.quarantine, [bytes])
+        let notes = try await device.engine.diagnostics().notes
+        XCTAssertEqual(notes.map(\.message), told)
         try await assertFetchesAll(device)
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), Self.known + ["p1", "p3"])

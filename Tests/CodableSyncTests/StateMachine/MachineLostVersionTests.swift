@@ -51,15 +51,11 @@ final class MachineLostVersionTests: MachineTestCase {
 
     /// Z1: the parked edit is replaced by a new one, before what was lost is sent, or meanwhile.
     func testANewEditIsMadeOnWhatWasLost() {
+        let start = machine
         for isSent in [false, true] {
-            var machine = machine
-            machine.upload("A", 3)
-            machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
-            machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
-            let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.fetched(request.id, .failure(reset)))
-            machine.finishSetup()
+            machine = start
+            park("A", 3)
+            loseZone()
             machine.run(.read(["A"]))
             if !isSent { machine.upload("A", 7) }
             machine.answerFetch(token: "n")
@@ -139,15 +135,11 @@ final class MachineLostVersionTests: MachineTestCase {
 
     /// Z1: another device has uploaded its own version, the same or another one.
     func testWhatAnotherDeviceHasUploadedTakesThePlaceOfWhatWasLost() {
+        let start = machine
         for isSame in [true, false] {
-            var machine = machine
-            machine.upload("A", 3)
-            machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
-            machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
-            let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.fetched(request.id, .failure(reset)))
-            machine.finishSetup()
+            machine = start
+            park("A", 3)
+            loseZone()
             let actions = machine.answerFetch([.init("A", 12, hash: isSame ? 1 : 99)], token: "n")
             XCTAssertEqual(actions.requests, ["send B=2@-"])
             XCTAssertEqual(actions.delivered, isSame ? [] : [item("A", updated: 12)])

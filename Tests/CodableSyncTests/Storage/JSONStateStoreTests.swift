@@ -129,12 +129,13 @@ final class JSONStateStoreTests: XCTestCase {
             FileError.Operation.create, .append, .flush, .rename, .remove, .syncDirectory, .read,
         ] {
             for count in 0..<3 {
-                let fileSystem = ClosingFileSystem()
+                let disk = SimulatedFileSystem()
+                let fileSystem = HookedFileSystem(disk)
                 let live = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem).store
                 for number in 1...5 { try store("N\(number)", UInt64(number), in: live) }
-                fileSystem.base.fail(operation, after: count, code: ENOSPC)
+                disk.fail(operation, after: count, code: ENOSPC)
                 do { try live.compact() } catch {}
-                try fileSystem.base.withDisk { disk throws(FileError) in disk.faults = [] }
+                try disk.withDisk { $0.faults = [] }
                 let row = "\(operation) after \(count)"
                 let handles = (1...6).map { ContentHandle(UInt64($0)) }
                 XCTAssertEqual(try live.load(handles).count, 5, row)

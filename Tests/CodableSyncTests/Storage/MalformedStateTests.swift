@@ -260,28 +260,4 @@ final class MalformedStateTests: StateFileScenario {
             }
         }
     }
-
-    // C15, SF-07 on the level of bytes
-    func testDamageInTheMiddleKeepsWhatStandsBeforeAndBehind() async throws {
-        let files = try await prepare()
-        var bytes = files[journal]
-        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
-        bytes[place + 20] ^= 4
-        files[journal] = bytes
-        let line = bytes[..<place].count { $0 == UInt8(ascii: "\n") } + 1
-        let device = try open(files)
-        let pending = try await device.pendingNames()
-        XCTAssertEqual(pending, ["p1", "p3"])
-        let told = recoveries(of: device)
-        XCTAssertEqual(told.count, 1)
-        XCTAssertTrue(
-            (told.first ?? "").hasPrefix("\(journal):\(line) (byte \(place)): the checksum does not hold."),
-            (told.first ?? "")
-        )
-        XCTAssertTrue((told.first ?? "").contains("damaged-journal-1.jsonl-1"), (told.first ?? ""))
-        XCTAssertEqual(files.quarantine, [bytes])
-        let notes = try await device.engine.diagnostics().notes
-        XCTAssertEqual(notes.map(\.message), told)
-        try await assertFetchesAll(device)
-    }
 }

@@ -36,6 +36,22 @@ class AccountScenario: EngineScenario {
         return AccountDevice(account: account, device: Device(account, clock: clock, configure: configure))
     }
 
+    /// A device on which alice has two records that are on her server and known here.
+    func makeDeviceOfAlice<Policy>(
+        _ policy: Policy.Type = Merging.self,
+        on files: any FileSystem = MemoryFileSystem(),
+        configure: (inout SyncConfiguration) -> Void = { _ in }
+    ) async throws -> AccountDevice<Item<Policy>> {
+        let phone = try makeAccountDevice(Item<Policy>.self, user: "alice") {
+            $0.fileSystem = files
+            configure(&$0)
+        }
+        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
+        try await phone.engine.sync()
+        try await phone.engine.fetchChanges()
+        return phone
+    }
+
     /// What the server has of a user.
     func names<Model>(of user: String, _ phone: AccountDevice<Model>) async throws -> [String] {
         let server = phone.account.server(of: user)

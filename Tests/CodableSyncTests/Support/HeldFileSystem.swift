@@ -25,13 +25,13 @@ final class FileHold: Sendable {
 }
 
 /// Another file system, whose calls can be held and counted: one process among several that use the same files.
-final class HeldFileSystem: FileSystem {
+final class HeldFileSystem: WrappingFileSystem {
     private struct State {
         var holds: [(operation: FileError.Operation, name: String, hold: FileHold)] = []
         var counts: [FileError.Operation: Int] = [:]
     }
 
-    private let base: any FileSystem
+    let base: any FileSystem
     private let state = Locked(State())
 
     init(_ base: any FileSystem) { self.base = base }
@@ -48,7 +48,7 @@ final class HeldFileSystem: FileSystem {
         state.withLock { $0.counts[operation, default: 0] }
     }
 
-    fileprivate func begin(_ operation: FileError.Operation, _ path: String) {
+    func before(_ operation: FileError.Operation, _ path: String) {
         let hold = state.withLock { state -> FileHold? in
             state.counts[operation, default: 0] += 1
             let name = path.lastPathComponent
@@ -57,81 +57,4 @@ final class HeldFileSystem: FileSystem {
         }
         hold?.stand()
     }
-
-    func createDirectory(at path: String) throws(FileError) {
-        begin(.createDirectory, path)
-        try base.createDirectory(at: path)
-    }
-
-    func contents(ofDirectory path: String) throws(FileError) -> [String] {
-        begin(.list, path)
-        return try base.contents(ofDirectory: path)
-    }
-
-    func status(of path: String) throws(FileError) -> FileStatus? {
-        begin(.look, path)
-        return try base.status(of: path)
-    }
-
-    func openFile(at path: String, for access: FileAccess) throws(FileError) -> any OpenFile {
-        begin(access == .replacing ? .create : .open, path)
-        return HeldOpenFile(try base.openFile(at: path, for: access), self)
-    }
-
-    func rename(_ path: String, to newPath: String) throws(FileError) {
-        begin(.rename, path)
-        try base.rename(path, to: newPath)
-    }
-
-    func remove(_ path: String) throws(FileError) {
-        begin(.remove, path)
-        try base.remove(path)
-    }
-
-    func syncDirectory(_ path: String) throws(FileError) {
-        begin(.syncDirectory, path)
-        try base.syncDirectory(path)
-    }
-
-    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
-        begin(.lock, path)
-        return try base.lock(path, waiting: waiting)
-    }
-}
-
-private final class HeldOpenFile: OpenFile {
-    private let base: any OpenFile
-    private let fileSystem: HeldFileSystem
-
-    init(_ base: any OpenFile, _ fileSystem: HeldFileSystem) {
-        self.base = base
-        self.fileSystem = fileSystem
-    }
-
-    var path: String { base.path }
-    var identity: FileIdentity { base.identity }
-
-    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
-        fileSystem.begin(.append, path)
-        try base.append(bytes)
-    }
-
-    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        fileSystem.begin(.read, path)
-        return try base.read(at: offset, into: buffer)
-    }
-
-    func size() throws(FileError) -> UInt64 { try base.size() }
-
-    func flush() throws(FileError) {
-        fileSystem.begin(.flush, path)
-        try base.flush()
-    }
-
-    func truncate(to size: UInt64) throws(FileError) {
-        fileSystem.begin(.truncate, path)
-        try base.truncate(to: size)
-    }
-
-    func close() { base.close() }
 }

@@ -5,8 +5,8 @@ import Foundation
 /// A simulated disk whose flushes wait as long as a test wants them to.
 ///
 /// `@unchecked Sendable` holds because everything mutable is guarded by `condition`.
-final class SlowFileSystem: FileSystem, @unchecked Sendable {
-    let base = SimulatedFileSystem()
+final class SlowFileSystem: WrappingFileSystem, @unchecked Sendable {
+    let base: any FileSystem = SimulatedFileSystem()
     private let condition = NSCondition()
     private var isHeld = false
     private var waiting = 0
@@ -32,7 +32,8 @@ final class SlowFileSystem: FileSystem, @unchecked Sendable {
         return body()
     }
 
-    fileprivate func passFlush() {
+    func before(_ operation: FileError.Operation, _ path: String) {
+        guard operation == .flush else { return }
         locked {
             waiting += 1
             while isHeld { condition.wait() }
@@ -40,44 +41,4 @@ final class SlowFileSystem: FileSystem, @unchecked Sendable {
             flushes += 1
         }
     }
-
-    func createDirectory(at path: String) throws(FileError) { try base.createDirectory(at: path) }
-    func contents(ofDirectory path: String) throws(FileError) -> [String] {
-        try base.contents(ofDirectory: path)
-    }
-    func status(of path: String) throws(FileError) -> FileStatus? { try base.status(of: path) }
-    func openFile(at path: String, for access: FileAccess) throws(FileError) -> any OpenFile {
-        SlowOpenFile(base: try base.openFile(at: path, for: access), disk: self)
-    }
-    func rename(_ path: String, to newPath: String) throws(FileError) { try base.rename(path, to: newPath) }
-    func remove(_ path: String) throws(FileError) { try base.remove(path) }
-    func syncDirectory(_ path: String) throws(FileError) { try base.syncDirectory(path) }
-    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
-        try base.lock(path, waiting: waiting)
-    }
-}
-
-private final class SlowOpenFile: OpenFile {
-    private let base: any OpenFile
-    private let disk: SlowFileSystem
-
-    init(base: any OpenFile, disk: SlowFileSystem) {
-        self.base = base
-        self.disk = disk
-    }
-
-    var path: String { base.path }
-    var identity: FileIdentity { base.identity }
-
-    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) { try base.append(bytes) }
-    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        try base.read(at: offset, into: buffer)
-    }
-    func size() throws(FileError) -> UInt64 { try base.size() }
-    func flush() throws(FileError) {
-        disk.passFlush()
-        try base.flush()
-    }
-    func truncate(to size: UInt64) throws(FileError) { try base.truncate(to: size) }
-    func close() { base.close() }
 }
