@@ -1,5 +1,3 @@
-import RecordCoding
-
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -83,7 +81,20 @@ extension String {
         let isLong = unicodeScalars.count > 400
         let scalars =
             isLong ? Array(unicodeScalars.prefix(100) + unicodeScalars.suffix(300)) : Array(unicodeScalars)
-        let escaped = scalars.map(\.escaped).joined()
+        let escaped = scalars.map { scalar in
+            scalar.isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+        }.joined()
         return escaped.count <= 80 ? escaped : String(escaped.prefix(20)) + "…" + String(escaped.suffix(59))
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it shows as itself: neither a control character nor one that turns the line around.
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
+            false
+        default: true
+        }
     }
 }

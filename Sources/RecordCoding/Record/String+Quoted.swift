@@ -15,7 +15,7 @@ extension String {
         var text = ""
         var count = 0
         for scalar in unicodeScalars {
-            let piece = scalar.escaped
+            let piece = scalar.isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
             count += piece.unicodeScalars.count
             guard count < limit else { return text + "…" }
             text += piece
@@ -25,12 +25,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// The scalar as text for a message: as itself, or escaped where it is a control character or turns the line around.
-    package var escaped: String {
+    fileprivate var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
-            "\\u{\(String(value, radix: 16))}"
-        default: String(self)
+            false
+        default: true
         }
     }
 }
