@@ -243,8 +243,15 @@ extension SyncStateMachine {
     }
 
     /// What the app has taken from a stream counts for more than what it has read before.
-    mutating func forgetReads(before changes: [AcceptedChange]) {
-        for change in changes where change.order != 0 {
+    ///
+    /// What was accepted although no loop has taken it counts for nothing: the app may have read it meanwhile.
+    mutating func forgetReads(before entries: [JournalEntry]) {
+        let changes = entries.flatMap { entry -> [AcceptedChange] in
+            if case .accepted(let changes) = entry { changes } else { [] }
+        }
+        var unseen = RecordTable<Bool>()
+        for change in changes where change.order == 0 { unseen[change.name] = true }
+        for change in changes where unseen[change.name] == nil {
             guard let read = reads[change.name] else { continue }
             if change.seen.map({ read <= $0 }) ?? true { reads[change.name] = nil }
         }

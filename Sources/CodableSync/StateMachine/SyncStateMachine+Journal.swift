@@ -19,11 +19,9 @@ extension SyncStateMachine {
             tellOfDiscarded(entry)
             state.apply(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
-            if case .accepted(let changes) = entry {
-                forgetReads(before: changes)
-                forgetSuspicions(of: changes)
-            }
+            if case .accepted(let changes) = entry { forgetSuspicions(of: changes) }
         }
+        forgetReads(before: committed.entries)
         acceptAgain()
         forgetDeferralOfUnsendable()
         passOnRenewed()

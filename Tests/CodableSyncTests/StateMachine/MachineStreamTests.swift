@@ -197,6 +197,21 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertNil(machine.state["B"]?.undelivered)
     }
 
+    /// The app reads the record while it is being stored that nobody has taken it.
+    func testWhatIsReadWhileItIsAcceptedUnseenIsTheAncestorOfTheNextEdit() {
+        machine = .synced { $0.keepsUndelivered = false }
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("1"), moreComing: false)
+        page.records = [.init("A", 1)]
+        machine.feed(.fetched(request.id, .success(page)))
+        machine.commitNext()
+        machine.feed(.read(["A"]))
+        machine.commitAll()
+        machine.fetch([.init("A", 2)], token: "2")
+        XCTAssertEqual(machine.upload("A", 3).conflicts.map(\.ancestor), [1])
+    }
+
     /// An edit is based on what was accepted, not on what only was fetched.
     func testEditIsBasedOnTheAcceptedVersion() {
         machine.fetch([.init("A", 1)], token: "1")
