@@ -211,9 +211,12 @@ package struct Reconciled: Equatable, Sendable {
 package struct ReadVersion: Hashable, Sendable {
     package var name: String
     package var handle: ContentHandle
+    /// Why it could not be decoded, without its contents.
+    package var reason: String
 
-    package init(name: String, handle: ContentHandle) {
+    package init(name: String, handle: ContentHandle, reason: String) {
         self.name = name
         self.handle = handle
+        self.reason = reason
     }
 }

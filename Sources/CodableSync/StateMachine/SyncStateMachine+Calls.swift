@@ -226,6 +226,7 @@ extension SyncStateMachine {
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
         for version in versions {
+            reportUndecodable(version)
             if reads[version.name] == version.handle { reads[version.name] = nil }
             guard state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))

@@ -37,14 +37,30 @@ extension SyncStateMachine {
             guard state[change.name]?.undelivered?.order == handed.order else { continue }
             if undecodable[change.name] == handed.order { continue }
             undecodable[change.name] = handed.order
+            // A read has told it already.
+            if let told = readInVain[change.name], told == state[change.name]?.undelivered?.kind.handle {
+                continue
+            }
             emit(.undecodable(recordName: change.name, reason: change.reason))
         }
         if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
     }
 
+    /// The cloud's version of a record was read in vain: told once, also where no stream is handed it.
+    mutating func reportUndecodable(_ version: ReadVersion) {
+        guard let record = state[version.name], record.known?.handle == version.handle,
+            readInVain[version.name] != version.handle
+        else { return }
+        readInVain[version.name] = version.handle
+        if let undelivered = record.undelivered, undecodable[version.name] == undelivered.order { return }
+        emit(.undecodable(recordName: version.name, reason: version.reason))
+    }
+
     /// The records that were found undecodable since the engine was opened, and have not changed since.
     package var undecodableNames: [String] {
-        undecodable.sortedNames.filter { undecodable[$0] == state[$0]?.undelivered?.order }
+        let handedOut = undecodable.sortedNames.filter { undecodable[$0] == state[$0]?.undelivered?.order }
+        let read = readInVain.sortedNames.filter { readInVain[$0] == state[$0]?.known?.handle }
+        return read.isEmpty ? handedOut : (handedOut + read.filter { !handedOut.contains($0) }).sorted()
     }
 
     // MARK: Files that cannot be read or written now

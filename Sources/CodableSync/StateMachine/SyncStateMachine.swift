@@ -105,6 +105,8 @@ package struct SyncStateMachine: Sendable {
     var suspects = RecordQueue()
     /// What could not be decoded since the engine was opened, by the order of its delivery.
     var undecodable = RecordTable<UInt64>()
+    /// The cloud's versions that were read and could not be decoded, since the engine was opened.
+    var readInVain = RecordTable<ContentHandle>()
     /// Acceptances that the disk refused.
     var unstoredAcceptances: [AcceptedChange] = []
     var delivering = Lane()

@@ -28,7 +28,8 @@ extension SyncEngine {
 
     /// Reads all models, in the order of their record names.
     ///
-    /// - Returns: The models; such as cannot be decoded are left out, and reported by an event of their stream.
+    /// - Returns: The models; such as cannot be decoded are left out, and told once by
+    ///   ``SyncEvent/undecodable(recordName:reason:)``.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func allModels() async throws -> [Model] {
         try await inOneSession {
@@ -140,46 +141,37 @@ extension SyncEngine {
         // Contents that were replaced meanwhile may be gone: then the newer ones are read.
         for _ in 0..<8 where !wanted.isEmpty {
             let began = session
-            let (models, missing) = try await decode(wanted)
-            decoded.merge(models) { $1 }
-            if began == session { noteUndecodable(wanted, decoded: models, missing: missing) }
-            wanted = missing.isEmpty ? [] : try shownContents(of: missing)
+            let found = try await decode(wanted)
+            decoded.merge(found.models) { $1 }
+            // What could not be shown was not seen: an edit that follows must not overwrite it.
+            if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
+            wanted = found.missing.isEmpty ? [] : try shownContents(of: found.missing)
         }
         return shown.compactMap { decoded[$0.name] }
     }
 
-    /// What could not be shown was not seen: an edit that follows must not overwrite it.
-    private func noteUndecodable(_ wanted: [ShownContents], decoded: [String: Model], missing: [String]) {
-        guard decoded.count + missing.count < wanted.count else { return }
-        let missing = Set(missing)
-        let unseen = wanted.filter { decoded[$0.name] == nil && !missing.contains($0.name) }
-        process(.readInVain(unseen.map { ReadVersion(name: $0.name, handle: $0.shown) }))
-    }
-
-    private func decode(_ wanted: [ShownContents]) async throws -> (
-        models: [String: Model], missing: [String]
-    ) {
+    private func decode(_ wanted: [ShownContents]) async throws -> DecodedContents<Model> {
         let coding = coding
         let journal = journal
         let storesSystemFields = Model.self is any SystemFieldsStoring.Type
         let task = Task.detached {
-            var models: [String: Model] = [:]
-            var missing: [String] = []
+            var found = DecodedContents<Model>()
             for one in wanted {
                 guard var record = try journal?.load([one.shown])[one.shown] else {
-                    missing.append(one.name)
+                    found.missing.append(one.name)
                     continue
                 }
                 if storesSystemFields, record.systemFields == nil, let known = one.known {
                     record.systemFields = try journal?.load([known])[known]?.systemFields
                 }
                 do {
-                    models[one.name] = try coding.decode(record)
+                    found.models[one.name] = try coding.decode(record)
                 } catch {
-                    continue  // Reported where it is delivered; a read shows what can be shown.
+                    let reason = coding.describe(error)
+                    found.undecodable.append(ReadVersion(name: one.name, handle: one.shown, reason: reason))
                 }
             }
-            return (models, missing)
+            return found
         }
         do {
             return try await task.value
@@ -199,4 +191,12 @@ private struct ShownContents: Sendable {
     var name: String
     var shown: ContentHandle
     var known: ContentHandle?
+}
+
+/// What came of decoding contents for a read, which shows what can be shown.
+private struct DecodedContents<Model: Sendable>: Sendable {
+    var models: [String: Model] = [:]
+    /// The names of those that are no longer there.
+    var missing: [String] = []
+    var undecodable: [ReadVersion] = []
 }

@@ -108,6 +108,33 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(changes, [.updated([Tolerant(id: "strange", title: "7")])])
     }
 
+    /// FD-17: an app without a loop over `changes`, which only reads, is told as well, and once.
+    func testAnUndecodableRecordThatIsOnlyReadIsReportedOnce() async throws {
+        for keeps in [true, false] {
+            let name = "strange-\(keeps)"
+            let phone = try makeDevice(Note.self) { $0.keepsUndelivered = keeps }
+            try await serverSave(name, ["id": .string(name), "title": 7, "count": 0])
+            try await phone.engine.fetchChanges()
+            for _ in 0..<2 {
+                let shown = try await phone.engine.model(named: name)
+                XCTAssertNil(shown)
+                _ = try await phone.engine.allModels()
+            }
+            let diagnostics = try await phone.engine.diagnostics()
+            XCTAssertTrue(diagnostics.undecodable.contains(name), "\(diagnostics.undecodable)")
+            if keeps { _ = try await phone.drain(leaving: diagnostics.undecodable.count) }
+            let reports = phone.events.all.compactMap { event -> String? in
+                if case .undecodable(name, let reason) = event { reason } else { nil }
+            }
+            XCTAssertEqual(reports.count, 1)
+            XCTAssertTrue(reports.first?.contains("title") == true, "\(reports)")
+            try await serverSave(name, ["id": .string(name), "title": "Tea", "count": 0])
+            try await phone.engine.fetchChanges()
+            let mended = try await phone.engine.diagnostics().undecodable
+            XCTAssertFalse(mended.contains(name))
+        }
+    }
+
     /// FD-33.
     func testAChildIsDeliveredWithoutItsParent() async throws {
         let phone = try makeDevice(Twig.self)
