@@ -40,6 +40,9 @@ extension SyncConfiguration {
         } catch {
             throw SyncError.configuration("zoneName: \(error)")
         }
+        guard zoneID.zoneName != ZoneID.defaultZoneName else {
+            throw Self.invalid("zoneName", "is that of the default zone, which tells of no changes")
+        }
     }
 
     private func checkStorage() throws {
