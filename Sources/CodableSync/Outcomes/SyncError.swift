@@ -55,13 +55,13 @@ extension SyncError: CustomStringConvertible, LocalizedError {
             "Nothing was queued: "
                 + models.map {
                     "\($0.recordName.isEmpty ? "a model" : $0.recordName.abbreviated): \($0.reason)"
-                }.joined(separator: "; ")
+                }.joined(separator: " ")
         case .storageFull(let detail):
-            "The disk is full, nothing was queued: \(detail). Make space and try again."
+            "The disk is full, nothing was queued: \(detail)"
         case .stateInUse(let owner):
             "The state is in use by \(owner). Close that engine first, or give this one another directory."
         case .stateTooNew(let detail):
-            "The state is of a newer version: \(detail). Nothing was touched; update the app."
+            "The state is of a newer version, and nothing was touched: \(detail)"
         case .stateUnreadable(let detail):
             "The state cannot be used: \(detail)"
         case .configuration(let detail):
@@ -71,13 +71,26 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         case .waitingForDecision(.purged):
             "The user removed the data from the cloud. Call resolvePurge to upload it again or to remove it here."
         case .cloud(let error):
-            "The cloud could not be used: \(error)"
+            "The cloud could not be used: \(error)" + (Self.remedy(for: error).map { " \($0)" } ?? "")
         case .stopped:
             "The engine is stopped. Call start first."
         case .closed:
             "The engine is closed. Make a new one."
         }
     }
+
+    /// What is to be done where the error does not say it; nothing that was queued is lost by any of them.
+    private static func remedy(for error: CloudError) -> String? {
+        switch error.recovery {
+        case .retry: "Nothing is lost; try again later."
+        case .waitForQuota: "Nothing is lost; it is sent when the user has made space."
+        case .waitForAccount: "Nothing is lost; it is sent when the user has signed in."
+        case .resolveConflict, .acceptDeletion, .recreateZone, .askUser, .uploadEverything, .refetch, .resend,
+            .split, .park, .stop, .unwrap, .continueFetching, .retryThenPark:
+            nil
+        }
+    }
+
     /// The same words, for an alert or a log that asks for them.
     public var errorDescription: String? { description }
 }

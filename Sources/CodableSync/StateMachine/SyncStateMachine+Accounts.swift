@@ -102,7 +102,9 @@ extension SyncStateMachine {
         switch status {
         case .temporarilyUnavailable: CloudError(.accountTemporarilyUnavailable)
         case .restricted: CloudError(.managedAccountRestricted)
-        case .noAccount, .couldNotDetermine, .available: CloudError(.notAuthenticated)
+        case .couldNotDetermine:
+            CloudError(.notAuthenticated, message: "It could not be determined who is signed in.")
+        case .noAccount, .available: CloudError(.notAuthenticated)
         }
     }
 

@@ -7,7 +7,8 @@ package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     package var kind: String
 
     package var description: String {
-        "\"\(path.shortenedForMessage)\" has an entry of the unknown kind \(kind.quoted) at byte \(offset)"
+        "\"\(path.shortenedForMessage)\" has an entry of the unknown kind \(kind.quoted) at byte \(offset). "
+            + "Update the app, or use another directory."
     }
 }
 

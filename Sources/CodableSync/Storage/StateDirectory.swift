@@ -1,6 +1,7 @@
 import RecordCoding
 
 import struct Foundation.Date
+import class Foundation.ProcessInfo
 
 /// The engine's directory: a lock for its one owner, and a state for each user below it.
 ///
@@ -42,7 +43,7 @@ package final class StateDirectory: Sendable {
             switch try fileSystem.lock(path.appending(path: "lock"), waiting: false) {
             case .acquired(let lock): self.lock = lock
             case .held(let process):
-                throw Failure.inUse(by: process.map { "process \($0)" } ?? "another process")
+                throw Failure.inUse(by: Self.words(for: process))
             }
         } catch {
             throw Failure(error, in: path)
@@ -55,6 +56,13 @@ package final class StateDirectory: Sendable {
             lock.release()
             throw error
         }
+    }
+
+    /// An app that reads of a number alone cannot know that it is its own.
+    private static func words(for process: Int?) -> String {
+        guard let process else { return "another process" }
+        let isThis = process == Int(ProcessInfo.processInfo.processIdentifier)
+        return isThis ? "another engine of this process (\(process))" : "process \(process)"
     }
 
     /// Lets another owner in.

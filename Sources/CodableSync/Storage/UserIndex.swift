@@ -110,7 +110,8 @@ enum UserIndex {
                 let version = try json.int()
                 if version > 1 {
                     throw StateDirectory.Failure.tooNew(
-                        "\"\(file.shortenedForMessage)\" has format version \(version)"
+                        "\"\(file.shortenedForMessage)\" has format version \(version); this version of the "
+                            + "library reads up to 1. Update the app, or use another directory."
                     )
                 }
             case "users":

@@ -15,8 +15,10 @@ extension ModelCoding {
             return describe(error)
         case let error as RecordCodingError:
             return error.withoutValues.description
+        case let error as Failure:
+            return error.description
         case let error as any Error & CustomStringConvertible:
-            return error.description.abbreviated(to: 400)
+            return "The model's code threw: \(error.description.abbreviated(to: 400))"
         default:
             return describeKind(of: error)
         }
@@ -44,9 +46,10 @@ extension ModelCoding {
 
     private func describeKind(of error: any Error) -> String {
         let mirror = Mirror(reflecting: error)
-        if mirror.displayStyle == .enum, mirror.children.isEmpty { return "\(error)".abbreviated(to: 400) }
-        let name = mirror.displayStyle == .enum ? mirror.children.first?.label : nil
-        return "\(type(of: error))" + (name.map { ".\($0)" } ?? "")
+        let isCase = mirror.displayStyle == .enum
+        let name =
+            isCase && mirror.children.isEmpty ? "\(error)".abbreviated(to: 400) : mirror.children.first?.label
+        return "The model's code threw \(type(of: error))" + (isCase ? name.map { ".\($0)" } ?? "" : "") + "."
     }
 }
 

@@ -111,7 +111,7 @@ extension SyncEngine {
         var records: [Record] = []
         var invalid: [SyncError.InvalidModel] = []
         records.reserveCapacity(models.count)
-        for model in models {
+        for (index, model) in models.enumerated() {
             do {
                 let record = try coding.encode(model, edited: edited)
                 let name = record.recordID.recordName
@@ -122,8 +122,10 @@ extension SyncEngine {
                     records.append(record)
                 }
             } catch {
+                let name = model.recordName
+                let place = name.isEmpty ? " It is number \(index + 1) of the call's \(models.count)." : ""
                 invalid.append(
-                    SyncError.InvalidModel(recordName: model.recordName, reason: coding.describe(error))
+                    SyncError.InvalidModel(recordName: name, reason: coding.describe(error) + place)
                 )
             }
         }

@@ -5,7 +5,8 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
     public var message: String {
         switch self {
         case .invalidName(let kind, let name, let fault):
-            "The \(kind.rawValue) \(name.quoted) \(fault.message). \(kind.rule)"
+            "The \(kind.rawValue) \(name.quoted) \(fault.message). "
+                + (fault == .reserved ? "Take another one." : kind.rule)
         case .unstableRecordName(let first, let second):
             "The record name was \(first.quoted), then \(second.quoted). Take it from a stored property."
         case .recordNameMismatch(let recordName, let modelName):
@@ -61,7 +62,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
     private func tooLargeMessage(_ name: String, _ size: Int, _ limit: Int, _ fields: [FieldSize]) -> String {
         let largest = fields.map { "\($0.name.abbreviated) \($0.size)" }.joined(separator: ", ")
         return "The record \(name.quoted) has \(size) bytes of field data; \(limit) are allowed. "
-            + "Its largest fields: \(largest). Make them smaller or store them as files."
+            + "Its largest fields: \(largest). Make them smaller, or spread them over several records."
     }
 }
 
@@ -85,7 +86,7 @@ extension RecordCodingError.NameFault {
         case .startsWithUnderscore: "starts with an underscore, which CloudKit reserves"
         case .startsWithoutLetter: "does not start with a letter"
         case .illegalCharacter: "has characters other than letters, digits and underscores"
-        case .reserved: "is reserved"
+        case .reserved: "is reserved for CloudKit's own, or begins with \"codableSync\""
         }
     }
 }

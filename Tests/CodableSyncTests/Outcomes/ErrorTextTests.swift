@@ -16,4 +16,66 @@ final class ErrorTextTests: XCTestCase {
         let model = SyncError.InvalidModel(recordName: "", reason: "It has no name.")
         XCTAssertEqual("\(SyncError.invalidModels([model]))", "Nothing was queued: a model: It has no name.")
     }
+
+    func testAModelWithoutANameIsNamedByItsPlaceInTheCall() async throws {
+        let engine = SyncEngine<Named>(database: FakeCloud().database())
+        do {
+            try await engine.upload(Named(id: "a"), Named(id: ""))
+            XCTFail("A model without a name is taken.")
+        } catch SyncError.invalidModels(let models) {
+            XCTAssertEqual(models.map(\.recordName), [""])
+            XCTAssertTrue(models[0].reason.hasSuffix(" It is number 2 of the call's 2."), models[0].reason)
+        }
+    }
+
+    func testAnUnknownAccountIsNotSaidToBeSignedOut() async throws {
+        let database = FakeCloud().database()
+        database.account = .couldNotDetermine
+        let engine = SyncEngine<Named>(database: database)
+        do {
+            try await engine.sync()
+            XCTFail("It syncs without an account.")
+        } catch SyncError.cloud(let error) {
+            XCTAssertEqual(error.message, "It could not be determined who is signed in.")
+        }
+    }
+
+    func testSeveralModelsAreSentencesOfTheirOwn() {
+        let models = ["a", "b"].map { SyncError.InvalidModel(recordName: $0, reason: "It is wrong.") }
+        XCTAssertEqual(
+            "\(SyncError.invalidModels(models))",
+            "Nothing was queued: a: It is wrong. b: It is wrong."
+        )
+    }
+
+    func testAFailureOfTheCloudSaysWhatIsToBeDone() {
+        let rows: [(CloudError.Code, String)] = [
+            (.networkUnavailable, "There is no network. Nothing is lost; try again later."),
+            (.quotaExceeded, "Nothing is lost; it is sent when the user has made space."),
+            (.notAuthenticated, "Nothing is lost; it is sent when the user has signed in."),
+            (.badContainer, "The container is unknown, or the app may not use it."),
+        ]
+        for (code, text) in rows {
+            XCTAssertTrue("\(SyncError.cloud(CloudError(code)))".hasSuffix(text), "\(code)")
+        }
+    }
+
+    /// What the parts below say ends with the remedy already.
+    func testNoRemedyIsSaidTwice() {
+        let text = "\"a\" has format version 2. Update the app."
+        XCTAssertEqual(
+            "\(SyncError.stateTooNew(text))",
+            "The state is of a newer version, and nothing was touched: \(text)"
+        )
+        XCTAssertEqual(
+            "\(SyncError.storageFull("No space. Free some."))",
+            "The disk is full, nothing was queued: No space. Free some."
+        )
+    }
+}
+
+private struct Named: RecordCodable, Identifiable {
+    let id: String
+
+    static func resolveConflict(_ conflict: Conflict<Named>) throws -> Named? { conflict.latestEdit }
 }

@@ -50,7 +50,11 @@ class ConflictScenariosFailing: EngineScenario {
 
     /// CF-12.
     func testAResolverThatThrowsParksTheEditAndLosesNeitherSide() async throws {
-        try await checkParking(Throwing.self, .resolverFailed, mentions: "undecided")
+        try await checkParking(
+            Throwing.self,
+            .resolverFailed,
+            mentions: "The model's code threw: undecided"
+        )
     }
 
     /// CF-13.

@@ -38,14 +38,14 @@ class StateScenarios: StateFileScenario {
         let second = try makeRealDevice(Note.self, in: directory.url)
         for _ in 0..<2 {
             let owner = try await owner(second, Note("b"))
-            XCTAssertEqual(owner, "process \(getpid())")
+            XCTAssertEqual(owner, "another engine of this process (\(getpid()))")
         }
         // By another way to the same place, too.
         let link = try makeDirectory().url.appending(path: "link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory.url)
         let linked = try makeRealDevice(Note.self, in: link)
         let linkOwner = try await owner(linked, Note("b"))
-        XCTAssertEqual(linkOwner, "process \(getpid())")
+        XCTAssertEqual(linkOwner, "another engine of this process (\(getpid()))")
         try await first.engine.upload(Note("c"))
         let names = try await first.pendingNames()
         XCTAssertEqual(names, ["a", "c"])

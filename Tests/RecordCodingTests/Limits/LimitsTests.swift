@@ -73,6 +73,18 @@ final class LimitsTests: XCTestCase {
         )
     }
 
+    func testTheMessageOfAReservedNameNamesThePrefix() {
+        let error = RecordCodingError.invalidName(kind: .fieldName, name: "codableSyncX", fault: .reserved)
+        let reason = "is reserved for CloudKit's own, or begins with \"codableSync\""
+        XCTAssertEqual(error.message, "The field name \"codableSyncX\" \(reason). Take another one.")
+    }
+
+    /// A model with a file is refused, so that files are no way out.
+    func testTheMessageOfATooLargeRecordPromisesNothing() {
+        let error = RecordCodingError.tooLarge(recordName: "a", size: 2, limit: 1, largestFields: [])
+        XCTAssertTrue(error.message.hasSuffix("Make them smaller, or spread them over several records."))
+    }
+
     func testEveryErrorHasAMessageThatNamesItsField() {
         let errors: [RecordCodingError] = [
             .unsupportedShape(field: "FIELD", reason: "r"), .tooDeep(field: "FIELD", limit: 1),
