@@ -145,6 +145,20 @@ final class MalformedInputTests: CommandTestCase {
         XCTAssertTrue(usage.output.contains("USAGE: landmarks [--device <name>]"), usage.output)
     }
 
+    func testADamagedStateIsToldWhileTheCommandGoesOn() throws {
+        for name in ["A", "B"] { try runs("phone", "add", name, "--latitude", "1", "--longitude", "2") }
+        let journal = home.appending(path: "state/devices/phone/cloud/users/1/journal-1.jsonl")
+        let text = String(decoding: try Data(contentsOf: journal), as: UTF8.self)
+        try Data(text.replacing("\"A\"", with: "\"X\"").utf8).write(to: journal)
+        let damaged = try run(device("phone", ["list", "--json"]))
+        XCTAssertEqual(damaged.status, 0, damaged.errors)
+        XCTAssertTrue(damaged.output.contains("\"B\""), damaged.output)
+        let beginning = "landmarks: the state of this device was damaged: journal-1.jsonl:"
+        XCTAssertTrue(damaged.errors.hasPrefix(beginning), damaged.errors)
+        XCTAssertEqual(damaged.errors.count { $0 == "\n" }, 1, damaged.errors)
+        XCTAssertEqual(try run(device("phone", ["list"])).errors, "")
+    }
+
     func testHelpIsOnStandardOutput() throws {
         for arguments in [["--help"], ["list", "--help"], ["help", "import"]] {
             let run = try run(arguments)

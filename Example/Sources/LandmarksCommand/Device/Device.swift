@@ -31,7 +31,22 @@ struct Device: Sendable {
         configuration.automaticallySyncs = false
         // Commands read what is there; only `watch` wants to be told what changed.
         configuration.keepsUndelivered = false
+        configuration.logHandler = { event in
+            if let warning = Self.warning(of: event) {
+                Output.standardError.tell("landmarks: \(warning.oneLine)")
+            }
+        }
         return configuration
+    }
+
+    /// What a person at the terminal must know although the command goes on.
+    static func warning(of event: SyncEvent) -> String? {
+        switch event {
+        case .stateRecovered(let text): "the state of this device was damaged: \(text)"
+        case .stateUnwritable(let text): "the state of this device cannot be written: \(text)"
+        case .undecodable(let name, let reason): "the landmark '\(name)' cannot be read: \(reason)"
+        default: nil
+        }
     }
 
     /// Opens the device for a piece of work, and closes it whatever becomes of that.
