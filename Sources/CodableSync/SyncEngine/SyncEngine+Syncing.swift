@@ -51,6 +51,8 @@ extension SyncEngine {
 
     /// Decides what becomes of the app's data after the user removed it from the cloud.
     ///
+    /// Where nothing waits for a decision, because another call has made it, it does nothing.
+    ///
     /// - Parameter answer: Whether to upload it again, or to remove it here, too.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func resolvePurge(_ answer: PurgeAnswer) async throws {
