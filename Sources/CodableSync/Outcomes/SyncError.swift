@@ -81,7 +81,9 @@ extension SyncError: CustomStringConvertible, LocalizedError {
 
     /// What is to be done where the error does not say it; nothing that was queued is lost by any of them.
     private static func remedy(for error: CloudError) -> String? {
-        switch error.recovery {
+        // Whoever found words of their own said it with them.
+        guard error.message == error.code.summary else { return nil }
+        return switch error.recovery {
         case .retry: "Nothing is lost; try again later."
         case .waitForQuota: "Nothing is lost; it is sent when the user has made space."
         case .waitForAccount: "Nothing is lost; it is sent when the user has signed in."

@@ -103,7 +103,10 @@ extension SyncStateMachine {
         case .temporarilyUnavailable: CloudError(.accountTemporarilyUnavailable)
         case .restricted: CloudError(.managedAccountRestricted)
         case .couldNotDetermine:
-            CloudError(.notAuthenticated, message: "It could not be determined who is signed in.")
+            CloudError(
+                .notAuthenticated,
+                message: "It cannot be determined who is signed in. Nothing is lost; try again later."
+            )
         case .noAccount, .available: CloudError(.notAuthenticated)
         }
     }
