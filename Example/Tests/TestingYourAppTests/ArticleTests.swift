@@ -1,18 +1,22 @@
 import Foundation
 import XCTest
 
-/// The article shows the tests that run here, and no others.
+/// The articles show the code that runs here, and no other.
 final class ArticleTests: XCTestCase {
-    func testTheArticleShowsTheseTests() throws {
+    func testTheArticleOnTestsShowsTheseTests() throws {
+        try assertShown("NoteSyncTests.swift", in: "TestingYourApp.md", atLeast: 9)
+    }
+
+    func testTheArticleOnAppsShowsThisStore() throws {
+        try assertShown("NoteStore.swift", in: "InYourApp.md", atLeast: 2)
+    }
+
+    private func assertShown(_ file: String, in name: String, atLeast count: Int) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let article = folder.appending(
-            path: "../../../Sources/CodableSync/CodableSync.docc/TestingYourApp.md"
-        )
+        let article = folder.appending(path: "../../../Sources/CodableSync/CodableSync.docc/\(name)")
         let shown = snippets(in: try String(contentsOf: article.standardizedFileURL, encoding: .utf8))
-        let run = parts(
-            of: try String(contentsOf: folder.appending(path: "NoteSyncTests.swift"), encoding: .utf8)
-        )
-        XCTAssertGreaterThan(shown.count, 8)
+        let run = parts(of: try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+        XCTAssertGreaterThanOrEqual(shown.count, count)
         XCTAssertEqual(shown.map(\.name).sorted(), run.keys.sorted())
         for (name, text) in shown { XCTAssertEqual(text, run[name], name) }
     }
