@@ -58,9 +58,14 @@ extension SyncStateMachine {
 
     /// The records that were found undecodable since the engine was opened, and have not changed since.
     package var undecodableNames: [String] {
-        let handedOut = undecodable.sortedNames.filter { undecodable[$0] == state[$0]?.undelivered?.order }
-        let read = readInVain.sortedNames.filter { readInVain[$0] == state[$0]?.known?.handle }
-        return read.isEmpty ? handedOut : (handedOut + read.filter { !handedOut.contains($0) }).sorted()
+        var names = RecordTable<Bool>()
+        for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
+            names[name] = true
+        }
+        for name in readInVain.sortedNames where readInVain[name] == state[name]?.known?.handle {
+            names[name] = true
+        }
+        return names.sortedNames
     }
 
     // MARK: Files that cannot be read or written now
