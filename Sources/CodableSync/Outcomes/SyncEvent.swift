@@ -22,8 +22,8 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
 
 /// What happened in an engine: a log for people and for tests, never needed to keep data right.
 ///
-/// Some events carry records, so that a value that was given up can be brought back. Printed, an event names its
-/// records and never shows their fields.
+/// Some events carry records, so that a value that was given up can be brought back. Printed, an event is one line
+/// that names its records and never shows their fields.
 public enum SyncEvent: Hashable, Sendable {
     /// A fetch began.
     case fetchBegan

@@ -1,3 +1,5 @@
+import RecordCoding
+
 public import struct Foundation.Date
 
 /// A line of the diagnostics that survives a restart.
@@ -35,5 +37,13 @@ public struct SyncNote: Hashable, Sendable, Codable {
         self.date = date
         self.recordName = recordName
         self.message = message
+    }
+}
+
+extension SyncNote: CustomStringConvertible {
+    /// The note in one line: when, what, the record's name and the words.
+    public var description: String {
+        let name = recordName.map { " \($0.quoted)" } ?? ""
+        return "\(date) \(kind.rawValue)\(name): \(message)"
     }
 }

@@ -1,0 +1,21 @@
+import RecordCoding
+
+extension SyncDiagnostics: CustomStringConvertible {
+    /// All of it in lines for a bug report: records by their names, never their fields. Not to be parsed.
+    public var description: String {
+        let account = accountStatus.map { "\($0)" } ?? "not looked up yet"
+        var lines = [
+            "cloud: \(cloud)",
+            "user: \(userRecordName?.quoted ?? "nobody yet"), account: \(account)",
+            "status: \(status)",
+            "records: \(knownCount) known, \(pendingCount) pending, \(parkedCount) parked, \(undeliveredCount) undelivered",
+            "last fetch: \(lastFetch.map { "\($0)" } ?? "never")",
+            "state: \(stateDirectory ?? "in memory")",
+        ]
+        if !undecodable.isEmpty {
+            lines.append("cannot be decoded: \(undecodable.map(\.quoted).joined(separator: ", "))")
+        }
+        lines += notes.map(\.description)
+        return lines.joined(separator: "\n")
+    }
+}
