@@ -1,7 +1,9 @@
 import RecordCoding
 
 extension SyncEvent: CustomStringConvertible {
-    /// What happened, in one line for a log: records by their names, never their fields. Not to be parsed.
+    /// What happened, in one line for a log: records by their names, never their fields.
+    ///
+    /// It is for people, and not to be parsed.
     public var description: String {
         switch self {
         case .fetchBegan: "A fetch began."

@@ -1,7 +1,9 @@
 import RecordCoding
 
 extension SyncDiagnostics: CustomStringConvertible {
-    /// All of it in lines for a bug report: records by their names, never their fields. Not to be parsed.
+    /// All of it in lines for a bug report: records by their names, never their fields.
+    ///
+    /// It is for people, and not to be parsed.
     public var description: String {
         let account = accountStatus.map { "\($0)" } ?? "not looked up yet"
         var lines = [
