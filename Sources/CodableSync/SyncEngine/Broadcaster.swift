@@ -8,6 +8,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         var taken = 0
         var dropped = 0
         var waiting: [CheckedContinuation<Element?, Never>] = []
+        var hasAsked = false
 
         var count: Int { buffer.count - taken }
 
@@ -93,7 +94,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
 
     /// A new stream; it holds values from now on.
     ///
-    /// - Parameter wake: Called with each request for an element.
+    /// - Parameter wake: Called with the first request for an element, and with no other: what comes of it may be
+    ///   an element, which must not lead to the next one.
     /// - Returns: The stream.
     func stream(wake: @escaping @Sendable () -> Void) -> AsyncStream<Element> {
         let id = state.withLock { state -> UInt64 in
@@ -106,13 +108,20 @@ final class Broadcaster<Element: Sendable>: Sendable {
         let lifetime = StreamLifetime { [self] in remove(id) }
         return AsyncStream {
             _ = lifetime
-            wake()
+            if self.isFirstRequest(of: id) { wake() }
             return await self.next(id)
         }
     }
 
     /// Whether somebody waits for a value now.
     var hasWaiter: Bool { state.withLock { $0.subscribers.values.contains { !$0.waiting.isEmpty } } }
+
+    private func isFirstRequest(of id: UInt64) -> Bool {
+        state.withLock { state in
+            defer { state.subscribers[id]?.hasAsked = true }
+            return state.subscribers[id]?.hasAsked == false
+        }
+    }
 
     private func remove(_ id: UInt64) {
         let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
