@@ -10,17 +10,30 @@ extension SyncEngine {
         _ request: @escaping @Sendable (any CloudDatabase) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
+        perform(id, loading: {}, requesting: { try await request($1) }, then: take)
+    }
+
+    /// Performs a request that is made of stored contents, and lets the engine know what came of it.
+    ///
+    /// Nothing is requested any more if the user may have become another one.
+    func perform<Contents: Sendable, Answer: Sendable>(
+        _ id: RequestID,
+        loading load: @escaping @Sendable () throws -> Contents,
+        requesting request: @escaping @Sendable (Contents, any CloudDatabase) async throws -> Answer,
+        then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
+    ) {
         let database = database
         let session = session
         let generation = accountGeneration
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
-            guard database.accountGeneration == generation else {
-                await self?.finish(session) { $0.process(.signal(.accountChanged)) }
-                return
-            }
             do {
-                result = .success(try await request(database))
+                let contents = try load()
+                guard database.accountGeneration == generation else {
+                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                    return
+                }
+                result = .success(try await request(contents, database))
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
