@@ -54,19 +54,16 @@ extension SyncEngine {
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
-        var changes: [PendingChange<Model>] = []
-        for (name, change, stage) in pending {
-            changes.append(
-                PendingChange(
-                    recordName: name,
-                    model: try await decodeIfPossible(name, change.handle),
-                    isDeletion: change.isDeletion,
-                    edited: change.edited,
-                    stage: stage
-                )
+        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle) })
+        return pending.map { name, change, stage in
+            PendingChange(
+                recordName: name,
+                model: models[name],
+                isDeletion: change.isDeletion,
+                edited: change.edited,
+                stage: stage
             )
         }
-        return changes
     }
 
     /// The changes that were set aside: both sides, and the reason.
@@ -82,19 +79,17 @@ extension SyncEngine {
         let parked = machine.state.parkedQueue.names.compactMap { name in
             machine.state[name].map { (name: name, record: $0) }
         }
-        var changes: [ParkedChange<Model>] = []
-        for (name, record) in parked {
-            guard let reason = record.pending?.parked else { continue }
-            changes.append(
-                ParkedChange(
-                    recordName: name,
-                    client: try await decodeIfPossible(name, record.pending?.handle),
-                    server: try await decodeIfPossible(name, record.lastKnown?.handle),
-                    reason: reason
-                )
+        let clients = try await modelsIfDecodable(parked.map { ($0.name, $0.record.pending?.handle) })
+        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle) })
+        return parked.compactMap { name, record in
+            guard let reason = record.pending?.parked else { return nil }
+            return ParkedChange(
+                recordName: name,
+                client: clients[name],
+                server: servers[name],
+                reason: reason
             )
         }
-        return changes
     }
 
     /// What the engine can tell about itself.
@@ -180,9 +175,14 @@ extension SyncEngine {
         }
     }
 
-    private func decodeIfPossible(_ name: String, _ handle: ContentHandle?) async throws -> Model? {
-        guard let handle else { return nil }
-        return try await decode([ShownContents(name: name, shown: handle, known: nil)]).models[name]
+    /// The models of these contents by record name, as far as there are any that can be decoded.
+    private func modelsIfDecodable(
+        _ contents: [(name: String, handle: ContentHandle?)]
+    ) async throws -> [String: Model] {
+        let wanted = contents.compactMap { name, handle in
+            handle.map { ShownContents(name: name, shown: $0, known: nil) }
+        }
+        return try await decode(wanted).models
     }
 }
 
