@@ -68,5 +68,4 @@ extension SyncStateMachine {
         case .failure(let error): failSend(error)
         }
     }
-
 }
