@@ -28,6 +28,8 @@ extension SyncEngine {
 
     /// Reads all models, in the order of their record names.
     ///
+    /// Complexity: O(n log n) in the records of this device.
+    ///
     /// - Returns: The models; such as cannot be decoded are left out, and told once by
     ///   ``SyncEvent/undecodable(recordName:reason:)``.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -41,6 +43,8 @@ extension SyncEngine {
     }
 
     /// The changes that the server has not confirmed, parked ones included.
+    ///
+    /// Complexity: O(n) in these changes, whose models are all read; ``diagnostics()`` tells how many there are.
     ///
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -68,6 +72,8 @@ extension SyncEngine {
 
     /// The changes that were set aside: both sides, and the reason.
     ///
+    /// Complexity: O(n) in these changes, whose models are all read.
+    ///
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func parkedChanges() async throws -> [ParkedChange<Model>] {
@@ -93,6 +99,8 @@ extension SyncEngine {
     }
 
     /// What the engine can tell about itself.
+    ///
+    /// Complexity: O(n log n) in the records that were found undecodable; nothing else is gone through.
     ///
     /// - Returns: Counts, the account, the last fetch, and the notes of the last 1000 discarded values, parkings
     ///   and recoveries.
@@ -121,10 +129,10 @@ extension SyncEngine {
 
     /// What reads of these records show now.
     private func shownContents(of names: [String]) throws -> [ShownContents] {
-        guard let machine else { throw SyncError.closed }
+        guard let state = machine?.state else { throw SyncError.closed }
         return names.compactMap { name in
-            machine.state.shownHandle(of: name).map { shown in
-                ShownContents(name: name, shown: shown, known: machine.state[name]?.known?.handle)
+            state.shownHandle(of: name).map { shown in
+                ShownContents(name: name, shown: shown, known: state[name]?.known?.handle)
             }
         }
     }
