@@ -67,7 +67,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
             guard !state.isFinished else { return [] }
             if replaysLatest { state.latest = element }
             var resumptions: [CheckedContinuation<Element?, Never>] = []
-            for id in state.subscribers.keys {
+            // The names are copied first: a view of them would keep the subscribers, and so copy what each has.
+            for id in Array(state.subscribers.keys) {
                 if state.subscribers[id]?.waiting.isEmpty == false {
                     if let waiter = state.subscribers[id]?.waiting.removeFirst() {
                         resumptions.append(waiter)
@@ -145,10 +146,10 @@ final class Broadcaster<Element: Sendable>: Sendable {
         _ id: UInt64,
         _ continuation: CheckedContinuation<Element?, Never>
     ) -> (element: Element?, Void)? {
-        guard let subscriber = state.subscribers[id] else { return (nil, ()) }
-        if subscriber.dropped > 0, let droppedElement {
+        guard let dropped = state.subscribers[id]?.dropped else { return (nil, ()) }
+        if dropped > 0, let droppedElement {
             state.subscribers[id]?.dropped = 0
-            return (droppedElement(subscriber.dropped), ())
+            return (droppedElement(dropped), ())
         }
         if let element = state.subscribers[id]?.takeFirst() { return (element, ()) }
         if state.isFinished || Task.isCancelled { return (nil, ()) }
