@@ -77,7 +77,7 @@ public enum SyncEvent: Hashable, Sendable {
     case subscriptionFailed(CloudError)
     /// The state was damaged and has been recovered; the text says what was kept and where.
     case stateRecovered(String)
-    /// The state could not be written.
+    /// The state could not be opened, read or written now; the text says why.
     case stateUnwritable(String)
     /// This many older events were dropped, because nobody took them.
     case dropped(count: Int)

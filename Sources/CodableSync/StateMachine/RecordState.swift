@@ -86,6 +86,14 @@ package struct Undelivered: Equatable, Sendable {
         case saved(ContentHandle)
         /// Deleted elsewhere.
         case deleted
+
+        /// The contents to show; `nil` for a deletion.
+        package var handle: ContentHandle? {
+            switch self {
+            case .updated(let handle), .saved(let handle): handle
+            case .deleted: nil
+            }
+        }
     }
 
     package var kind: Kind

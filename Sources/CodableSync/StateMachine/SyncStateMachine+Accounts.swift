@@ -143,11 +143,8 @@ extension SyncStateMachine {
 
     /// Takes the answers to what is under way for lost ones.
     private mutating func abandonAllRequests() {
-        for lane in [\SyncStateMachine.setup, \.subscribing, \.fetching, \.sending, \.lookingUp] {
-            abandonRequest(in: lane)
-        }
-        if !sending.isStoring { clearInFlight() }
-        if !lookingUp.isStoring { beingLookedUp = [] }
+        abandonRequest(in: \.setup)
+        abandonRequestsForRecords()
     }
 
     // MARK: Somebody else

@@ -107,9 +107,7 @@ extension SyncStateMachine {
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
         if isDecisionAwaited { return .waitingForDecision(.purged) }
-        if let serverWait, serverWait > now.monotonic {
-            return .waiting(until: wallDate(at: serverWait))
-        }
+        if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         return nil
     }
 
@@ -269,5 +267,4 @@ extension SyncStateMachine {
     func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
-
 }

@@ -57,6 +57,8 @@ extension SyncStateMachine {
     }
 
     /// The records that were found undecodable since the engine was opened, and have not changed since.
+    ///
+    /// Complexity: O(n log n) in what was found undecodable.
     package var undecodableNames: [String] {
         var names = RecordTable<Bool>()
         for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {

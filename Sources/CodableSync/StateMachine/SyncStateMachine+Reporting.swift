@@ -22,7 +22,7 @@ extension SyncStateMachine {
         }
         if sending.request != nil { return .sending }
         if isFetchRunning { return .fetching }
-        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
+        if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         if isOverQuota { return .paused(.quotaExceeded) }
         for lane in [setup, fetching, sending, lookingUp, resolving] {
             guard let retryAt = lane.retryAt, retryAt > now.monotonic else { continue }

@@ -29,6 +29,13 @@ extension SyncStateMachine {
         actions.append(.cancelTimer(.deadline(request)))
     }
 
+    /// Takes the answers to requests for records for lost ones.
+    mutating func abandonRequestsForRecords() {
+        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
+        if !sending.isStoring { clearInFlight() }
+        if !lookingUp.isStoring { beingLookedUp = [] }
+    }
+
     /// A lane that waits after failures, and the timer that ends its wait.
     typealias OwnWait = (lane: WritableKeyPath<SyncStateMachine, Lane>, timer: SyncTimer)
 
@@ -196,5 +203,4 @@ extension SyncStateMachine {
             waiters[index].failure = error
         }
     }
-
 }

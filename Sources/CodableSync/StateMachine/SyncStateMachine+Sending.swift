@@ -15,7 +15,6 @@ extension SyncStateMachine {
         // On disk before it leaves: after a lost response the server's copy is recognised as our own.
         sending.isStoring = true
         let request = nextNumber()
-        sending.request = nil
         append(
             [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
             then: .send(request)
@@ -68,5 +67,4 @@ extension SyncStateMachine {
         case .failure(let error): failSend(error)
         }
     }
-
 }

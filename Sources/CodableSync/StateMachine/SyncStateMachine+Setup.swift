@@ -21,6 +21,9 @@ extension SyncStateMachine {
         if let serverWait { serverWait > now.monotonic } else { false }
     }
 
+    /// When the wait is over that the server ordered; `nil` if there is none.
+    var serverWaitEnd: Date? { isInServerWait ? serverWait.map(wallDate) : nil }
+
     mutating func advanceSetup() {
         guard mayWork, !isInServerWait, !setup.isBusy, !isWaiting(setup) else { return }
         switch account {
@@ -107,5 +110,4 @@ extension SyncStateMachine {
         failWaiters(error)
         emit(.failed(error))
     }
-
 }

@@ -39,7 +39,7 @@ extension SyncStateMachine {
         }
         if let failure = waiter.failure { return .cloud(failure) }
         if let fault { return .cloud(fault) }
-        if let serverWait, serverWait > now.monotonic { return .waiting(until: wallDate(at: serverWait)) }
+        if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         switch account {
         // Whoever is told that the user has signed out reads what that leaves.
         case .unavailable where setup.isStoring: return nil

@@ -102,7 +102,10 @@ extension SyncStateMachine {
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
         isZoneExamined = false
-        abandonRequests()
+        // The answers would tell of tags and tokens of a former zone.
+        abandonRequestsForRecords()
+        lookUps = RecordQueue()
+        forgetVersionsHandedOut()
         wantsFetch = true
         emit(.zoneLost(reason))
         append(
@@ -111,14 +114,4 @@ extension SyncStateMachine {
             then: .zoneExamined
         )
     }
-
-    /// Takes the answers to what is under way for lost ones: they tell of tags and tokens of a former zone.
-    private mutating func abandonRequests() {
-        for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
-        if !sending.isStoring { clearInFlight() }
-        if !lookingUp.isStoring { beingLookedUp = [] }
-        lookUps = RecordQueue()
-        forgetVersionsHandedOut()
-    }
-
 }

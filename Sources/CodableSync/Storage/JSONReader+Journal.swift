@@ -9,24 +9,24 @@ extension JSONReader {
         return entry
     }
 
-    /// Reads an array of arrays, each a row.
-    mutating func rows<Row>(_ row: (inout JSONReader) throws -> Row) throws -> [Row] {
-        var rows: [Row] = []
+    mutating func array<Value>(of value: (inout JSONReader) throws -> Value) throws -> [Value] {
+        var values: [Value] = []
         try beginArray()
-        while try nextElement() {
-            try beginArray()
-            rows.append(try row(&self))
-            while try nextElement() { try skipValue() }
-        }
-        return rows
+        while try nextElement() { values.append(try value(&self)) }
+        return values
     }
 
-    mutating func strings() throws -> [String] {
-        var strings: [String] = []
-        try beginArray()
-        while try nextElement() { strings.append(try string()) }
-        return strings
+    /// Reads an array of arrays, each a row; what a later version has added to a row is passed over.
+    mutating func rows<Row>(_ row: (inout JSONReader) throws -> Row) throws -> [Row] {
+        try array { json in
+            try json.beginArray()
+            let row = try row(&json)
+            while try json.nextElement() { try json.skipValue() }
+            return row
+        }
     }
+
+    mutating func strings() throws -> [String] { try array { try $0.string() } }
 
     mutating func element<Value>(_ value: (inout JSONReader) throws -> Value) throws -> Value {
         guard try nextElement() else { throw JournalLineError.malformed("a row is too short") }

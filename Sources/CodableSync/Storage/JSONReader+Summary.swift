@@ -36,13 +36,6 @@ extension JSONReader {
         )
     }
 
-    private mutating func numbers() throws -> [UInt64] {
-        var numbers: [UInt64] = []
-        try beginArray()
-        while try nextElement() { numbers.append(try uint()) }
-        return numbers
-    }
-
     /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
     mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
@@ -69,7 +62,7 @@ extension JSONReader {
             case "signOut": summary.signOut = try json.signOut()
             case "holdsRemoved": summary.holdsRemoved = try json.bool()
             case "handedOut": together = try json.orders()
-            case "handedOutAlone": alone = try json.numbers()
+            case "handedOutAlone": alone = try json.array { try $0.uint() }
             default: try json.skipValue()
             }
         }

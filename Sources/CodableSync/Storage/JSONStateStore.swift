@@ -34,7 +34,6 @@ package final class JSONStateStore: StateStore {
         var isRunning = false
         /// The size that the log had after the last one.
         var size: UInt64
-        var failure: String?
     }
 
     private init(log: JSONLog, index: ContentIndex) {
@@ -169,31 +168,32 @@ package final class JSONStateStore: StateStore {
         do {
             let work = try beginCompaction()
             DispatchQueue.global(qos: .utility).async { [self] in
-                do { try work() } catch { keep(error) }
-                endCompaction()
+                endCompaction(work)
             }
         } catch {
-            keep(error)
-            endCompaction()
+            endCompaction {}
         }
     }
 
-    /// Done or not: the next one is due when the log has grown as much once more.
-    private func endCompaction() {
-        let size = log.byteCount
-        compaction.withLock { compaction in
-            compaction.isRunning = false
-            compaction.size = size
+    /// Does what is left to do; done or not, the next one is due when the log has grown as much once more.
+    ///
+    /// - Returns: Whether it was done; a compaction that fails has changed nothing.
+    @discardableResult
+    private func endCompaction(_ work: () throws -> Void) -> Bool {
+        defer {
+            let size = log.byteCount
+            compaction.withLock { compaction in
+                compaction.isRunning = false
+                compaction.size = size
+            }
+        }
+        do {
+            try work()
+            return true
+        } catch {
+            return false
         }
     }
-
-    /// A compaction that failed has changed nothing; why it failed is told to whoever asks.
-    private func keep(_ error: any Error) {
-        compaction.withLock { $0.failure = "\(error)" }
-    }
-
-    /// Why the last compaction failed, if it did.
-    package var compactionFailure: String? { compaction.withLock { $0.failure } }
 
     /// Makes the files as small as the state allows, now.
     package func compact() throws {
@@ -205,15 +205,7 @@ package final class JSONStateStore: StateStore {
             defer { compaction.isRunning = true }
             return !compaction.isRunning
         }
-        guard mayBegin else { return false }
-        defer { endCompaction() }
-        do {
-            try compact()
-            return true
-        } catch {
-            keep(error)
-            return false
-        }
+        return mayBegin && endCompaction { try compact() }
     }
 
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
@@ -313,23 +305,11 @@ extension LogPosition {
 extension RecordState {
     /// The contents that the record needs.
     var handles: [ContentHandle] {
-        var handles: Set<ContentHandle> = []
-        if let known { handles.insert(known.handle) }
-        if let lost { handles.insert(lost.handle) }
-        if let seen { handles.insert(seen) }
-        if let pending {
-            if let handle = pending.handle { handles.insert(handle) }
-            if let base = pending.base { handles.insert(base) }
-        }
-        for sent in sent {
-            handles.insert(sent.handle)
-            if let base = sent.base { handles.insert(base) }
-        }
-        switch undelivered?.kind {
-        case .updated(let handle)?, .saved(let handle)?: handles.insert(handle)
-        case .deleted?, nil: break
-        }
-        if let seen = undelivered?.seen { handles.insert(seen) }
-        return handles.sorted()
+        let handles =
+            [
+                known?.handle, lost?.handle, seen, pending?.handle, pending?.base,
+                undelivered?.kind.handle, undelivered?.seen,
+            ] + sent.flatMap { [$0.handle, $0.base] }
+        return Set(handles.compactMap { $0 }).sorted()
     }
 }

@@ -61,17 +61,10 @@ extension JournalLine {
     }
 
     private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {
-        var contents: [(ContentHandle, Range<Int>)] = []
-        try json.beginArray()
-        while try json.nextElement() {
-            try json.beginArray()
-            guard try json.nextElement() else { throw JournalLineError.malformed("contents have no handle") }
-            let handle = try json.handle()
-            guard try json.nextElement() else { throw JournalLineError.malformed("a handle has no contents") }
-            contents.append((handle, try json.rawValue()))
-            while try json.nextElement() { try json.skipValue() }
+        try json.rows { json in
+            let handle = try json.element { try $0.handle() }
+            return (handle, try json.element { try $0.rawValue() })
         }
-        return contents
     }
 
     /// Reads a fact about one record; `nil` if its kind is not known, and nothing was read.

@@ -128,16 +128,14 @@ package final class StateDirectory: Sendable {
     ///   - number: The number of the user's directory.
     /// - Throws: ``Failure`` if it could not be stored.
     package func commit(_ name: String, number: Int64) throws {
-        try users.withLock { users in
-            let others = users.filter { $0.number != number }
-            let committed = [StateUser(number: number, name: name)] + others
-            do {
-                try UserIndex.write(committed, to: path, fileSystem)
-            } catch {
-                throw Failure(error, in: path)
-            }
-            users = committed
+        let others = users.withLock { $0.filter { $0.number != number } }
+        let committed = [StateUser(number: number, name: name)] + others
+        do {
+            try UserIndex.write(committed, to: path, fileSystem)
+        } catch {
+            throw Failure(error, in: path)
         }
+        users.withLock { $0 = committed }
     }
 
     /// A second witness of whose the directories are, should a journal be damaged.

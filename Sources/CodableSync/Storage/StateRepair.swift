@@ -47,11 +47,7 @@ extension RecordState {
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let seen = record.seen, !isStored(seen) { record.seen = nil }
-        switch record.undelivered?.kind {
-        case .updated(let handle)?, .saved(let handle)?:
-            if !isStored(handle) { record.undelivered = nil }
-        case .deleted?, nil: break
-        }
+        if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }
         if let seen = record.undelivered?.seen, !isStored(seen) { record.undelivered?.seen = nil }
         return record
     }

@@ -103,8 +103,7 @@ enum UserIndex {
 
     private static func read(_ json: inout JSONReader, _ file: String) throws -> [StateUser] {
         var users: [StateUser]?
-        try json.beginObject()
-        while let key = try json.nextKey() {
+        try json.members { json, key in
             switch key {
             case "version":
                 let version = try json.int()
@@ -114,10 +113,7 @@ enum UserIndex {
                             + "library reads up to 1. Update the app, or use another directory."
                     )
                 }
-            case "users":
-                users = []
-                try json.beginArray()
-                while try json.nextElement() { users?.append(try readUser(&json)) }
+            case "users": users = try json.array(of: readUser)
             default: try json.skipValue()
             }
         }
@@ -131,8 +127,7 @@ enum UserIndex {
 
     private static func readUser(_ json: inout JSONReader) throws -> StateUser {
         var user = StateUser(number: 0, name: nil)
-        try json.beginObject()
-        while let key = try json.nextKey() {
+        try json.members { json, key in
             switch key {
             case "directory": user.number = try json.int()
             case "name": user.name = try json.string()

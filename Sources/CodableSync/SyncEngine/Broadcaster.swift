@@ -8,6 +8,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         var taken = 0
         var dropped = 0
         var waiting: [CheckedContinuation<Element?, Never>] = []
+        var hasAsked = false
 
         var count: Int { buffer.count - taken }
 
@@ -66,7 +67,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
             guard !state.isFinished else { return [] }
             if replaysLatest { state.latest = element }
             var resumptions: [CheckedContinuation<Element?, Never>] = []
-            for id in state.subscribers.keys {
+            // The names are copied first: a view of them would keep the subscribers, and so copy what each has.
+            for id in Array(state.subscribers.keys) {
                 if state.subscribers[id]?.waiting.isEmpty == false {
                     if let waiter = state.subscribers[id]?.waiting.removeFirst() {
                         resumptions.append(waiter)
@@ -93,7 +95,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
 
     /// A new stream; it holds values from now on.
     ///
-    /// - Parameter wake: Called with each request for an element.
+    /// - Parameter wake: Called with the first request for an element, and with no other: what comes of it may be
+    ///   an element, which must not lead to the next one.
     /// - Returns: The stream.
     func stream(wake: @escaping @Sendable () -> Void) -> AsyncStream<Element> {
         let id = state.withLock { state -> UInt64 in
@@ -106,13 +109,20 @@ final class Broadcaster<Element: Sendable>: Sendable {
         let lifetime = StreamLifetime { [self] in remove(id) }
         return AsyncStream {
             _ = lifetime
-            wake()
+            if self.isFirstRequest(of: id) { wake() }
             return await self.next(id)
         }
     }
 
     /// Whether somebody waits for a value now.
     var hasWaiter: Bool { state.withLock { $0.subscribers.values.contains { !$0.waiting.isEmpty } } }
+
+    private func isFirstRequest(of id: UInt64) -> Bool {
+        state.withLock { state in
+            defer { state.subscribers[id]?.hasAsked = true }
+            return state.subscribers[id]?.hasAsked == false
+        }
+    }
 
     private func remove(_ id: UInt64) {
         let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
@@ -136,10 +146,10 @@ final class Broadcaster<Element: Sendable>: Sendable {
         _ id: UInt64,
         _ continuation: CheckedContinuation<Element?, Never>
     ) -> (element: Element?, Void)? {
-        guard let subscriber = state.subscribers[id] else { return (nil, ()) }
-        if subscriber.dropped > 0, let droppedElement {
+        guard let dropped = state.subscribers[id]?.dropped else { return (nil, ()) }
+        if dropped > 0, let droppedElement {
             state.subscribers[id]?.dropped = 0
-            return (droppedElement(subscriber.dropped), ())
+            return (droppedElement(dropped), ())
         }
         if let element = state.subscribers[id]?.takeFirst() { return (element, ()) }
         if state.isFinished || Task.isCancelled { return (nil, ()) }

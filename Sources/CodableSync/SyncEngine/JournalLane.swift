@@ -16,14 +16,33 @@ final class JournalLane: Sendable {
         var isRunning = false
         var isClosed = false
         /// Records were removed, and are still in the files.
-        var mustRemoveTraces = false
+        var removal: Removal?
         /// Why records could not be removed, if they could not.
         var failure: JournalFailure?
 
         var leftTraces: JournalFailure? {
-            mustRemoveTraces
-                ? .unreadable("The records of the user who has left cannot be removed from the files now.")
-                : nil
+            removal == nil
+                ? nil
+                : .unreadable("The records of the user who has left cannot be removed from the files now.")
+        }
+    }
+
+    /// When to try again to remove records from the files: after 1, 2, 4, 8 … 1024 writes.
+    ///
+    /// A try costs as much as the files hold, so it must not come with each write.
+    private struct Removal {
+        private var pause = 1
+        private var left = 0
+
+        mutating func isDue() -> Bool {
+            if left == 0 { return true }
+            left -= 1
+            return false
+        }
+
+        mutating func fail() {
+            left = pause
+            pause = min(pause * 2, 1024)
         }
     }
 
@@ -78,19 +97,23 @@ final class JournalLane: Sendable {
             for batch in batches {
                 outcomes.yield(Outcome(batch: batch.batch, failure: failure))
             }
-            let mustRemoveTraces = state.withLock { state -> Bool in
-                guard batches.contains(where: \.removesRecords) else { return state.mustRemoveTraces }
-                state.failure = failure
-                if failure == nil { state.mustRemoveTraces = true }
-                return state.mustRemoveTraces
+            let isRemovalDue = state.withLock { state -> Bool in
+                if batches.contains(where: \.removesRecords) {
+                    state.failure = failure
+                    if failure == nil { state.removal = Removal() }
+                }
+                return state.removal?.isDue() == true
             }
-            if mustRemoveTraces { removeTraces() } else { store.compactIfDue() }
+            if isRemovalDue { removeTraces() } else { store.compactIfDue() }
         }
     }
 
     /// The records of a user who has signed out leave the files at once; what fails is tried again.
     private func removeTraces() {
-        if store.removeTraces() { state.withLock { $0.mustRemoveTraces = false } }
+        let isDone = store.removeTraces()
+        state.withLock { state in
+            if isDone { state.removal = nil } else { state.removal?.fail() }
+        }
     }
 
     /// Waits until everything that was handed in is written, and what was to be removed is gone from the files.
@@ -100,7 +123,7 @@ final class JournalLane: Sendable {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 run()
-                if state.withLock({ $0.mustRemoveTraces }) { removeTraces() }
+                if state.withLock({ $0.removal != nil }) { removeTraces() }
                 let failure = state.withLock { state in
                     // Told once: the next try stores the removal anew, unless an earlier one has stored it.
                     defer { state.failure = nil }

@@ -150,15 +150,6 @@ private struct ReconciledContents: Sendable {
     var wasAsked: Bool
 }
 
-extension Undelivered.Kind {
-    var handle: ContentHandle? {
-        switch self {
-        case .updated(let handle), .saved(let handle): handle
-        case .deleted: nil
-        }
-    }
-}
-
 extension ConflictContents {
     /// Loads what the item names.
     ///

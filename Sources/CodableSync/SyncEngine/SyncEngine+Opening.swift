@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import RecordCoding
 
 /// From the first call to the state, and back to nothing.

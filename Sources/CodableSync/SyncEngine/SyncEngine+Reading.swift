@@ -28,6 +28,8 @@ extension SyncEngine {
 
     /// Reads all models, in the order of their record names.
     ///
+    /// Complexity: O(n log n) in the records of this device.
+    ///
     /// - Returns: The models; such as cannot be decoded are left out, and told once by
     ///   ``SyncEvent/undecodable(recordName:reason:)``.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -42,6 +44,8 @@ extension SyncEngine {
 
     /// The changes that the server has not confirmed, parked ones included.
     ///
+    /// Complexity: O(n) in these changes, whose models are all read; ``diagnostics()`` tells how many there are.
+    ///
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func pendingChanges() async throws -> [PendingChange<Model>] {
@@ -54,22 +58,21 @@ extension SyncEngine {
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
-        var changes: [PendingChange<Model>] = []
-        for (name, change, stage) in pending {
-            changes.append(
-                PendingChange(
-                    recordName: name,
-                    model: try await decodeIfPossible(name, change.handle),
-                    isDeletion: change.isDeletion,
-                    edited: change.edited,
-                    stage: stage
-                )
+        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle) })
+        return pending.map { name, change, stage in
+            PendingChange(
+                recordName: name,
+                model: models[name],
+                isDeletion: change.isDeletion,
+                edited: change.edited,
+                stage: stage
             )
         }
-        return changes
     }
 
     /// The changes that were set aside: both sides, and the reason.
+    ///
+    /// Complexity: O(n) in these changes, whose models are all read.
     ///
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -82,22 +85,22 @@ extension SyncEngine {
         let parked = machine.state.parkedQueue.names.compactMap { name in
             machine.state[name].map { (name: name, record: $0) }
         }
-        var changes: [ParkedChange<Model>] = []
-        for (name, record) in parked {
-            guard let reason = record.pending?.parked else { continue }
-            changes.append(
-                ParkedChange(
-                    recordName: name,
-                    client: try await decodeIfPossible(name, record.pending?.handle),
-                    server: try await decodeIfPossible(name, record.lastKnown?.handle),
-                    reason: reason
-                )
+        let clients = try await modelsIfDecodable(parked.map { ($0.name, $0.record.pending?.handle) })
+        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle) })
+        return parked.compactMap { name, record in
+            guard let reason = record.pending?.parked else { return nil }
+            return ParkedChange(
+                recordName: name,
+                client: clients[name],
+                server: servers[name],
+                reason: reason
             )
         }
-        return changes
     }
 
     /// What the engine can tell about itself.
+    ///
+    /// Complexity: O(n log n) in the records that were found undecodable; nothing else is gone through.
     ///
     /// - Returns: Counts, the account, the last fetch, and the notes of the last 1000 discarded values, parkings
     ///   and recoveries.
@@ -126,10 +129,10 @@ extension SyncEngine {
 
     /// What reads of these records show now.
     private func shownContents(of names: [String]) throws -> [ShownContents] {
-        guard let machine else { throw SyncError.closed }
+        guard let state = machine?.state else { throw SyncError.closed }
         return names.compactMap { name in
-            machine.state.shownHandle(of: name).map { shown in
-                ShownContents(name: name, shown: shown, known: machine.state[name]?.known?.handle)
+            state.shownHandle(of: name).map { shown in
+                ShownContents(name: name, shown: shown, known: state[name]?.known?.handle)
             }
         }
     }
@@ -180,9 +183,14 @@ extension SyncEngine {
         }
     }
 
-    private func decodeIfPossible(_ name: String, _ handle: ContentHandle?) async throws -> Model? {
-        guard let handle else { return nil }
-        return try await decode([ShownContents(name: name, shown: handle, known: nil)]).models[name]
+    /// The models of these contents by record name, as far as there are any that can be decoded.
+    private func modelsIfDecodable(
+        _ contents: [(name: String, handle: ContentHandle?)]
+    ) async throws -> [String: Model] {
+        let wanted = contents.compactMap { name, handle in
+            handle.map { ShownContents(name: name, shown: $0, known: nil) }
+        }
+        return try await decode(wanted).models
     }
 }
 

@@ -10,17 +10,30 @@ extension SyncEngine {
         _ request: @escaping @Sendable (any CloudDatabase) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
+        perform(id, loading: {}, requesting: { try await request($1) }, then: take)
+    }
+
+    /// Performs a request that is made of stored contents, and lets the engine know what came of it.
+    ///
+    /// Nothing is requested any more if the user may have become another one.
+    func perform<Contents: Sendable, Answer: Sendable>(
+        _ id: RequestID,
+        loading load: @escaping @Sendable () throws -> Contents,
+        requesting request: @escaping @Sendable (Contents, any CloudDatabase) async throws -> Answer,
+        then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
+    ) {
         let database = database
         let session = session
         let generation = accountGeneration
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
-            guard database.accountGeneration == generation else {
-                await self?.finish(session) { $0.process(.signal(.accountChanged)) }
-                return
-            }
             do {
-                result = .success(try await request(database))
+                let contents = try load()
+                guard database.accountGeneration == generation else {
+                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                    return
+                }
+                result = .success(try await request(contents, database))
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
@@ -67,7 +80,7 @@ extension SyncEngine {
             )
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
-            return try await Self.position(in: database)
+            return try await Self.position(in: database, about: zoneID)
         } then: { (engine, result: Result<ChangeToken?, CloudError>) in
             switch result {
             case .success(let position): engine.process(.zoneSaved(request, nil, position: position))
@@ -79,16 +92,12 @@ extension SyncEngine {
     /// Where the database's feed ends now: what it tells from here on happened to the zone that is there now.
     ///
     /// Sync works without, so only an order to wait is an error.
-    private static func position(in database: any CloudDatabase) async throws -> ChangeToken? {
-        var token: ChangeToken?
+    private static func position(
+        in database: any CloudDatabase,
+        about zoneID: ZoneID
+    ) async throws -> ChangeToken? {
         do {
-            for _ in 0..<1000 {
-                let page = try await database.databaseChanges(since: token, resultsLimit: nil)
-                let isStuck = page.changeToken == token
-                token = page.changeToken
-                if !page.moreComing || isStuck { return token }
-            }
-            return token
+            return try await readFeed(of: database, since: nil, about: zoneID).token
         } catch let error as CloudError where error.retryAfter != nil {
             throw error
         } catch {
@@ -122,18 +131,25 @@ extension SyncEngine {
 
     func readDatabaseChanges(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
-        perform(request) { database -> ZoneFate in
-            var fate = ZoneFate(reason: nil, token: token)
-            var pages = 0
-            while true {
-                let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
-                let isMoreComing = fate.take(page, about: zoneID)
-                pages += 1
-                if !isMoreComing || pages > 1000 { return fate }
-            }
+        perform(request) { database in
+            try await Self.readFeed(of: database, since: token, about: zoneID)
         } then: { engine, result in
             engine.process(.databaseChanged(request, result))
         }
+    }
+
+    /// Reads the database's feed to its end, at most 1000 pages of it.
+    private static func readFeed(
+        of database: any CloudDatabase,
+        since token: ChangeToken?,
+        about zoneID: ZoneID
+    ) async throws -> ZoneFate {
+        var fate = ZoneFate(reason: nil, token: token)
+        for _ in 0..<1000 {
+            let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
+            if !fate.take(page, about: zoneID) { break }
+        }
+        return fate
     }
 
     // MARK: Fetching

@@ -5,33 +5,22 @@ extension SyncEngine {
     func send(_ request: RequestID, _ items: [SendItem]) {
         let outgoing = OutgoingRequest(items: items, zoneID: zoneID, recordType: Model.recordType)
         let journal = journal
-        let database = database
-        let session = session
-        let generation = accountGeneration
-        resources.run(request) { [weak self] in
-            let result: Result<OutgoingRequest, CloudError>
-            do {
-                var outgoing = outgoing
-                try outgoing.load(from: journal)
-                guard database.accountGeneration == generation else {
-                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
-                    return
-                }
-                if !outgoing.isEmpty {
-                    outgoing.answer = try await database.modifyRecords(
-                        saving: outgoing.saves,
-                        deleting: outgoing.deletions,
-                        savePolicy: .ifServerRecordUnchanged,
-                        atomically: false
-                    )
-                }
-                result = .success(outgoing)
-            } catch let error as CloudError {
-                result = .failure(error)
-            } catch {
-                result = .failure(CloudError(wrapping: error))
-            }
-            await self?.finish(session) { $0.takeSent(request, result) }
+        perform(request) {
+            var outgoing = outgoing
+            try outgoing.load(from: journal)
+            return outgoing
+        } requesting: { outgoing, database in
+            var outgoing = outgoing
+            if outgoing.isEmpty { return outgoing }
+            outgoing.answer = try await database.modifyRecords(
+                saving: outgoing.saves,
+                deleting: outgoing.deletions,
+                savePolicy: .ifServerRecordUnchanged,
+                atomically: false
+            )
+            return outgoing
+        } then: { engine, result in
+            engine.takeSent(request, result)
         }
     }
 

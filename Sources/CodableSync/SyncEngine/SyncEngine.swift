@@ -36,7 +36,6 @@ public actor SyncEngine<Model: RecordCodable> {
     /// What the first `close` does; later ones wait for it.
     var closing: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
-    /// Calls whose task was cancelled before they were known.
     var lastCall: CallID = 0
     var nextHandle: UInt64 = 1
     /// Contents that came with what is being processed, before they are stored.

@@ -43,6 +43,19 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(next, [6])
     }
 
+    /// An event may be what came of the waking: a loop that woke with each request would never rest.
+    func testOnlyTheFirstRequestOfAStreamWakes() async {
+        let wakes = Locked(0)
+        let hub = Broadcaster<Int>(limit: 10, replaysLatest: false)
+        let streams = (0..<2).map { _ in hub.stream { wakes.withLock { $0 += 1 } } }
+        for number in 1...3 { hub.send(number) }
+        for stream in streams {
+            let taken = await take(3, from: stream)
+            XCTAssertEqual(taken, [1, 2, 3])
+        }
+        XCTAssertEqual(wakes.withLock { $0 }, 2, "one for each stream")
+    }
+
     func testACancelledLoopEndsAndOthersGoOn() async {
         let hub = Broadcaster<Int>(limit: 10, replaysLatest: false)
         let (one, two) = (hub.stream {}, hub.stream {})

@@ -162,6 +162,29 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertNil(end)
     }
 
+    /// An app has an engine for each of its models.
+    func testHoweverManyListenTheDirectoryIsLookedAtOnce() async throws {
+        let clock = ManualClock()
+        let database = LocalDatabase(
+            directory: temporary.url.appending(path: "cloud"),
+            user: "alice",
+            fileSystem: LocalFileSystem(),
+            clock: clock
+        )
+        var listeners = (0..<20).map { _ in database.signals }
+        for _ in 0..<3 {
+            while clock.sleeperCount == 0 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            XCTAssertEqual(clock.sleeperCount, 1)
+            clock.advance(by: .milliseconds(250))
+        }
+        listeners.removeLast(19)
+        while clock.sleeperCount == 0 { await Task.yield() }
+        listeners = []
+        while clock.sleeperCount > 0 { await Task.yield() }
+        XCTAssertEqual(database.listeners.count, 0)
+    }
+
     func testAClosedDatabaseHasNoMoreSignals() async throws {
         let database = database()
         await database.close()

@@ -96,8 +96,9 @@ public final class LedgerDirectory: Sendable {
 
     /// Looks whether another connection or process has changed the ledger.
     ///
-    /// It reads names and sizes only: it takes no lock, makes nothing where there is nothing, and does not wait for
-    /// others. A change may be counted that turns out to be none, such as one that was interrupted.
+    /// It reads names and sizes only: it takes no lock, makes nothing where there is nothing, and waits for nobody but
+    /// requests of this object that came before. A change may be counted that turns out to be none, such as one that
+    /// was interrupted.
     ///
     /// - Returns: How many times others were found to have changed it since this object was made.
     /// - Throws: ``LedgerDirectoryError``.

@@ -1,24 +1,13 @@
 extension LocalDatabase {
     /// Says when others have changed the directory; a new stream for each call.
     ///
-    /// While somebody listens, the state of the directory is looked at four times a second.
+    /// While somebody listens, the state of the directory is looked at four times a second, once for all who listen.
     public var signals: AsyncStream<CloudSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            guard let id = listeners.add(continuation) else { return continuation.finish() }
-            let watch = Task { [ledger, clock, listeners] in
-                do {
-                    while !Task.isCancelled {
-                        await listeners.look(at: ledger)
-                        try await clock.sleep(until: clock.now.monotonic + .milliseconds(250))
-                    }
-                } catch {
-                    // The wait ends with an error only when the listener has left.
-                }
+            guard let id = listeners.add(continuation, watching: ledger, by: clock) else {
+                return continuation.finish()
             }
-            continuation.onTermination = { [listeners] _ in
-                watch.cancel()
-                listeners.remove(id)
-            }
+            continuation.onTermination = { [listeners] _ in listeners.remove(id) }
         }
     }
 
@@ -35,6 +24,8 @@ final class LocalListeners: Sendable {
         var listeners: [Int: AsyncStream<CloudSignal>.Continuation] = [:]
         var lastID = 0
         var seenChanges = 0
+        /// Looks at the directory for as long as somebody listens.
+        var watch: Task<Void, Never>?
     }
 
     private let state = Locked(State())
@@ -43,17 +34,39 @@ final class LocalListeners: Sendable {
     var count: Int { state.withLock { $0.listeners.count } }
 
     /// Takes somebody in; `nil` once there is nothing more to tell.
-    func add(_ listener: AsyncStream<CloudSignal>.Continuation) -> Int? {
+    func add(
+        _ listener: AsyncStream<CloudSignal>.Continuation,
+        watching ledger: LedgerDirectory,
+        by clock: any SyncClock
+    ) -> Int? {
         state.withLock { state in
             guard !state.isFinished else { return nil }
             state.lastID += 1
             state.listeners[state.lastID] = listener
+            if state.watch == nil { state.watch = Task { await watch(ledger, by: clock) } }
             return state.lastID
         }
     }
 
     func remove(_ id: Int) {
-        state.withLock { $0.listeners[id] = nil }
+        let unneeded = state.withLock { state -> Task<Void, Never>? in
+            state.listeners[id] = nil
+            guard state.listeners.isEmpty else { return nil }
+            defer { state.watch = nil }
+            return state.watch
+        }
+        unneeded?.cancel()
+    }
+
+    private func watch(_ ledger: LedgerDirectory, by clock: any SyncClock) async {
+        do {
+            while !Task.isCancelled {
+                await look(at: ledger)
+                try await clock.sleep(until: clock.now.monotonic + .milliseconds(250))
+            }
+        } catch {
+            // The wait ends with an error only when the last listener has left.
+        }
     }
 
     func finish() {

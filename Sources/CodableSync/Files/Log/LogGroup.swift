@@ -36,12 +36,6 @@ package struct LogGroup: Sendable {
         try result.get()
     }
 
-    /// Adds the lines of another group.
-    package mutating func append(contentsOf group: LogGroup) {
-        bytes.append(contentsOf: group.bytes)
-        lengths.append(contentsOf: group.lengths)
-    }
-
     /// Takes all lines out and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

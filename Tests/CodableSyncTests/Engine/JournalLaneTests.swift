@@ -1,0 +1,82 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The lane to the disk by itself.
+final class JournalLaneTests: XCTestCase {
+    private let files = HookedFileSystem(MemoryFileSystem())
+
+    /// A lane on new files, and a way to store one entry with it.
+    private func makeLane() throws -> (lane: JournalLane, store: (JournalEntry, Record?) async -> Void) {
+        let identity = StateIdentity(
+            cloud: "fake",
+            scope: "private",
+            container: nil,
+            zone: "Item",
+            recordType: "Item"
+        )
+        let directory = try StateDirectory(path: "/device", identity: identity, fileSystem: files)
+        let opened = try JSONStateStore.open(directory: "/device/users/1", fileSystem: files)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
+        let lane = JournalLane(store: opened.store, outcomes: continuation, directory: directory)
+        let last = Locked<BatchID>(0)
+        return (
+            lane,
+            { entry, record in
+                let batch = last.withLock { last in
+                    last += 1
+                    return last
+                }
+                let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
+                lane.append(JournalBatch(batch: batch, entries: [entry], contents: contents, flush: true))
+                _ = await outcomes.first { $0.batch == batch }
+            }
+        )
+    }
+
+    private var text: String {
+        get throws {
+            let directory = "/device/users/1"
+            let names = try files.contents(ofDirectory: directory)
+            return try names.map { String(decoding: try files.readFile("\(directory)/\($0)"), as: UTF8.self) }
+                .joined()
+        }
+    }
+
+    /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.
+    func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
+        let (lane, store) = try makeLane()
+        let record = Record(
+            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
+            recordType: "Item",
+            fields: ["title": "of the former user"]
+        )
+        let version = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
+        await store(.fetched(name: "a", version), record)
+        let tries = Locked(0)
+        let refuse = { @Sendable (operation: FileError.Operation, path: String) throws(FileError) in
+            guard operation == .rename, path.contains("snapshot") else { return }
+            tries.withLock { $0 += 1 }
+            throw FileError(.rename, path, code: ENOSPC)
+        }
+        files.before(refuse)
+        await store(.signedOut(removing: true), nil)
+        for _ in 0..<100 { await store(.subscribed, nil) }
+        files.before(nil)
+        XCTAssertTrue(try text.contains("of the former user"))
+        XCTAssertLessThan(tries.withLock { $0 }, 10)
+        for _ in 0..<100 { await store(.subscribed, nil) }
+        XCTAssertFalse(try text.contains("of the former user"))
+
+        files.before(refuse)
+        await store(.signedOut(removing: true), nil)
+        for _ in 0..<100 {
+            let left = await lane.settle()
+            XCTAssertNotNil(left, "a switch asks each time")
+        }
+        files.before(nil)
+        await lane.close()
+    }
+}
