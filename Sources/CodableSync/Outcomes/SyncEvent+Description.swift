@@ -8,7 +8,7 @@ extension SyncEvent: CustomStringConvertible {
         switch self {
         case .fetchBegan: "A fetch began."
         case .fetchEnded(let changed, let deleted): "A fetch ended: \(changed) changed, \(deleted) deleted."
-        case .sendBegan(let count): "A request leaves with \(count) changes."
+        case .sendBegan(let count): "A request leaves with \(count.counted("change"))."
         case .sendEnded(let saved, let deleted, let failed):
             "A request was answered: \(saved) saved, \(deleted) deleted, \(failed) failed."
         case .failed(let error): "A request failed, and nothing is lost: \(error)"
@@ -24,8 +24,8 @@ extension SyncEvent: CustomStringConvertible {
         case .quotaExceeded: "The storage in the cloud is full; changes are kept."
         case .undecodable(let name, let reason): "\(name.quoted) cannot be decoded, and is kept: \(reason)"
         case .streamStalled(let waiting):
-            "A loop over the changes has not asked for the next one; \(waiting) records wait for it."
-        case .ignoredRecords(let count): "\(count) records that are none of this engine's were passed over."
+            "A loop over the changes has not asked for the next one; \(waiting.counted("record")) kept for it."
+        case .ignoredRecords(let count): "Passed over, as none of this engine's: \(count.counted("record"))."
         case .unmentioned(let name): "An answer did not mention \(name.quoted); it is sent again."
         case .accountChanged(let from, let to):
             "The user changed from \(from?.quoted ?? "nobody") to \(to?.quoted ?? "nobody")."
@@ -38,9 +38,13 @@ extension SyncEvent: CustomStringConvertible {
             "The subscription could not be made, and the engine polls: \(error)"
         case .stateRecovered(let text): "The state was damaged, and has been recovered: \(text)"
         case .stateUnwritable(let text): "The state cannot be used now: \(text)"
-        case .dropped(let count): "\(count) older events were dropped, because nobody took them."
+        case .dropped(let count): "Dropped, because nobody took them: \(count.counted("older event"))."
         }
     }
+}
+
+extension Int {
+    fileprivate func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension ConflictOutcome {

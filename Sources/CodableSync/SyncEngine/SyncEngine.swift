@@ -71,9 +71,9 @@ public actor SyncEngine<Model: RecordCodable> {
     /// Makes an engine; neither throws nor touches the disk.
     ///
     /// - Parameters:
-    ///   - database: Where the records are: the platform's default database if left out.
+    ///   - database: Where the records are.
     ///   - configuration: How the engine is set up.
-    public init(database: any CloudDatabase = .default, configuration: SyncConfiguration = .init()) {
+    public init(database: any CloudDatabase, configuration: SyncConfiguration = .init()) {
         self.database = database
         self.configuration = configuration
         clock = SteadyClock(configuration.clock)
@@ -133,3 +133,14 @@ public actor SyncEngine<Model: RecordCodable> {
         accountHub.stream { [hub] in hub.wake() }
     }
 }
+
+#if !canImport(CloudKit)
+    extension SyncEngine {
+        /// Makes an engine on the platform's default database; neither throws nor touches the disk.
+        ///
+        /// - Parameter configuration: How the engine is set up.
+        public init(configuration: SyncConfiguration = .init()) {
+            self.init(database: .default, configuration: configuration)
+        }
+    }
+#endif
