@@ -122,7 +122,7 @@ extension JournalEntry {
     /// Whether it changes records that it does not name.
     fileprivate var concernsAllRecords: Bool {
         switch self {
-        case .zoneLost, .purgeResolved: true
+        case .zoneLost, .purgeResolved, .signedOut: true
         default: false
         }
     }

@@ -182,6 +182,35 @@ class AccountScenariosRemoving: AccountScenario {
         }
         XCTAssertGreaterThan(call, 10)
     }
+
+    // A2, I-01
+    func testEditMadeWhileTheRemovalIsBeingStoredIsKept() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeAccountDevice(Note.self, user: "alice") {
+            $0.fileSystem = files
+            $0.onSignOut = .remove
+            $0.automaticallySyncs = true
+        }
+        try await phone.engine.upload(Note("a", "old"))
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
+        pass()
+        let removal = files.hold(.append)
+        phone.account.signOut()
+        await removal.reached()
+        let engine = phone.engine
+        let upload = Task { try await engine.upload(Note("a", "new")) }
+        try await eventually("both are under way") { await engine.machine?.uncommitted.count == 2 }
+        removal.release()
+        try await upload.value
+        try await quiet(phone.device)
+        var model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "new")
+        phone.account.signIn("alice")
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "new")
+    }
 }
 
 final class AccountScenariosRemovingOnLocalDatabase: AccountScenariosRemoving {
