@@ -39,6 +39,7 @@ extension SyncStateMachine {
     /// The state has an owner, who is here: whoever was told of nobody is told of them.
     mutating func takeClaimed(by user: String) {
         setup.isStoring = false
+        formerUserToTell = nil
         emit(.accountChanged(from: nil, to: user))
         if mustLookAgain {
             mustLookAgain = false
@@ -77,7 +78,9 @@ extension SyncStateMachine {
     mutating func takeSignedOut(_ user: String?) {
         setup.isStoring = false
         mustLookAgain = false
-        if let user { emit(.accountChanged(from: user, to: nil)) }
+        guard let user else { return }
+        formerUserToTell = nil
+        emit(.accountChanged(from: user, to: nil))
     }
 
     /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
@@ -153,7 +156,8 @@ extension SyncStateMachine {
     private mutating func makeWay(for user: String) {
         abandonAllRequests()
         account = .other(user)
-        formerUserToTell = state.summary.signOut == nil ? state.summary.user : nil
+        // A switch that was tried before may have removed what the cloud has; the app was not told of that.
+        if state.summary.signOut == nil { formerUserToTell = state.summary.user }
         beginSwitch(to: user)
     }
 

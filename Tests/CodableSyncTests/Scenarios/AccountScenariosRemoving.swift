@@ -211,6 +211,28 @@ class AccountScenariosRemoving: AccountScenario {
         model = try await phone.engine.model(named: "a")
         XCTAssertEqual(model?.title, "new")
     }
+
+    // A2
+    func testTheAppIsToldWhoWasThereBeforeASwitchThatFailedAtFirst() async throws {
+        let files = HookedFileSystem()
+        let phone = try makeAccountDevice(Note.self, user: "alice") {
+            $0.fileSystem = files
+            $0.onSignOut = .remove
+        }
+        try await phone.engine.upload(Note("a-1", "of alice"))
+        try await phone.engine.sync()
+        files.before { operation, path throws(FileError) in
+            if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
+        }
+        phone.account.signIn("bob")
+        do {
+            _ = try await phone.engine.sync()
+            XCTFail("synced for nobody")
+        } catch SyncError.stateUnreadable {}
+        files.before(nil)
+        try await phone.engine.sync()
+        XCTAssertEqual(phone.changes, ["- > alice", "alice > bob"])
+    }
 }
 
 final class AccountScenariosRemovingOnLocalDatabase: AccountScenariosRemoving {
