@@ -135,6 +135,8 @@ extension SyncStateMachine {
     ///
     /// What is under way may have reached the database of another user; its answer would be taken for this one's.
     mutating func doubtAccount() {
+        // What was wrong may have been wrong with the account.
+        fault = nil
         // The user whose state is being opened is looked up then anyhow.
         mustLookAgain = setup.isStoring || isSwitching
         if isSwitching { return }

@@ -40,49 +40,6 @@ class AccountScenariosMeeting: AccountScenario {
         XCTAssertEqual(shown?.title, "of alice, elsewhere")
     }
 
-    // A2, I-39: both users have the same conflict at the same place in their files, and the first one's is decided late.
-    func testConflictThatIsDecidedTooLateDecidesNothingForTheNextUser() async throws {
-        let phone = try makeAccountDevice(Item<Interrupted>.self, user: nil)
-        for user in ["bob", "alice"] {
-            phone.account.signIn(user)
-            try await phone.engine.sync()
-            try await phone.engine.upload(Item("n", "of \(user)"))
-            try await phone.engine.sync()
-            try await put(Item<Interrupted>("n", "of \(user)", note: "of \(user), elsewhere"), of: user)
-            try await phone.engine.upload(Item("n", "of \(user), here"))
-        }
-        let (barrier, isBobAsked, resources) = (Barrier(), Locked(false), phone.engine.resources)
-        Interrupted.interruption.withLock {
-            $0 = {
-                guard barrier.isReached else { return barrier.pass() }
-                let isFirst = isBobAsked.withLock { isAsked in
-                    defer { isAsked = true }
-                    return !isAsked
-                }
-                guard isFirst else { return }
-                // Bob's is being decided: alice's is now, and comes first.
-                let tasks = resources.counts.tasks
-                barrier.open()
-                while resources.counts.tasks >= tasks { sched_yield() }
-            }
-        }
-        defer { Interrupted.interruption.withLock { $0 = nil } }
-        let former = phone.device.beginSync()
-        try await eventually("alice's conflict is being decided") { barrier.isReached }
-        phone.account.signIn("bob")
-        try await phone.engine.sync()
-        XCTAssertTrue(isBobAsked.withLock { $0 })
-        _ = await former.result
-        for user in ["bob", "alice"] {
-            phone.account.signIn(user)
-            try await phone.engine.sync()
-            let shown = try await phone.engine.model(named: "n")
-            XCTAssertEqual(shown, Item("n", "of \(user), here", note: "of \(user), elsewhere"))
-            let other = user == "bob" ? "alice" : "bob"
-            XCTAssertFalse(phone.told(user).texts.contains { $0.contains(other) }, user)
-        }
-    }
-
     // A2
     func testReadThatASwitchOvertakesIsOneUsersWhole() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
@@ -299,6 +256,25 @@ class AccountScenariosMeeting: AccountScenario {
         let pending = try await phone.pending()
         XCTAssertEqual(pending, ["a-3"])
         XCTAssertEqual(phone.changes.last, "alice > -")
+    }
+
+    // ZA-17, A2
+    func testWhatIsWrongWithOneAccountHoldsNobodyElseUp() async throws {
+        let phone = try await makeDeviceOfAlice(on: MemoryFileSystem()) { $0.automaticallySyncs = true }
+        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await put(Note("b-1", "of bob"), of: "bob")
+        phone.device.database.failNext(.modify, .managedAccountRestricted)
+        try await phone.engine.upload(Note("a-3", "of alice"))
+        let paused = SyncStatus.paused(.configuration(CloudError(.managedAccountRestricted)))
+        try await eventually("the engine says so") {
+            try await phone.engine.diagnostics().status == paused
+        }
+        phone.account.signIn("bob")
+        try await eventually("bob's are there") { try await phone.shown() == ["b-1"] }
+        phone.account.signIn("alice")
+        try await eventually("alice's are sent") {
+            try await self.names(of: "alice", phone).contains("a-3")
+        }
     }
 }
 
