@@ -18,7 +18,7 @@ extension SyncStateMachine {
         streams[index].stage = .asking
         streams[index].arrived = 0
         if !taken.isEmpty { delivering.backoff.reset() }
-        accept(taken)
+        accept(taken, by: id)
     }
 
     /// A stream lives from its first request, and gets whatever nobody has accepted.
@@ -61,10 +61,13 @@ extension SyncStateMachine {
         state[name]?.undelivered.map { AcceptedChange(name: name, order: $0.order, seen: $0.seen) }
     }
 
-    /// Accepts the changes that no live stream has still to take, and that could be decoded.
-    private mutating func accept(_ changes: [AcceptedChange]) {
+    /// Accepts the changes that no other live stream has still to take, and that could be decoded.
+    ///
+    /// What waits for the stream that has taken them has come since: they are not the newest, and seen all the same.
+    private mutating func accept(_ changes: [AcceptedChange], by id: StreamID? = nil) {
         let free = changes.filter { change in
-            undecodable[change.name] != change.order && !streams.contains { $0.holdsBack(change.name) }
+            undecodable[change.name] != change.order
+                && !streams.contains { $0.id != id && $0.holdsBack(change.name) }
         }
         if !free.isEmpty { append([.accepted(free)], flush: false) }
     }

@@ -298,6 +298,29 @@ class StreamScenarios: EngineScenario {
         let elements = try await again.drain()
         XCTAssertEqual(elements.map(\.names.count), [1, 1, 1, 1, 1])
     }
+
+    // I-24: what was accepted is the ancestor of the next edit, although a newer version waits behind it.
+    func testAVersionThatIsAcceptedWhileANewerOneWaitsHasBeenSeen() async throws {
+        let phone = try makeDevice(Note.self)
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        for title in ["first", "second"] {
+            try await serverSave(Note("a", title))
+            try await phone.engine.fetchChanges()
+            let change = await iterator.next()
+            XCTAssertEqual(change?.models.map(\.title), [title])
+            pass()
+        }
+        try await serverSave(Note("a", "third"))
+        try await phone.engine.fetchChanges()
+        let change = await iterator.next()
+        XCTAssertEqual(change?.models.map(\.title), ["third"])
+        pass()
+        // Made on the second, which the loop has taken; the third is only in its hands.
+        try await phone.engine.upload(Note("a", "second", note: "mine"))
+        try await phone.engine.sync()
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model, Note("a", "third", note: "mine"), "nobody here has changed the title")
+    }
 }
 
 final class StreamScenariosOnLocalDatabase: StreamScenarios {
