@@ -36,6 +36,10 @@ struct Waiter: Equatable, Sendable {
     var before: SyncSummary
     /// What failed on the way.
     var failure: CloudError?
+
+    func isWaiting(for part: SyncParts) -> Bool {
+        (part.contains(.fetch) && fetchRun != nil) || (part.contains(.send) && wantsSend)
+    }
 }
 
 /// How far the decision of a conflict is.

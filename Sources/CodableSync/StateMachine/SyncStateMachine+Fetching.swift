@@ -206,7 +206,7 @@ extension SyncStateMachine {
             wantsFetch = true
             examineZone(after: error)
         default:
-            failWaiters(error)
+            failWaiters(error, of: .fetch)
             if meetsWholeEngine(error) { return }
             wantsFetch = wantsFetch || isAutomatic
             backOff(\.fetching, .fetchRetry, after: error)

@@ -35,7 +35,7 @@ extension SyncStateMachine {
             backOffSending(error)
             store(entries)
         default:
-            if meetsWholeEngine(error) { return failWaiters(error) }
+            if meetsWholeEngine(error) { return failWaiters(error, of: .send) }
             backOffSending(error)
         }
     }
@@ -55,7 +55,7 @@ extension SyncStateMachine {
 
     private mutating func backOffSending(_ error: CloudError) {
         sending.failure = error
-        failWaiters(error)
+        failWaiters(error, of: .send)
         backOff(\.sending, .sendRetry, after: error)
     }
 
@@ -194,7 +194,7 @@ extension SyncStateMachine {
             outcome.zoneError = error
             return []
         case .waitForAccount, .stop:
-            if meetsWholeEngine(error) { failWaiters(error) }
+            if meetsWholeEngine(error) { failWaiters(error, of: .send) }
             return []
         }
     }
@@ -222,7 +222,7 @@ extension SyncStateMachine {
         if !hasToldOfQuota { emit(.quotaExceeded) }
         hasToldOfQuota = true
         isOverQuota = true
-        failWaiters(error)
+        failWaiters(error, of: .send)
         // Slow: only the user can make space.
         let until = now.monotonic + .seconds(600)
         sending.retryAt = until

@@ -188,6 +188,38 @@ class LifecycleScenariosCalls: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "mine")
         try await assertEqualEverywhere(phone, tablet)
     }
+
+    /// What fails on the way concerns the callers who wait for it, and nobody else.
+    func testAFetchThatFailsFailsNoCallThatOnlySends() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("a"))
+        let gate = Gate()
+        phone.database.plan(.modify, .holdAfter(gate))
+        let send = Task { [engine = phone.engine] in try await engine.sendChanges() }
+        await gate.reached()
+        phone.database.failNext(.fetch, .networkFailure)
+        await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.fetchChanges() }
+        gate.open()
+        let summary = try await send.value
+        XCTAssertEqual(summary.sent, 1)
+    }
+
+    func testASendThatFailsFailsNoCallThatOnlyFetches() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.sync()
+        try await serverSave(Note("theirs"))
+        try await phone.engine.upload(Note("mine"))
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let push = Task { [engine = phone.engine] in await engine.handleNotification(["zone": "Item"]) }
+        await gate.reached()
+        phone.database.failNext(.modify, .quotaExceeded)
+        await assertThrows(.cloud(CloudError(.quotaExceeded))) { try await phone.engine.sendChanges() }
+        gate.open()
+        let outcome = await push.value
+        XCTAssertEqual(outcome, .newData)
+    }
 }
 
 final class LifecycleScenariosCallsOnLocalDatabase: LifecycleScenariosCalls {
