@@ -80,7 +80,6 @@ extension SyncStateMachine {
             return []
         case .failed(let reason):
             totals.parked += 1
-            emit(.parked(recordName: name, reason))
             return [note(.parked, name, reason.message)]
         case .client, .redated: return decided(result, .client)
         case .merged: return decided(result, .merged)

@@ -18,6 +18,7 @@ extension SyncStateMachine {
         for entry in committed.entries {
             tellOfDiscarded(entry)
             state.apply(entry)
+            tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
             if case .accepted(let changes) = entry { forgetSuspicions(of: changes) }
         }
@@ -49,6 +50,20 @@ extension SyncStateMachine {
             isDoubtOfOwner = false
         case .fetchAnew: fetching.isStoring = false
         case .deliver(let stream): deliverHanded(to: stream)
+        }
+    }
+
+    /// Whoever is told of these may answer at once, so they are told when they are true.
+    private mutating func tellOfStored(_ entry: JournalEntry) {
+        switch entry {
+        case .zoneLost(let reason): emit(.zoneLost(reason))
+        case .parked(let name, let reason): emit(.parked(recordName: name, reason))
+        case .resolved(let name, let client, _, .failed(let reason)):
+            let pending = state[name]?.pending
+            if pending?.handle == client, pending?.parked == reason {
+                emit(.parked(recordName: name, reason))
+            }
+        default: break
         }
     }
 

@@ -272,7 +272,6 @@ extension SyncStateMachine {
 
     mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
         totals.parked += 1
-        emit(.parked(recordName: name, reason))
         return [.parked(name: name, reason), note(.parked, name, reason.message)]
     }
 }

@@ -107,7 +107,6 @@ extension SyncStateMachine {
         lookUps = RecordQueue()
         forgetVersionsHandedOut()
         wantsFetch = true
-        emit(.zoneLost(reason))
         append(
             [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
                 + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],

@@ -170,6 +170,28 @@ final class TransparencyScenarios: EngineScenario {
         let kept = try await phone.engine.diagnostics().notes
         XCTAssertEqual(kept, notes)
     }
+
+    /// OB-01: who is told of a parking may answer at once.
+    func testAParkingIsToldOnceItIsStored() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("a"))
+        let gate = Gate()
+        phone.database.failItem("a", CloudError(.invalidArguments))
+        phone.database.plan(.modify, .holdAfter(gate))
+        let send = Task { [engine = phone.engine] in try await engine.sendChanges() }
+        await gate.reached()
+        let parking = files.hold(.append)
+        gate.open()
+        await parking.reached()
+        XCTAssertEqual(phone.events.parkedNames, [], "a call of retry would not find it yet")
+        parking.release()
+        _ = try await send.value
+        XCTAssertEqual(phone.events.parkedNames, ["a"])
+        let parked = try await phone.engine.parkedChanges().map(\.recordName)
+        XCTAssertEqual(parked, ["a"])
+    }
 }
 
 extension EventLog {

@@ -207,6 +207,30 @@ class ZoneScenariosPurge: ZoneScenario {
             }
         }
     }
+
+    /// Z1: who is told of a purge may answer at once.
+    func testAPurgeIsToldOnceItCanBeDecided() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.upload(Note("a"))
+        try await phone.engine.sync()
+        try await remove(.purged)
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdBefore(gate))
+        let run = phone.beginSync()
+        await gate.reached()
+        let loss = files.hold(.append)
+        gate.open()
+        await loss.reached()
+        let isTold = phone.events.all.contains(.zoneLost(.purged))
+        XCTAssertFalse(isTold, "an answer would not be heard yet")
+        loss.release()
+        await assertThrows(.waitingForDecision(.purged)) { try await run.value }
+        XCTAssertTrue(phone.events.all.contains(.zoneLost(.purged)))
+        try await phone.engine.resolvePurge(.uploadAgain)
+        try await phone.engine.sync()
+        try await assertEqualEverywhere(phone)
+    }
 }
 
 final class ZoneScenariosPurgeOnLocalDatabase: ZoneScenariosPurge {
