@@ -7,7 +7,7 @@ extension SyncEngine {
     /// Performs a request, and lets the engine know what came of it.
     private func perform<Answer: Sendable>(
         _ id: RequestID,
-        _ request: @escaping @Sendable (any CloudDatabase) async throws -> Answer,
+        _ request: @escaping @Sendable (AccountConnection) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
         perform(id, loading: {}, requesting: { try await request($1) }, then: take)
@@ -19,21 +19,18 @@ extension SyncEngine {
     func perform<Contents: Sendable, Answer: Sendable>(
         _ id: RequestID,
         loading load: @escaping @Sendable () throws -> Contents,
-        requesting request: @escaping @Sendable (Contents, any CloudDatabase) async throws -> Answer,
+        requesting request: @escaping @Sendable (Contents, AccountConnection) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
     ) {
-        let database = database
+        let connection = AccountConnection(base: database, generation: accountGeneration)
         let session = session
-        let generation = accountGeneration
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
-                let contents = try load()
-                guard database.accountGeneration == generation else {
-                    await self?.finish(session) { $0.process(.signal(.accountChanged)) }
-                    return
-                }
-                result = .success(try await request(contents, database))
+                result = .success(try await request(try load(), connection))
+            } catch is AccountConnection.AccountChanged {
+                await self?.finish(session) { $0.process(.signal(.accountChanged)) }
+                return
             } catch {
                 result = .failure(CloudError(wrapping: error))
             }
@@ -55,9 +52,9 @@ extension SyncEngine {
 
     func checkAccount(_ request: RequestID) {
         accountGeneration = database.accountGeneration
-        perform(request) { database -> CloudAccount in
-            let status = try await database.accountStatus()
-            let user = status == .available ? try await database.userRecordName() : nil
+        perform(request) { connection -> CloudAccount in
+            let status = try await connection.database.accountStatus()
+            let user = status == .available ? try await connection.database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
         } then: { engine, result in
             engine.process(.accountChecked(request, result))
@@ -66,21 +63,21 @@ extension SyncEngine {
 
     func saveZone(_ request: RequestID, replacing: Bool) {
         let zoneID = zoneID
-        perform(request) { database in
-            if replacing, try await Self.isUnreadable(zoneID, in: database) {
+        perform(request) { connection in
+            if replacing, try await Self.isUnreadable(zoneID, in: connection) {
                 // Two requests: a zone can be named only once in each.
-                let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
+                let result = try await connection.database.modifyRecordZones(saving: [], deleting: [zoneID])
                 if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound {
                     throw error
                 }
             }
-            let result = try await database.modifyRecordZones(
+            let result = try await connection.database.modifyRecordZones(
                 saving: [RecordZone(zoneID: zoneID)],
                 deleting: []
             )
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
-            return try await Self.position(in: database, about: zoneID)
+            return try await Self.position(in: connection, about: zoneID)
         } then: { (engine, result: Result<ChangeToken?, CloudError>) in
             switch result {
             case .success(let position): engine.process(.zoneSaved(request, nil, position: position))
@@ -93,11 +90,13 @@ extension SyncEngine {
     ///
     /// Sync works without, so only an order to wait is an error.
     private static func position(
-        in database: any CloudDatabase,
+        in connection: AccountConnection,
         about zoneID: ZoneID
     ) async throws -> ChangeToken? {
         do {
-            return try await readFeed(of: database, since: nil, about: zoneID).token
+            return try await readFeed(of: connection, since: nil, about: zoneID).token
+        } catch let error as AccountConnection.AccountChanged {
+            throw error
         } catch let error as CloudError where error.retryAfter != nil {
             throw error
         } catch {
@@ -106,10 +105,12 @@ extension SyncEngine {
     }
 
     /// Whether the zone's records still cannot be read; another device may have made it anew meanwhile.
-    private static func isUnreadable(_ zoneID: ZoneID, in database: any CloudDatabase) async throws -> Bool {
-        guard case .failure(let error)? = try await database.recordZones(for: [zoneID])[zoneID] else {
-            return false
-        }
+    private static func isUnreadable(
+        _ zoneID: ZoneID,
+        in connection: AccountConnection
+    ) async throws -> Bool {
+        let zones = try await connection.database.recordZones(for: [zoneID])
+        guard case .failure(let error)? = zones[zoneID] else { return false }
         switch error.recovery {
         case .uploadEverything: return true
         case .recreateZone: return false
@@ -119,8 +120,8 @@ extension SyncEngine {
 
     func subscribe(_ request: RequestID) {
         let subscription = CloudSubscription.engine(for: zoneID)
-        perform(request) { database in
-            try await database.modifySubscriptions(saving: [subscription], deleting: [])
+        perform(request) { connection in
+            try await connection.database.modifySubscriptions(saving: [subscription], deleting: [])
         } then: { engine, result in
             let outcome = result.flatMap {
                 $0.saveResults[subscription.subscriptionID] ?? .failure(.unmentioned("the subscription"))
@@ -131,8 +132,8 @@ extension SyncEngine {
 
     func readDatabaseChanges(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
-        perform(request) { database in
-            try await Self.readFeed(of: database, since: token, about: zoneID)
+        perform(request) { connection in
+            try await Self.readFeed(of: connection, since: token, about: zoneID)
         } then: { engine, result in
             engine.process(.databaseChanged(request, result))
         }
@@ -140,13 +141,13 @@ extension SyncEngine {
 
     /// Reads the database's feed to its end, at most 1000 pages of it.
     private static func readFeed(
-        of database: any CloudDatabase,
+        of connection: AccountConnection,
         since token: ChangeToken?,
         about zoneID: ZoneID
     ) async throws -> ZoneFate {
         var fate = ZoneFate(reason: nil, token: token)
         for _ in 0..<1000 {
-            let page = try await database.databaseChanges(since: fate.token, resultsLimit: nil)
+            let page = try await connection.database.databaseChanges(since: fate.token, resultsLimit: nil)
             if !fate.take(page, about: zoneID) { break }
         }
         return fate
@@ -157,8 +158,8 @@ extension SyncEngine {
     func fetch(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
         let limit = configuration.fetchPageSize
-        perform(request) { database in
-            try await database.recordZoneChanges(
+        perform(request) { connection in
+            try await connection.database.recordZoneChanges(
                 inZoneWith: zoneID,
                 since: token,
                 desiredKeys: nil,
@@ -242,8 +243,8 @@ extension SyncEngine {
 
     func lookUp(_ request: RequestID, _ names: [String]) {
         let ids = names.map { RecordID(recordName: $0, zoneID: zoneID) }
-        perform(request) { database in
-            try await database.records(for: ids, desiredKeys: nil)
+        perform(request) { connection in
+            try await connection.database.records(for: ids, desiredKeys: nil)
         } then: { engine, result in
             var contents: [ContentHandle: Record] = [:]
             let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }

@@ -9,10 +9,10 @@ extension SyncEngine {
             var outgoing = outgoing
             try outgoing.load(from: journal)
             return outgoing
-        } requesting: { outgoing, database in
+        } requesting: { outgoing, connection in
             var outgoing = outgoing
             if outgoing.isEmpty { return outgoing }
-            outgoing.answer = try await database.modifyRecords(
+            outgoing.answer = try await connection.database.modifyRecords(
                 saving: outgoing.saves,
                 deleting: outgoing.deletions,
                 savePolicy: .ifServerRecordUnchanged,

@@ -134,6 +134,30 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
+    func testZoneThatIsToBeMadeAnewIsNotTheNextUsers() async throws {
+        let cloud = FakeCloud()
+        let (account, phone) = makePhone(cloud)
+        let tablet = Device<Note>(cloud.database(user: "bob"), clock: clock)
+        try await tablet.engine.upload(Note("b-1"))
+        try await tablet.engine.sync()
+        try await phone.engine.upload(Note("a-1"))
+        try await phone.engine.sync()
+        try cloud.resetEncryptedData(in: zoneID, user: "alice")
+        let gate = Gate()
+        // Alice's zone is looked at, and will be deleted and made anew.
+        phone.database.plan(.zones, .holdAfter(gate))
+        let run = phone.beginSync()
+        await gate.reached()
+        account.signIn(user: "bob")
+        gate.open()
+        _ = try await run.value
+        XCTAssertEqual(names(cloud, "bob"), ["b-1"])
+        account.signIn(user: "alice")
+        try await phone.engine.sync()
+        XCTAssertEqual(names(cloud, "alice"), ["a-1"])
+    }
+
+    // P-37
     func testDecisionOfTheFormerUserHoldsNobodyUpWhereTheSignalIsLost() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud)
