@@ -154,6 +154,8 @@ extension SyncStateMachine {
         wantsFetch = true
         // A page from the former position would pass for the whole listing.
         abandonRequest(in: \.fetching)
+        // The feed is read from its beginning: what was passed already is passed once more.
+        paging = PagingWatch()
         append([.listingBegan], then: .resync(call))
     }
 

@@ -225,6 +225,35 @@ class TokenScenarios: ZoneScenario {
         XCTAssertEqual(names, ["r-5"])
         XCTAssertGreaterThanOrEqual(phone.database.count(.fetch), 6)
     }
+
+    /// T3: a listing that is begun anew passes the same positions, and is no circle.
+    func testResyncsInTheMiddleOfListingsAreNoEndlessFeed() async throws {
+        let phone = try makeDevice(Note.self) { $0.fetchPageSize = 1 }
+        try await fill(phone.database, 6)
+        try await phone.engine.sync()
+        try await phone.engine.resync()
+        let gates = (0..<5).map { _ in Gate() }
+        for gate in gates {
+            for _ in 0..<3 { phone.database.plan(.fetch, .holdBefore(.opened)) }
+            phone.database.plan(.fetch, .holdBefore(gate))
+        }
+        let run = phone.beginSync()
+        // Should the call fail early, nobody waits for pages that are not asked for.
+        let end = Task {
+            _ = await run.result
+            for gate in gates {
+                gate.open()
+                try? await gate.pass()
+            }
+        }
+        for gate in gates {
+            await gate.reached()
+            try await phone.engine.resync()
+        }
+        for gate in gates { gate.open() }
+        _ = try await run.value
+        await end.value
+    }
 }
 
 extension [ModelChange<Note>] {
