@@ -189,7 +189,8 @@ extension SyncState {
         let order = nextDeliveryOrder()
         change(name) { record in
             guard record.pending != nil else { return }
-            let wasOnTop = record.isPendingOnTop && record.undelivered == nil
+            // A model that a conflict has made, and that the app has still to be told of, goes with it.
+            let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false

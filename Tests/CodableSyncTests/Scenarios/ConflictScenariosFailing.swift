@@ -203,6 +203,21 @@ class ConflictScenariosFailing: EngineScenario {
             try await assertEqualEverywhere(again, tablet)
         }
     }
+
+    /// What is given up is not told of any more, be it what a conflict has made of it.
+    func testAMergedModelThatIsDiscardedIsNotDelivered() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "Tea"))
+        try await tablet.engine.upload(Note("a", "Tea", note: "theirs"))
+        try await tablet.engine.sync()
+        try await phone.engine.upload(Note("a", "mine"))
+        phone.database.failNext(.modify, .networkFailure)
+        await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sync() }
+        try await phone.engine.discard(["a"])
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, [Note("a", "Tea", note: "theirs")])
+        let delivered = try await phone.drain().flatMap(\.models)
+        XCTAssertEqual(delivered, shown)
+    }
 }
 
 /// Resolves to a weight that no record can hold.
