@@ -174,6 +174,8 @@ extension SyncState {
             } else {
                 if record.pending == nil { record.queueLost() }
                 record.pending?.parked = reason
+                // Not done: if the record goes now, somebody else has deleted it.
+                if record.pending?.isDeletion == true { record.isDeletionSent = false }
             }
         }
     }

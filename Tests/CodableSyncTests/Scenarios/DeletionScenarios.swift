@@ -271,6 +271,24 @@ class DeletionScenarios: EngineScenario {
             }
         }
     }
+
+    /// A deletion that the server refused is not what has become of the record.
+    func testADeletionElsewhereIsToldAlthoughAnOwnOneWasRefused() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "Tea"))
+        phone.database.failItem("a", CloudError(.permissionFailure))
+        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.sync()
+        try await tablet.engine.upload(Note("a", "Coffee"))
+        try await tablet.engine.sync()
+        try await phone.engine.sync()
+        var told = try await phone.drain()
+        XCTAssertEqual(told, [.updated([Note("a", "Coffee")])])
+        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.sync()
+        try await phone.engine.sync()
+        told = try await phone.drain()
+        XCTAssertEqual(told, [.deleted(["a"])])
+    }
 }
 
 /// A model that goes when the record it points at goes.
