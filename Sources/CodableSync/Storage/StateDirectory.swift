@@ -24,6 +24,8 @@ package final class StateDirectory: Sendable {
     private let identity: StateIdentity
     private let lock: any FileLock
     private let users: Locked<[StateUser]>
+    /// The switch to the user who was here last, until the app is told of it.
+    private let untold: Locked<UntoldSwitch?>
     /// Why the index had to be made anew from the journals, if it had to be.
     private let indexDamage: Locked<String?>
 
@@ -51,6 +53,7 @@ package final class StateDirectory: Sendable {
         do {
             let index = try UserIndex.read(from: path, fileSystem)
             users = Locked(index.users)
+            untold = Locked(index.untold)
             indexDamage = Locked(index.damage)
         } catch {
             lock.release()
@@ -126,16 +129,34 @@ package final class StateDirectory: Sendable {
     /// - Parameters:
     ///   - name: The user record name.
     ///   - number: The number of the user's directory.
+    ///   - untold: What the app is to be told of it, now or after the next opening.
     /// - Throws: ``Failure`` if it could not be stored.
-    package func commit(_ name: String, number: Int64) throws {
+    package func commit(_ name: String, number: Int64, telling untold: UntoldSwitch? = nil) throws {
         let others = users.withLock { $0.filter { $0.number != number } }
         let committed = [StateUser(number: number, name: name)] + others
         do {
-            try UserIndex.write(committed, to: path, fileSystem)
+            try UserIndex.write(committed, untold, to: path, fileSystem)
         } catch {
             throw Failure(error, in: path)
         }
         users.withLock { $0 = committed }
+        self.untold.withLock { $0 = untold }
+    }
+
+    /// The switch that led to the user who was here last, if the app has still to be told of it.
+    package var untoldSwitch: UntoldSwitch? { untold.withLock { $0 } }
+
+    /// The app was told of the switch; where that cannot be noted, it is told once more after the next opening.
+    ///
+    /// Called on the journal's queue, which is waited for before the next switch is written.
+    package func forgetUntoldSwitch() {
+        guard untoldSwitch != nil else { return }
+        do {
+            try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
+            untold.withLock { $0 = nil }
+        } catch {
+            // Told twice is better than never.
+        }
     }
 
     /// A second witness of whose the directories are, should a journal be damaged.

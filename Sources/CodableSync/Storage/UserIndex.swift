@@ -13,15 +13,26 @@ package struct StateUser: Equatable, Sendable {
     }
 }
 
+/// A switch that the app may not have been told of: the process may have ended before.
+package struct UntoldSwitch: Equatable, Sendable {
+    /// The user before; `nil` if the app was told of their sign-out.
+    package var from: String?
+}
+
 /// `users.json`: whose the directories are, first the user who was here last.
 enum UserIndex {
     private static func file(in path: String) -> String { path.appending(path: "users.json") }
 
-    static func write(_ users: [StateUser], to path: String, _ fileSystem: any FileSystem) throws(FileError) {
-        try fileSystem.writeAtomically(bytes(of: users), to: file(in: path))
+    static func write(
+        _ users: [StateUser],
+        _ untold: UntoldSwitch? = nil,
+        to path: String,
+        _ fileSystem: any FileSystem
+    ) throws(FileError) {
+        try fileSystem.writeAtomically(bytes(of: users, untold), to: file(in: path))
     }
 
-    private static func bytes(of users: [StateUser]) -> [UInt8] {
+    private static func bytes(of users: [StateUser], _ untold: UntoldSwitch?) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.beginObject()
         json.member("format", "codablesync-users")
@@ -37,6 +48,12 @@ enum UserIndex {
             json.endObject()
         }
         json.endArray()
+        if let untold {
+            json.key("untold")
+            json.beginObject()
+            if let from = untold.from { json.member("from", from) }
+            json.endObject()
+        }
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
     }
@@ -45,6 +62,8 @@ enum UserIndex {
     struct Contents {
         /// First the user who was here last; empty where there is no index, as before a second user comes.
         var users: [StateUser] = []
+        /// The switch to the user who was here last, unless the app was told of it.
+        var untold: UntoldSwitch?
         /// What is wrong with it, and where it was kept, if nothing can be read from it.
         var damage: String?
     }
@@ -59,7 +78,7 @@ enum UserIndex {
             let bytes = try fileSystem.readFile(file)
             do {
                 var json = JSONReader(bytes)
-                return Contents(users: try read(&json, file))
+                return try read(&json, file)
             } catch let error where error is JSONError || error is Damage {
                 let copy = try keepAside(bytes, in: path, fileSystem)
                 return Contents(
@@ -101,8 +120,9 @@ enum UserIndex {
         var description: String { "it does not say whose the directories are" }
     }
 
-    private static func read(_ json: inout JSONReader, _ file: String) throws -> [StateUser] {
+    private static func read(_ json: inout JSONReader, _ file: String) throws -> Contents {
         var users: [StateUser]?
+        var untold: UntoldSwitch?
         try json.members { json, key in
             switch key {
             case "version":
@@ -114,6 +134,7 @@ enum UserIndex {
                     )
                 }
             case "users": users = try json.array(of: readUser)
+            case "untold": untold = try readUntold(&json)
             default: try json.skipValue()
             }
         }
@@ -122,7 +143,15 @@ enum UserIndex {
         guard let users, users.allSatisfy({ (1..<Int64.max).contains($0.number) }),
             Set(users.map(\.number)).count == users.count
         else { throw Damage() }
-        return users
+        return Contents(users: users, untold: untold)
+    }
+
+    private static func readUntold(_ json: inout JSONReader) throws -> UntoldSwitch {
+        var untold = UntoldSwitch()
+        try json.members { json, key in
+            if key == "from" { untold.from = try json.string() } else { try json.skipValue() }
+        }
+        return untold
     }
 
     private static func readUser(_ json: inout JSONReader) throws -> StateUser {

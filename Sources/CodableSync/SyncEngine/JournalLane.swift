@@ -134,6 +134,13 @@ final class JournalLane: Sendable {
         }
     }
 
+    /// The app was told of the switch that led to this user.
+    func forgetUntoldSwitch() {
+        queue.async { [self] in
+            if !state.withLock({ $0.isClosed }) { directory.forgetUntoldSwitch() }
+        }
+    }
+
     /// Writes what has gathered, then lets go of the files.
     ///
     /// - Parameter keepsDirectory: Whether the engine goes on in its directory, with another user's state.

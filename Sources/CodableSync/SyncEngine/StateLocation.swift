@@ -111,8 +111,10 @@ struct StateLocation: Sendable {
     }
 
     /// Makes the user of a state the last known one: the commit of a switch.
-    func commit(_ opened: OpenedState, to user: String) async throws {
-        try await besideTheActor { try opened.directory.commit(user, number: opened.number) }
+    func commit(_ opened: OpenedState, to user: String, telling untold: UntoldSwitch) async throws {
+        try await besideTheActor {
+            try opened.directory.commit(user, number: opened.number, telling: untold)
+        }
     }
 
     private func besideTheActor<Value: Sendable>(

@@ -59,6 +59,7 @@ extension SyncEngine {
             SyncStateMachine(state: opened.state, configuration: machineConfiguration(), at: now)
         )
         listen()
+        tellOfSwitch()
         // Streams whose requests came while the state could not be opened are served now.
         hub.repeatRequests()
         if isStopWanted {

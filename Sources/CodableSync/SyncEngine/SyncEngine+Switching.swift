@@ -34,7 +34,8 @@ extension SyncEngine {
         )
         do {
             try await settle(journal)
-            try await location.commit(opened, to: user)
+            let untold = UntoldSwitch(from: machine?.formerUserToTell)
+            try await location.commit(opened, to: user, telling: untold)
         } catch {
             opened.store.close()
             throw error
@@ -52,7 +53,14 @@ extension SyncEngine {
         let late = SyncError.stateUnreadable("Another user signed in before the call was stored")
         for call in former.callsUnderWay { calls.removeValue(forKey: call)?.resume(returning: .failed(late)) }
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
-        process(.switched(from: former.formerUserToTell))
+        tellOfSwitch()
+    }
+
+    /// Tells the app of the switch that has led to this state, unless it was told of it.
+    func tellOfSwitch() {
+        guard let untold = directory?.untoldSwitch else { return }
+        process(.switched(from: untold.from))
+        journal?.forgetUntoldSwitch()
     }
 
     /// Waits until what was called for the former user is stored, with all that follows from it, and the callers are

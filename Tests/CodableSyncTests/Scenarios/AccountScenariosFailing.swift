@@ -50,6 +50,9 @@ final class AccountScenariosFailing: AccountScenario {
                 try await next.engine.sync()
                 let shown = try await next.shown()
                 XCTAssertEqual(shown, ["b-1"], what)
+                let told = AccountDevice(account: phone.account, device: device).changes + next.changes
+                XCTAssertTrue(told.contains("alice > bob"), "\(what): the app is told, before or after")
+                XCTAssertFalse(next.changes.dropFirst().contains("alice > bob"), "\(what): twice at most")
                 phone.account.signIn("alice")
                 // Alice's queue is there, whole.
                 phone.device.database.isReachable = true
