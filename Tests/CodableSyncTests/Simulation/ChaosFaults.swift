@@ -23,6 +23,8 @@ struct ChaosFaults {
     var parking = false
     /// Another user signs in, and the first comes back.
     var users = false
+    /// What the cloud has confirmed leaves a device with its user.
+    var removals = false
 
     init(_ random: inout SplitMix64) {
         func draw(_ random: inout SplitMix64) -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
@@ -47,9 +49,12 @@ struct ChaosFaults {
         parking = draw(&random)
         users = draw(&random)
         guard users else { return }
-        // Whose deletion or answer it was would be another story.
-        (zoneReset, zoneDeleted, zonePurged) = (false, false, false)
-        (deletes, discards, parking) = (false, false, false)
+        removals = draw(&random)
+        // Whose edit was given up would be another story.
+        purgeAnswers = [.uploadAgain]
+        (zoneDeleted, discards, parking) = (false, false, false)
+        // What no device has any more goes with its zone.
+        if removals { (zoneReset, zonePurged) = (false, false) }
     }
 
     /// The names of what is switched on, for the log.

@@ -71,7 +71,11 @@ extension ChaosStory {
             if faults.users {
                 let stays = min(stay, self.stay(of: actor))..<self.stay(of: actor) + 1
                 // Given to the engine for one user, and taken for the next one, before the app could know of it.
-                if stays.count > 1 { carriedOver.formUnion(model.stamps) }
+                if stays.count > 1 {
+                    carriedOver.formUnion(model.stamps)
+                    // It takes the place of what that user had there.
+                    writes.removeAll { $0.name == name && $0.index == index }
+                }
                 writes.append(Write(name: name, stamp: stamp, index: index, stays: stays))
             } else {
                 expected[name, default: []].insert(stamp)

@@ -54,7 +54,7 @@ extension ChaosStory {
         for user in ["alice", "bob"] {
             self.user = user
             let server = try server()
-            for write in writes where owners[write.stamp] == user {
+            for write in writes where owners[write.stamp] == user && !deleted.contains(write.name) {
                 if server[write.name]?.stamps.contains(write.stamp) != true {
                     fail("\(write.stamp) of \(user) is missing in \(write.name)")
                 }

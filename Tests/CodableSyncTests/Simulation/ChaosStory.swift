@@ -75,6 +75,7 @@ final class ChaosStory {
         change(&faults)
         let drawn = Int.random(in: 5...60, using: &random)
         self.steps = steps ?? drawn
+        let faults = faults
         for index in 0..<Int.random(in: 1...3, using: &random) {
             let fake = cloud.database(user: "alice")
             let pageSize = [nil, 1, 2, 5].randomElement(using: &random) ?? nil
@@ -84,6 +85,7 @@ final class ChaosStory {
             let device = Device<StampSet>(fake, clock: clock, files: SimulatedFileSystem()) {
                 $0.fetchPageSize = pageSize
                 $0.keepsUndelivered = keepsUndelivered
+                $0.onSignOut = faults.removals ? .remove : .keep
                 $0.seed = seed &+ UInt64(index)
                 $0.fileSystem = SimulatedFileSystem()
             }
@@ -98,12 +100,12 @@ final class ChaosStory {
         }
         // Nobody can tell then that a zone was made anew by another device.
         if faults.hidesReasons, actors.count > 1 {
-            faults.zoneReset = false
-            faults.zoneDeleted = false
-            faults.zonePurged = false
+            self.faults.zoneReset = false
+            self.faults.zoneDeleted = false
+            self.faults.zonePurged = false
         }
         self.random = random
-        log.append(faults.names)
+        log.append(self.faults.names)
     }
 
     func run() async throws {
