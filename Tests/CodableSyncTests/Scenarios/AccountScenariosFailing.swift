@@ -28,6 +28,7 @@ final class AccountScenariosFailing: AccountScenario {
         try await phone.engine.close()
         for (moment, survivors) in [
             (SimulatedDisk.Moment.before, SimulatedDisk.Survivors.onlySynced), (.torn, .random(seed: 5)),
+            (.after, .allWrites),
         ] {
             var call = 0
             var wasCut = true
