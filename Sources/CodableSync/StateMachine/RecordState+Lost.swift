@@ -44,13 +44,13 @@ extension RecordState {
             pending = change
             return
         }
-        let isSeen: Bool
+        var isSeen = change.edited != nil
         if let pending {
             // An edit parked by a conflict is not what the app was shown.
             isSeen = pending.base == lost.handle || pending.parked?.isConflict == true
-        } else {
-            isSeen = undelivered == nil && change.edited != nil
         }
+        // What a conflict has made of the edit, or left of the cloud's value, may be news that the app has not taken.
+        if undelivered != nil { isSeen = false }
         pending = change
         pending?.base = isSeen ? lost.handle : nil
     }

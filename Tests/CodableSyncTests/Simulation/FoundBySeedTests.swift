@@ -138,4 +138,21 @@ final class FoundBySeedTests: EngineScenario {
         let left = try await phone.engine.diagnostics().undeliveredCount
         XCTAssertEqual(left, 0)
     }
+
+    /// The same where the zone is lost in between: nobody has seen what goes up again with the merged model.
+    func testAnEditOfACopyThatIsOlderThanAMergedModelIsAConflictAlsoAfterTheLossOfTheZone() async throws {
+        let cloud = FakeCloud(clock: clock)
+        let phone = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
+        let tablet = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
+        try await tablet.engine.upload(StampSet(id: "a", stamps: ["1"]))
+        try await tablet.engine.sync()
+        try await phone.engine.upload(StampSet(id: "a", stamps: ["2"]))
+        try await phone.engine.fetchChanges()
+        try cloud.resetEncryptedData(in: ZoneID(zoneName: "Item"), user: "alice")
+        try await phone.engine.fetchChanges()
+        try await phone.engine.upload(StampSet(id: "a", stamps: ["2", "3"]))
+        try await settle(tablet, phone)
+        let merged = try await tablet.engine.model(named: "a")
+        XCTAssertEqual(merged?.stamps, ["1", "2", "3"])
+    }
 }
