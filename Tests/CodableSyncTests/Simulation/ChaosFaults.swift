@@ -55,6 +55,8 @@ struct ChaosFaults {
         (zoneDeleted, discards, parking) = (false, false, false)
         // What no device has any more goes with its zone.
         if removals { (zoneReset, zonePurged) = (false, false) }
+        // Whom a crash in the middle of a removal leaves behind, no event tells.
+        if removals { crashes = false }
     }
 
     /// The names of what is switched on, for the log.
