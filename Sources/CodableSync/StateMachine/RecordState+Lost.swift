@@ -58,10 +58,11 @@ extension RecordState {
     /// The cloud has again what was lost.
     mutating func confirmLost(as version: KnownVersion) {
         guard let lost else { return }
+        let isKnownToEdit = pending.map { $0.base == lost.handle || $0.parked?.isConflict == true } ?? true
         repoint(from: lost.handle, to: version.handle)
-        // The app has been shown it, unless it is still to be told.
+        // The app has been shown it, unless it is still to be told, or has made its edit without knowing of it.
         if undelivered == nil {
-            if seen == nil { seen = version.handle }
+            if seen == nil, isKnownToEdit { seen = version.handle }
         } else if undelivered?.kind == .updated(lost.handle) {
             undelivered?.seen = version.handle
         }
