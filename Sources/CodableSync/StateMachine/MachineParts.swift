@@ -110,6 +110,9 @@ struct UncommittedBatch: Equatable, Sendable {
         movesBases = entries.contains { $0.movesBases }
     }
 
+    /// Whether versions of all records are gone once it is stored.
+    var takesVersionsAway: Bool { movesBases && entries.contains { $0.concernsAllRecords } }
+
     enum Outcome: Equatable, Sendable {
         case nothing
         /// A call of the app ends.

@@ -204,6 +204,8 @@ extension SyncStateMachine {
 
     /// What the app has read it has seen; what is on its way to the disk it has not.
     mutating func takeRead(_ names: [String]) {
+        // What is being taken away is nobody's ancestor.
+        if uncommitted.baseMoverCount > 0, uncommitted.contains(where: \.takesVersionsAway) { return }
         var missed: [AcceptedChange] = []
         for name in names {
             // What was lost is nobody's ancestor.

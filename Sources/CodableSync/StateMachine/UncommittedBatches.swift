@@ -120,7 +120,7 @@ extension UncommittedBatches: Sequence {
 
 extension JournalEntry {
     /// Whether it changes records that it does not name.
-    fileprivate var concernsAllRecords: Bool {
+    var concernsAllRecords: Bool {
         switch self {
         case .zoneLost, .purgeResolved, .signedOut: true
         default: false

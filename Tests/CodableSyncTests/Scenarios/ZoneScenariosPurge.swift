@@ -231,6 +231,27 @@ class ZoneScenariosPurge: ZoneScenario {
         try await phone.engine.sync()
         try await assertEqualEverywhere(phone)
     }
+
+    /// What is read while the answer is being stored is not what an edit after it was made on.
+    func testAnEditAfterTheAnswerIsKeptWhateverWasReadWhileItWasStored() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.upload(Note("a", "Tea"))
+        try await phone.engine.sync()
+        _ = try await phone.drain()
+        try await remove(.purged)
+        try await sync(phone, deciding: nil)
+        let storing = files.hold(.append)
+        let answer = Task { [engine = phone.engine] in try await engine.resolvePurge(.removeLocal) }
+        await storing.reached()
+        _ = try await phone.engine.model(named: "a")
+        storing.release()
+        try await answer.value
+        try await phone.engine.upload(Note("a", "Coffee"))
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Coffee"])
+    }
 }
 
 final class ZoneScenariosPurgeOnLocalDatabase: ZoneScenariosPurge {
