@@ -88,8 +88,8 @@ enum SecondProcess {
         for request in 0..<numbers[0] {
             let saved = (0..<numbers[1]).map { index in
                 Record(
-                    recordID: RecordID(recordName: "\(prefix)-\(request)-\(index)", zoneID: zone),
                     recordType: "Note",
+                    recordID: RecordID(recordName: "\(prefix)-\(request)-\(index)", zoneID: zone),
                     fields: ["text": .string(String(repeating: "x", count: 100 + index))]
                 )
             }

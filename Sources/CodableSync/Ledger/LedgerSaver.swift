@@ -137,7 +137,7 @@ struct LedgerSaver {
     /// A record cannot say that it has no parent any more: `nil` leaves the parent as it is.
     private func merged(_ record: Record, into existing: Record?) -> Record {
         var merged =
-            existing ?? Record(recordID: draft.normalized(record.recordID), recordType: record.recordType)
+            existing ?? Record(recordType: record.recordType, recordID: draft.normalized(record.recordID))
         for (name, value) in record.fields {
             let isDropped = draft.options.dropsEmptyLists && value.isNothing
             if value == .null || isDropped {

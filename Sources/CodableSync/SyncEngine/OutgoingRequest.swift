@@ -42,7 +42,7 @@ struct OutgoingRequest: Sendable {
             }
             guard let version = item.known else {
                 let fields = edit.fields.withoutNulls
-                saves.append(Record(recordID: recordID, recordType: recordType, fields: fields))
+                saves.append(Record(recordType: recordType, recordID: recordID, fields: fields))
                 continue
             }
             guard let server = contents[version.handle] else {
@@ -67,7 +67,7 @@ struct OutgoingRequest: Sendable {
         sent[name] = fields
         let systemFields = server.systemFields
         saves.append(
-            Record(recordID: recordID, recordType: recordType, fields: fields, systemFields: systemFields)
+            Record(recordType: recordType, recordID: recordID, fields: fields, systemFields: systemFields)
         )
     }
 

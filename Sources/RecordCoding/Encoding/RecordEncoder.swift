@@ -39,7 +39,7 @@ public struct RecordEncoder: Sendable {
             try RecordLimits.checkRecordType(recordType)
         }
         let fields = try FieldEncoder.fields(of: value)
-        let record = Record(recordID: recordID, recordType: recordType, fields: fields)
+        let record = Record(recordType: recordType, recordID: recordID, fields: fields)
         try RecordEncoder.checking(value) { () throws(RecordCodingError) in
             try RecordLimits.checkSize(of: record)
         }

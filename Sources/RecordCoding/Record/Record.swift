@@ -17,14 +17,14 @@ public struct Record: Hashable, Sendable {
     /// Makes a record.
     ///
     /// - Parameters:
-    ///   - recordID: The record's name and zone.
     ///   - recordType: The record type.
+    ///   - recordID: The record's name and zone.
     ///   - fields: The values by field name.
     ///   - systemFields: What the server keeps of the record; `nil` if it was never saved.
     ///   - parent: The record above this one.
     public init(
-        recordID: RecordID,
         recordType: String,
+        recordID: RecordID,
         fields: [String: RecordValue] = [:],
         systemFields: SystemFields? = nil,
         parent: RecordReference? = nil

@@ -32,8 +32,8 @@ extension RecordJSON {
         }
         let zoneID = ZoneID(zoneName: zone, ownerName: owner ?? ZoneID.currentUserOwnerName)
         return Record(
-            recordID: RecordID(recordName: name, zoneID: zoneID),
             recordType: type,
+            recordID: RecordID(recordName: name, zoneID: zoneID),
             fields: fields,
             systemFields: systemFields,
             parent: parent

@@ -51,7 +51,7 @@ final class CloudErrorRecoveryTests: XCTestCase {
         (.unknown("FUTURE_ERROR"), .retryThenPark),
     ]
 
-    private let serverRecord = Record(recordID: RecordID(recordName: "a"), recordType: "Note")
+    private let serverRecord = Record(recordType: "Note", recordID: RecordID(recordName: "a"))
 
     func testEveryCodeHasItsRecovery() {
         for row in table {

@@ -70,8 +70,8 @@ class CloudDatabaseContract: XCTestCase {
         parent: String? = nil
     ) -> Record {
         Record(
-            recordID: id(name, in: zoneID),
             recordType: "Note",
+            recordID: id(name, in: zoneID),
             fields: fields,
             systemFields: systemFields,
             parent: parent.map { RecordReference(recordName: $0) }

@@ -10,7 +10,7 @@ final class FakeDatabaseTests: XCTestCase {
     private lazy var laptop = cloud.database(user: "alice")
 
     private func record(_ name: String, _ fields: [String: RecordValue] = [:]) -> Record {
-        Record(recordID: RecordID(recordName: name, zoneID: zoneID), recordType: "Note", fields: fields)
+        Record(recordType: "Note", recordID: RecordID(recordName: name, zoneID: zoneID), fields: fields)
     }
 
     private func save(_ record: Record, on device: FakeDatabase) async throws {

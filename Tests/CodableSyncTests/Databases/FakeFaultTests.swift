@@ -8,7 +8,7 @@ private struct FakeDevice: Sendable {
     let zoneID: ZoneID
 
     func record(_ name: String) -> Record {
-        Record(recordID: RecordID(recordName: name, zoneID: zoneID), recordType: "Note")
+        Record(recordType: "Note", recordID: RecordID(recordName: name, zoneID: zoneID))
     }
 
     func save(_ names: [String], atomically: Bool = false) async throws -> ModifyRecordsResult {

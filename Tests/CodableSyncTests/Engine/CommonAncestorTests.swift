@@ -6,7 +6,7 @@ import XCTest
 /// The ancestor of a merge where the answer to an own request was lost.
 final class CommonAncestorTests: XCTestCase {
     private func record(_ fields: [String: RecordValue]) -> Record {
-        Record(recordID: RecordID(recordName: "a"), recordType: "Item", fields: fields)
+        Record(recordType: "Item", recordID: RecordID(recordName: "a"), fields: fields)
     }
 
     private func ancestor(

@@ -49,8 +49,8 @@ final class JournalLaneTests: XCTestCase {
     func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
         let (lane, store) = try makeLane()
         let record = Record(
-            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
             recordType: "Item",
+            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
             fields: ["title": "of the former user"]
         )
         let version = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)

@@ -23,8 +23,8 @@ struct LedgerFixture {
         parent: String? = nil
     ) -> Record {
         Record(
-            recordID: id(name),
             recordType: "Note",
+            recordID: id(name),
             fields: fields,
             systemFields: tag.map { SystemFields(recordChangeTag: $0) },
             parent: parent.map { RecordReference(recordName: $0) }

@@ -130,7 +130,7 @@ final class LedgerHistoryTests: XCTestCase {
         fixture.modify(saving: [Fixture.record("child", parent: "r1"), Fixture.holder("h", of: "r2")])
         fixture.modify(deleting: ["r2", "r3"])
         fixture.save(Fixture.record("r3"))
-        fixture.save(Record(recordID: RecordID(recordName: "d"), recordType: "Note"))
+        fixture.save(Record(recordType: "Note", recordID: RecordID(recordName: "d")))
         let gone = ZoneID(zoneName: "Gone")
         fixture.perform(.modifyRecordZones(saving: [RecordZone(zoneID: gone)], deleting: []))
         fixture.perform(.removeZone(gone, reason: .encryptedDataReset))

@@ -39,8 +39,8 @@ enum LedgerDirectoryFixture {
     ) async throws {
         let records = names.map { name in
             Record(
-                recordID: RecordID(recordName: name, zoneID: zone),
                 recordType: "Note",
+                recordID: RecordID(recordName: name, zoneID: zone),
                 fields: ["text": .string(text)]
             )
         }

@@ -27,8 +27,8 @@ final class LocalDatabaseTests: XCTestCase {
     private func save(_ name: String, to database: LocalDatabase) async throws {
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])
         let record = Record(
-            recordID: RecordID(recordName: name, zoneID: zone),
             recordType: "Note",
+            recordID: RecordID(recordName: name, zoneID: zone),
             fields: ["n": .int64(1)]
         )
         let result = try await database.modifyRecords(

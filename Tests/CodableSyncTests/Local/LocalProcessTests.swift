@@ -45,7 +45,7 @@ final class LocalProcessTests: XCTestCase {
 
     private static func save(_ names: [String], to database: LocalDatabase, _ zone: ZoneID) async throws {
         let records = names.map { name in
-            Record(recordID: RecordID(recordName: name, zoneID: zone), recordType: "Note", fields: [:])
+            Record(recordType: "Note", recordID: RecordID(recordName: name, zoneID: zone), fields: [:])
         }
         let result = try await database.modifyRecords(
             saving: records,

@@ -5,8 +5,8 @@ import XCTest
 /// What an event, a note and the diagnostics print.
 final class EventTextTests: XCTestCase {
     private let record = Record(
-        recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
         recordType: "Item",
+        recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
         fields: ["title": "secret"]
     )
 

@@ -156,8 +156,8 @@ class FetchingScenarios: EngineScenario {
             let system = SystemFields(recordChangeTag: "t-\(name.count)", modificationDate: clock.now.wall)
             served[id] = .success(
                 Record(
-                    recordID: id,
                     recordType: "Item",
+                    recordID: id,
                     fields: ["id": .string(name), "title": "", "count": 0, "tags": .list([])],
                     systemFields: system
                 )

@@ -10,8 +10,8 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     private func record(_ name: String, type: String = "Item", in zone: String = "Item") throws -> Record {
         let id = RecordID(recordName: name, zoneID: ZoneID(zoneName: zone))
         return Record(
-            recordID: id,
             recordType: type,
+            recordID: id,
             fields: try RecordEncoder().encode(Sample(id: "good")).fields.withoutNulls,
             systemFields: SystemFields(recordChangeTag: "tag-\(name.prefix(5))")
         )

@@ -127,7 +127,7 @@ final class TransparencyScenariosTexts: EngineScenario {
     /// OB-03.
     func testARecordIsPrintedByItsName() {
         let id = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Z"))
-        let record = Record(recordID: id, recordType: "Note", fields: ["title": .string(Self.secret)])
+        let record = Record(recordType: "Note", recordID: id, fields: ["title": .string(Self.secret)])
         XCTAssertEqual("\(record)", "Note \"a\"")
         XCTAssertEqual(String(reflecting: record), "Note \"a\"")
         let conflict = CloudError(.serverRecordChanged, serverRecord: record)

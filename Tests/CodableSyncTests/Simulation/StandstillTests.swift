@@ -74,7 +74,7 @@ final class StandstillTests: XCTestCase {
         let zoneID = ZoneID(zoneName: "Item")
         try cloud.createZone(zoneID)
         let id = RecordID(recordName: "theirs", zoneID: zoneID)
-        _ = try cloud.put(Record(recordID: id, recordType: "Item", fields: ["id": .string("theirs")]))
+        _ = try cloud.put(Record(recordType: "Item", recordID: id, fields: ["id": .string("theirs")]))
         let device = Device<Note>(cloud.database()) { $0.automaticallySyncs = true }
         script(device.database)
         try await device.engine.upload([Note("a", "Tea"), Note("b", "Milk")])

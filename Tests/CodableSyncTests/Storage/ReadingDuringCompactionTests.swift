@@ -14,7 +14,7 @@ final class ReadingDuringCompactionTests: XCTestCase {
         for number in handles {
             let handle = ContentHandle(number)
             let id = RecordID(recordName: "n\(number)", zoneID: zoneID)
-            contents[handle] = Record(recordID: id, recordType: "Item", fields: ["title": "Tea"])
+            contents[handle] = Record(recordType: "Item", recordID: id, fields: ["title": "Tea"])
             let change = LocalChange(kind: .save(handle, size: 10), edited: nil, base: nil)
             entries.append(.queued(name: "n\(number)", change))
         }

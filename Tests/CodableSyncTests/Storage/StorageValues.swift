@@ -120,8 +120,8 @@ enum JournalSamples {
 
     static func record(_ name: String, _ text: String) -> Record {
         Record(
-            recordID: RecordID(recordName: name, zoneID: ZoneID(zoneName: "Z")),
             recordType: "T",
+            recordID: RecordID(recordName: name, zoneID: ZoneID(zoneName: "Z")),
             fields: ["text": .string(text)]
         )
     }

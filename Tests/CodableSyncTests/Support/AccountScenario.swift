@@ -74,8 +74,8 @@ class AccountScenario: EngineScenario {
         let zoneID = ZoneID(zoneName: "Item")
         _ = try await server.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         let record = Record(
-            recordID: RecordID(recordName: item.id, zoneID: zoneID),
             recordType: "Item",
+            recordID: RecordID(recordName: item.id, zoneID: zoneID),
             fields: try RecordEncoder().encode(item).fields
         )
         let result = try await server.modifyRecords(

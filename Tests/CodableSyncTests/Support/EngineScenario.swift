@@ -104,7 +104,7 @@ class EngineScenario: XCTestCase {
         let id = RecordID(recordName: name, zoneID: zoneID)
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         let result = try await database.modifyRecords(
-            saving: [Record(recordID: id, recordType: "Item", fields: fields)],
+            saving: [Record(recordType: "Item", recordID: id, fields: fields)],
             deleting: [],
             savePolicy: .allKeys,
             atomically: false

@@ -172,7 +172,7 @@ final class RefusalTests: XCTestCase {
                 try fields(Box(value: number)),
                 try RecordJSON.decode(
                     RecordJSON.encode(
-                        Record(recordID: someID, recordType: "T", fields: fields(Box(value: number)))
+                        Record(recordType: "T", recordID: someID, fields: fields(Box(value: number)))
                     )
                 ).fields,
             ] {
@@ -285,7 +285,7 @@ final class RefusalTests: XCTestCase {
                 try decoded(Box<[String: String]>.self, fields(Box(value: ["a": string]))).value["a"] ?? "",
                 try RecordJSON.decode(
                     RecordJSON.encode(
-                        Record(recordID: someID, recordType: "T", fields: fields(Box(value: string)))
+                        Record(recordType: "T", recordID: someID, fields: fields(Box(value: string)))
                     )
                 ).fields["value"].flatMap { if case .string(let text) = $0 { text } else { nil } } ?? "no",
             ] {

@@ -43,15 +43,15 @@ final class LimitsTests: XCTestCase {
         ]
         for (value, size) in rows { XCTAssertEqual(value.size, size, "\(value)") }
         let record = Record(
-            recordID: someID,
             recordType: "T",
+            recordID: someID,
             fields: ["a": "abc", "codableSyncEdited": .date(Date())]
         )
         XCTAssertEqual(record.size, 11)
     }
 
     func testARecordThatSomebodyElseMadeIsCheckedWhole() {
-        let good = Record(recordID: someID, recordType: "T", fields: ["a": [1, 2], "b": nil])
+        let good = Record(recordType: "T", recordID: someID, fields: ["a": [1, 2], "b": nil])
         XCTAssertNoThrow(try RecordLimits.check(good))
         let values: [RecordValue] = [
             .double(.nan), [1, "a"], [[1]], [nil], .date(.init(timeIntervalSinceReferenceDate: 1e18)),
@@ -61,15 +61,15 @@ final class LimitsTests: XCTestCase {
         ]
         for value in values {
             XCTAssertThrowsError(
-                try RecordLimits.check(Record(recordID: someID, recordType: "T", fields: ["a": value]))
+                try RecordLimits.check(Record(recordType: "T", recordID: someID, fields: ["a": value]))
             )
         }
         XCTAssertThrowsError(
-            try RecordLimits.check(Record(recordID: someID, recordType: "T", fields: ["a b": 1]))
+            try RecordLimits.check(Record(recordType: "T", recordID: someID, fields: ["a b": 1]))
         )
-        XCTAssertThrowsError(try RecordLimits.check(Record(recordID: someID, recordType: "", fields: [:])))
+        XCTAssertThrowsError(try RecordLimits.check(Record(recordType: "", recordID: someID, fields: [:])))
         XCTAssertThrowsError(
-            try RecordLimits.check(Record(recordID: RecordID(recordName: ""), recordType: "T"))
+            try RecordLimits.check(Record(recordType: "T", recordID: RecordID(recordName: "")))
         )
     }
 

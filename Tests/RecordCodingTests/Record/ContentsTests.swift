@@ -25,7 +25,7 @@ final class ContentsTests: XCTestCase {
         second["codableSyncEdited"] = 5
         XCTAssertEqual(first.contentHash, second.contentHash)
         XCTAssertEqual(
-            Record(recordID: someID, recordType: "T", fields: first).contentHash,
+            Record(recordType: "T", recordID: someID, fields: first).contentHash,
             first.contentHash
         )
     }
@@ -122,7 +122,7 @@ final class ContentsTests: XCTestCase {
 
     /// B15, B16.
     func testEditDateAndSchemaVersionIgnoreNonsense() {
-        var record = Record(recordID: someID, recordType: "T")
+        var record = Record(recordType: "T", recordID: someID)
         XCTAssertNil(record.editDate)
         XCTAssertEqual(record.schemaVersion, 1)
         record.editDate = Date(milliseconds: 5)

@@ -5,8 +5,8 @@ import XCTest
 
 final class RecordJSONTests: XCTestCase {
     private let full = Record(
-        recordID: RecordID(recordName: "a\"b", zoneID: ZoneID(zoneName: "Z", ownerName: "_owner")),
         recordType: "Thing",
+        recordID: RecordID(recordName: "a\"b", zoneID: ZoneID(zoneName: "Z", ownerName: "_owner")),
         fields: [
             "string": "é e\u{301} \u{0}\n", "int": .int64(.min), "one": 1.0, "zero": -0.0,
             "tiny": .double(.leastNonzeroMagnitude * 3),
@@ -59,8 +59,8 @@ final class RecordJSONTests: XCTestCase {
 
     func testTheFormIsStable() throws {
         let record = Record(
-            recordID: RecordID(recordName: "A1", zoneID: ZoneID(zoneName: "Z")),
             recordType: "T",
+            recordID: RecordID(recordName: "A1", zoneID: ZoneID(zoneName: "Z")),
             fields: [
                 "b": 1, "a": 1.0, "d": .date(Date(milliseconds: 7)), "c": [], "e": nil,
                 "f": .bytes(Data([1])),
@@ -87,7 +87,7 @@ final class RecordJSONTests: XCTestCase {
             [[1]], [nil], .location(RecordLocation(latitude: .nan, longitude: 0)),
         ]
         for value in values {
-            let record = Record(recordID: someID, recordType: "T", fields: ["a": value])
+            let record = Record(recordType: "T", recordID: someID, fields: ["a": value])
             XCTAssertThrowsError(try RecordJSON.decode(RecordJSON.encode(record)), "\(value)")
         }
     }

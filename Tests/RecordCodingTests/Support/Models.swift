@@ -92,7 +92,7 @@ func fields(_ value: some Encodable) throws -> [String: RecordValue] {
 
 /// A value decoded from fields.
 func decoded<T: Decodable>(_ type: T.Type, _ fields: [String: RecordValue]) throws -> T {
-    try RecordDecoder().decode(type, from: Record(recordID: someID, recordType: "Thing", fields: fields))
+    try RecordDecoder().decode(type, from: Record(recordType: "Thing", recordID: someID, fields: fields))
 }
 
 /// The typed error and the coding path below an `EncodingError` or a `DecodingError`.
