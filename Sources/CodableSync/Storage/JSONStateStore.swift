@@ -154,7 +154,7 @@ package final class JSONStateStore: StateStore {
 
     // MARK: Compaction
 
-    package func compactIfDue() {
+    package func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void) {
         let isDue = compaction.withLock { compaction -> Bool in
             let limit = max(
                 Self.smallestCompaction,
@@ -168,30 +168,21 @@ package final class JSONStateStore: StateStore {
         do {
             let work = try beginCompaction()
             DispatchQueue.global(qos: .utility).async { [self] in
-                endCompaction(work)
+                do { try work() } catch { fail(error) }
+                endCompaction()
             }
         } catch {
-            endCompaction {}
+            fail(error)
+            endCompaction()
         }
     }
 
-    /// Does what is left to do; done or not, the next one is due when the log has grown as much once more.
-    ///
-    /// - Returns: Whether it was done; a compaction that fails has changed nothing.
-    @discardableResult
-    private func endCompaction(_ work: () throws -> Void) -> Bool {
-        defer {
-            let size = log.byteCount
-            compaction.withLock { compaction in
-                compaction.isRunning = false
-                compaction.size = size
-            }
-        }
-        do {
-            try work()
-            return true
-        } catch {
-            return false
+    /// Done or not: the next one is due when the log has grown as much once more.
+    private func endCompaction() {
+        let size = log.byteCount
+        compaction.withLock { compaction in
+            compaction.isRunning = false
+            compaction.size = size
         }
     }
 
@@ -200,12 +191,15 @@ package final class JSONStateStore: StateStore {
         try beginCompaction()()
     }
 
-    package func removeTraces() -> Bool {
+    package func removeTraces() throws -> Bool {
         let mayBegin = compaction.withLock { compaction -> Bool in
             defer { compaction.isRunning = true }
             return !compaction.isRunning
         }
-        return mayBegin && endCompaction { try compact() }
+        guard mayBegin else { return false }
+        defer { endCompaction() }
+        try compact()
+        return true
     }
 
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.

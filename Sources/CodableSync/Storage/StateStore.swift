@@ -28,12 +28,15 @@ package protocol StateStore: Sendable {
     func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record]
 
     /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
-    func compactIfDue()
+    ///
+    /// - Parameter fail: Is told why it could not be done; nothing is lost by that.
+    func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void)
 
     /// Makes the files smaller now, so that what was removed is no longer in them.
     ///
-    /// - Returns: Whether it was done; if not, it can be tried again, and is at the next opening.
-    func removeTraces() -> Bool
+    /// - Returns: Whether it was begun; it is not while another compaction is under way.
+    /// - Throws: Why it could not be done; it can be tried again, and is at the next opening.
+    func removeTraces() throws -> Bool
 
     /// Lets go of the files.
     func close()

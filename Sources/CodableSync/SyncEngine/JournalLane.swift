@@ -5,10 +5,12 @@ import RecordCoding
 ///
 /// Files are written on a queue of its own, so that a slow disk holds up no task but those that wait for it.
 final class JournalLane: Sendable {
-    /// What became of a batch.
-    struct Outcome: Sendable {
-        var batch: BatchID
-        var failure: JournalFailure?
+    /// What became of a batch, or of the files.
+    enum Outcome: Sendable {
+        case stored(BatchID)
+        case failed(BatchID, JournalFailure)
+        /// The files could not be made smaller.
+        case notCompacted(reason: String)
     }
 
     private struct State {
@@ -56,7 +58,7 @@ final class JournalLane: Sendable {
     ///
     /// - Parameters:
     ///   - store: Where the journal is.
-    ///   - outcomes: Is told what became of each batch, in order.
+    ///   - outcomes: Is told what became of each batch, in order, and of compactions that fail.
     ///   - directory: The engine's directory, let go of once the files are closed.
     init(
         store: any StateStore,
@@ -95,7 +97,7 @@ final class JournalLane: Sendable {
                 failure = .unreadable("\(error)")
             }
             for batch in batches {
-                outcomes.yield(Outcome(batch: batch.batch, failure: failure))
+                outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
             }
             let isRemovalDue = state.withLock { state -> Bool in
                 if batches.contains(where: \.removesRecords) {
@@ -104,14 +106,23 @@ final class JournalLane: Sendable {
                 }
                 return state.removal?.isDue() == true
             }
-            if isRemovalDue { removeTraces() } else { store.compactIfDue() }
+            if isRemovalDue {
+                removeTraces()
+            } else {
+                store.compactIfDue { [outcomes] in outcomes.yield(.notCompacted(reason: "\($0)")) }
+            }
         }
     }
 
     /// The records of a user who has signed out leave the files at once; what fails is tried again.
     private func removeTraces() {
-        let isDone = store.removeTraces()
-        state.withLock { state in
+        var isDone = false
+        do {
+            isDone = try store.removeTraces()
+        } catch {
+            outcomes.yield(.notCompacted(reason: "\(error)"))
+        }
+        state.withLock { [isDone] state in
             if isDone { state.removal = nil } else { state.removal?.fail() }
         }
     }

@@ -14,6 +14,8 @@ struct OpenedState: Sendable {
     var path: String?
     /// What had to be recovered, in words.
     var recovered: [String]
+    /// Why what was removed could not be taken out of the files, if it could not.
+    var compactionFailure: String?
 
     /// Lets go of everything.
     func close() {
@@ -164,7 +166,10 @@ struct StateLocation: Sendable {
             var state = opened.state
             let recovered = try recover(opened, &state, damagedIndex: directory.takeIndexDamage(), now)
             // Records of a user who has signed out, which a crash or a full disk has left in the files.
-            if state.summary.holdsRemoved { _ = opened.store.removeTraces() }
+            var failure: String?
+            if state.summary.holdsRemoved {
+                do { _ = try opened.store.removeTraces() } catch { failure = "\(error)" }
+            }
             return OpenedState(
                 store: opened.store,
                 directory: directory,
@@ -172,7 +177,8 @@ struct StateLocation: Sendable {
                 nextHandle: opened.nextHandle,
                 number: opened.number,
                 path: isInMemory ? nil : path,
-                recovered: recovered
+                recovered: recovered,
+                compactionFailure: failure
             )
         } catch {
             opened.store.close()

@@ -86,6 +86,12 @@ extension SyncEngine {
             for await outcome in outcomes { await self?.take(outcome) }
         }
         for message in opened.recovered { emit(.stateRecovered(message)) }
+        if let reason = opened.compactionFailure { tellOfCompaction(reason) }
+    }
+
+    private func tellOfCompaction(_ reason: String) {
+        let text = "What is no longer needed cannot be taken out of the files now; it is tried again."
+        emit(.stateUnwritable("\(text) \(reason)"))
     }
 
     private func listen() {
@@ -109,10 +115,10 @@ extension SyncEngine {
     }
 
     private func take(_ outcome: JournalLane.Outcome) {
-        if let failure = outcome.failure {
-            process(.commitFailed(outcome.batch, failure))
-        } else {
-            process(.committed(outcome.batch))
+        switch outcome {
+        case .stored(let batch): process(.committed(batch))
+        case .failed(let batch, let failure): process(.commitFailed(batch, failure))
+        case .notCompacted(let reason): tellOfCompaction(reason)
         }
     }
 

@@ -31,7 +31,9 @@ final class JournalLaneTests: XCTestCase {
                 }
                 let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
                 lane.append(JournalBatch(batch: batch, entries: [entry], contents: contents, flush: true))
-                _ = await outcomes.first { $0.batch == batch }
+                _ = await outcomes.first { outcome in
+                    if case .stored(batch) = outcome { true } else { false }
+                }
             }
         )
     }

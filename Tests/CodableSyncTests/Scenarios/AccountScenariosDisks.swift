@@ -66,6 +66,7 @@ class AccountScenariosDisks: AccountScenario {
                 XCTFail("alice's records are still there")
             } catch SyncError.stateUnreadable {}
         }
+        XCTAssertTrue(phone.device.hasToldOfCompaction)
         XCTAssertEqual(phone.account.told("bob").count, 0)
         let index = disk.bytes(at: "/device/users.json").map { String(decoding: $0, as: UTF8.self) } ?? ""
         XCTAssertFalse(index.contains("bob"), "the next start would open his, and leave hers as they are")
@@ -82,6 +83,24 @@ class AccountScenariosDisks: AccountScenario {
         let user = try await phone.user()
         XCTAssertEqual(user, "bob")
         XCTAssertFalse(holds())
+    }
+
+    // ZA-11: the app is ended, and the next opening cannot take them out either.
+    func testRemovalThatAnOpeningCannotFinishIsTold() async throws {
+        let files = HookedFileSystem()
+        let phone = try await makeDeviceOfAlice(on: files) { $0.onSignOut = .remove }
+        files.before { operation, path throws(FileError) in
+            guard operation == .rename, path.contains("/users/1/") else { return }
+            throw FileError(operation, path, code: EIO)
+        }
+        phone.account.signOut()
+        await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
+        try await phone.engine.close()
+        phone.device.events.clear()
+        try await phone.device.restart()
+        let shown = try await phone.shown()
+        XCTAssertEqual(shown, [])
+        XCTAssertTrue(phone.device.hasToldOfCompaction)
     }
 
     // C24, I-05

@@ -163,6 +163,24 @@ extension StateScenarios {
         XCTAssertEqual(files.all.filter { !$0.key.hasSuffix(".tmp") }, before)
     }
 
+    // D5: a compaction that fails loses nothing, and is told.
+    func testACompactionThatTheDiskRefusesIsTold() async throws {
+        let files = HookedFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        files.before { operation, path throws(FileError) in
+            guard operation == .rename, path.contains("snapshot") else { return }
+            throw FileError(operation, path, code: ENOSPC)
+        }
+        // The first compaction is due beyond four megabytes.
+        let notes = (0..<5).map { Note("n\($0)", note: String(repeating: "x", count: 900_000)) }
+        try await phone.engine.upload(notes)
+        try await eventually("it is told") { phone.hasToldOfCompaction }
+        try await phone.restart()
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, notes)
+        try await phone.engine.close()
+    }
+
     // D14
     func testASlowDiskHoldsUpWhoeverWaitsForItAndNobodyElse() async throws {
         let disk = SlowFileSystem()

@@ -41,6 +41,13 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
+    /// Whether the app was told that files could not be made smaller.
+    var hasToldOfCompaction: Bool {
+        events.all.contains { event in
+            if case .stateUnwritable(let text) = event { text.contains("out of the files") } else { false }
+        }
+    }
+
     /// Ends the engine in good order, and begins a new one on the same disk.
     func restart() async throws {
         try await engine.close()
