@@ -122,7 +122,7 @@ extension JournalEntry {
     /// Whether it changes records that it does not name.
     var concernsAllRecords: Bool {
         switch self {
-        case .zoneLost, .purgeResolved, .signedOut: true
+        case .zoneLost, .purgeResolved, .signedOut(removing: true): true
         default: false
         }
     }

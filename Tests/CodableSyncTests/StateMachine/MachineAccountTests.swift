@@ -112,6 +112,20 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(answer(.noAccount).entries, [.signedOut(removing: true)])
     }
 
+    /// A sign-out that keeps everything takes no version away.
+    func testWhatIsReadWhileASignOutThatKeepsIsStoredHasBeenSeen() {
+        machine.know("A", 1)
+        machine.fetch([.init("A", 2)], token: "2")
+        machine.run(.signal(.accountChanged))
+        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        let found = CloudAccount(status: .noAccount, userRecordName: nil)
+        machine.feed(.accountChecked(request, .success(found)))
+        machine.feed(.read(["A"]))
+        machine.commitAll()
+        machine.upload("A", 3)
+        XCTAssertEqual(machine.state["A"]?.pending?.base, 2)
+    }
+
     func testRemovalKeepsPendingEditsWithTheirAncestors() {
         machine = .synced { $0.removesOnSignOut = true }
         for (name, number) in [("gone", 1), ("edited", 2), ("deleted", 3), ("parked", 4)]
