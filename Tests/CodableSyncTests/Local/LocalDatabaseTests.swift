@@ -185,6 +185,56 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertEqual(database.listeners.count, 0)
     }
 
+    /// The last listener leaves at the moment at which another one comes.
+    func testWhoListensAfterTheLastOneHasLeftIsTold() async throws {
+        let clock = ManualClock()
+        let database = LocalDatabase(
+            directory: temporary.url.appending(path: "cloud"),
+            user: "alice",
+            fileSystem: LocalFileSystem(),
+            clock: clock
+        )
+        for _ in 0..<3 {
+            var signals = [database.signals]
+            signals.removeLast()
+            signals.append(database.signals)
+            while clock.sleeperCount == 0 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            XCTAssertEqual(clock.sleeperCount, 1)
+            signals = []
+            while clock.sleeperCount > 0 { await Task.yield() }
+        }
+    }
+
+    /// Closed between the moment at which somebody is taken in and that at which it is known when they leave.
+    func testNobodyLooksAtAClosedDatabase() async throws {
+        let clock = ManualClock()
+        let listeners = LocalListeners()
+        let (stream, continuation) = AsyncStream.makeStream(of: CloudSignal.self)
+        XCTAssertNotNil(listeners.add(continuation, watching: database().ledger, by: clock))
+        while clock.sleeperCount == 0 { await Task.yield() }
+        listeners.finish()
+        for _ in 0..<1000 where clock.sleeperCount > 0 { await Task.yield() }
+        XCTAssertEqual(clock.sleeperCount, 0)
+        withExtendedLifetime(stream) {}
+    }
+
+    func testAReleasedDatabaseLeavesNothingBehind() async throws {
+        weak var ledger: LedgerDirectory?
+        weak var listeners: LocalListeners?
+        do {
+            let database = database()
+            ledger = database.ledger
+            listeners = database.listeners
+            var signals: [AsyncStream<CloudSignal>] = [database.signals, database.signals]
+            signals.removeLast()
+            XCTAssertEqual(database.listeners.count, 1)
+        }
+        for _ in 0..<10_000 where ledger != nil || listeners != nil { await Task.yield() }
+        XCTAssertNil(ledger)
+        XCTAssertNil(listeners)
+    }
+
     func testAClosedDatabaseHasNoMoreSignals() async throws {
         let database = database()
         await database.close()

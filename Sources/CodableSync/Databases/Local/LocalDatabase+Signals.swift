@@ -70,10 +70,11 @@ final class LocalListeners: Sendable {
     }
 
     func finish() {
-        let listeners = state.withLock { state in
+        let (listeners, watch) = state.withLock { state in
             state.isFinished = true
-            return Array(state.listeners.values)
+            return (Array(state.listeners.values), state.watch)
         }
+        watch?.cancel()
         // Outside the lock: a listener that ends takes it to leave.
         for listener in listeners { listener.finish() }
     }
