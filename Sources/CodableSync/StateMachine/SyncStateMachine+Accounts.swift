@@ -39,7 +39,6 @@ extension SyncStateMachine {
     /// The state has an owner, who is here: whoever was told of nobody is told of them.
     mutating func takeClaimed(by user: String) {
         setup.isStoring = false
-        formerUserToTell = nil
         emit(.accountChanged(from: nil, to: user))
         if mustLookAgain {
             mustLookAgain = false

@@ -51,6 +51,20 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
     }
 
+    /// I-41: whoever was told that the user has signed out is not told so once more.
+    func testAfterASignOutASwitchIsFromNobodyAlsoWhereOneHasFailedBefore() {
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        XCTAssertEqual(machine.machine.formerUserToTell, "alice")
+        machine.run(.switchFailed(.stateUnreadable("no")))
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(answer(.noAccount).events, [.accountChanged(from: "alice", to: nil)])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        XCTAssertEqual(machine.switchTo, "bob")
+        XCTAssertNil(machine.machine.formerUserToTell)
+    }
+
     /// I-39, I-40.
     func testMachineOfTheNextUserTakesOverWishesAndNothingElse() {
         machine.know("A", 1)
