@@ -23,6 +23,8 @@ extension SyncStateMachine {
             if case .accepted(let changes) = entry { forgetSuspicions(of: changes) }
         }
         forgetReads(before: committed.entries)
+        // Also what was handed out while it was being stored.
+        if committed.takesVersionsAway { forgetVersionsHandedOut() }
         acceptAgain()
         forgetDeferralOfUnsendable()
         passOnRenewed()

@@ -71,6 +71,47 @@ final class MachineLostVersionTests: MachineTestCase {
         }
     }
 
+    /// Z1: handed out while it is stored that the zone is gone, and taken when another device has made it anew.
+    func testWhatIsHandedOutWhileALossIsStoredIsNobodysAncestor() {
+        machine.run(.streamEnded(1))
+        machine.fetch([.init("A", 3)], token: "3")
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        machine.feed(.fetched(request.id, .failure(reset)))
+        machine.feed(.streamRequested(2))
+        XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 3)])
+        machine.finishSetup()
+        machine.answerFetch([.init("A", 20)], token: "n")
+        machine.resolve { _ in .server }
+        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(20))
+        machine.run(.streamRequested(2))
+        XCTAssertNil(machine.state["A"]?.seen)
+    }
+
+    /// Z1: what the app was shown in the place of an edit that a conflict has parked.
+    func testWhatWasBelowAnEditThatAConflictHasParkedStaysSeen() {
+        machine.upload("A", 3)
+        machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
+        machine.resolve { _ in .failed(ParkReason(kind: .resolverFailed, message: "no")) }
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.state["A"]?.seen, 4)
+        loseZone()
+        machine.answerFetch(token: "n")
+        saveAll(from: 10)
+        XCTAssertEqual(machine.state["A"]?.known?.handle, 10)
+        XCTAssertEqual(machine.state["A"]?.seen, 10)
+    }
+
+    /// Z1: models from before sync are no edit of what the cloud had.
+    func testModelsFromBeforeSyncAreNotMadeOnWhatWasLost() {
+        loseZone()
+        let initial = NewChange(name: "A", kind: .save(7, size: 1), edited: nil, isInitial: true)
+        machine.run(.enqueue(machine.newCall(), [initial]))
+        XCTAssertNotNil(machine.state["A"]?.lost)
+        XCTAssertNil(machine.state["A"]?.pending?.base)
+    }
+
     /// Z1: deleted by the app before it has gone up, or meanwhile: it does not stay in the cloud.
     func testWhatIsDeletedHereAfterTheLossStaysAway() {
         for isSent in [false, true] {
