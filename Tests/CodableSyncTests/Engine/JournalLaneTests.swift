@@ -7,6 +7,7 @@ import XCTest
 /// The lane to the disk by itself.
 final class JournalLaneTests: XCTestCase {
     private let files = HookedFileSystem(MemoryFileSystem())
+    private var directory: StateDirectory?
 
     /// A lane on new files, and a way to store one entry with it.
     private func makeLane() throws -> (lane: JournalLane, store: (JournalEntry, Record?) async -> Void) {
@@ -18,6 +19,7 @@ final class JournalLaneTests: XCTestCase {
             recordType: "Item"
         )
         let directory = try StateDirectory(path: "/device", identity: identity, fileSystem: files)
+        self.directory = directory
         let opened = try JSONStateStore.open(directory: "/device/users/1", fileSystem: files)
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
         let lane = JournalLane(store: opened.store, outcomes: continuation, directory: directory)
@@ -45,6 +47,16 @@ final class JournalLaneTests: XCTestCase {
             return try names.map { String(decoding: try files.readFile("\(directory)/\($0)"), as: UTF8.self) }
                 .joined()
         }
+    }
+
+    /// Whoever owns the directory by now has told of a switch of their own.
+    func testAClosedLaneForgetsNoSwitch() async throws {
+        let (lane, _) = try makeLane()
+        try directory?.commit("bob", number: 1, telling: UntoldSwitch(from: "alice"))
+        await lane.close()
+        lane.forgetUntoldSwitch()
+        _ = await lane.settle()
+        XCTAssertEqual(try UserIndex.read(from: "/device", files).untold, UntoldSwitch(from: "alice"))
     }
 
     /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.

@@ -123,6 +123,16 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(retried.conflicts.map(\.client), [2])
     }
 
+    func testAParkingOfAnEditThatHasBeenReplacedSinceIsNotTold() {
+        conflict()
+        let items = machine.conflicts
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        let failed = Resolution.failed(ParkReason(kind: .resolverFailed, message: "no"))
+        machine.feed(.reconciled(items.map { Reconciled(item: $0, resolution: failed, wasAsked: true) }))
+        XCTAssertFalse(machine.commitAll().events.contains { if case .parked = $0 { true } else { false } })
+        XCTAssertNil(machine.state["A"]?.pending?.parked)
+    }
+
     func testStaleOutcomeIsIgnoredAfterANewerEdit() {
         conflict()
         let stale = machine.conflicts

@@ -132,6 +132,30 @@ final class MachineStreamTroubleTests: MachineTestCase {
         }
     }
 
+    /// I-30: a loop and a read find the same.
+    func testAnUndecodableVersionIsToldOfOnceWhoeverFindsIt() {
+        let read = SyncInput.readInVain([ReadVersion(name: "A", handle: 1, reason: "no")])
+        for isReadFirst in [false, true] {
+            machine = .synced()
+            machine.fetch([.init("A", 1)], token: "1")
+            var told = isReadFirst ? machine.run(read).events : []
+            machine.run(.streamRequested(1))
+            told += machine.run(undecodable(1, "A")).events
+            told += machine.run(read).events
+            XCTAssertEqual(told, [.undecodable(recordName: "A", reason: "no")], "\(isReadFirst)")
+            XCTAssertEqual(machine.machine.undecodableNames, ["A"])
+        }
+    }
+
+    /// C25: an edit of an older app is listed with the pending ones; the cloud's version is no worse for it.
+    func testAnEditThatCannotBeDecodedIsNotTheCloudsVersion() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        let read = machine.run(.readInVain([ReadVersion(name: "A", handle: 2, reason: "no")]))
+        XCTAssertEqual(read.events, [])
+        XCTAssertEqual(machine.machine.undecodableNames, [])
+    }
+
     func testAnUndecodableChangeThatIsRenewedIsTriedAgain() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))

@@ -14,6 +14,34 @@ final class MachineWaitingTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
 
+    /// Neither the network nor the zone: what only fetches is not told of what a send meets.
+    func testASendThatFailsFailsNoCallThatOnlyFetches() {
+        for code in [CloudError.Code.networkFailure, .zoneNotFound] {
+            machine = .synced()
+            machine.upload("A", 1)
+            machine.run(.sync(machine.newCall(), [.fetch]))
+            XCTAssertEqual(machine.failSend(CloudError(code)).answers, [], "\(code)")
+        }
+    }
+
+    /// Its own fetch has ended; the next one is somebody else's.
+    func testALaterFetchThatFailsFailsNoCallThatWaitsForItsSend() throws {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.run(.start)
+        machine.answerFetch(token: "1")
+        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.answerFetch(token: "2")
+        XCTAssertNotNil(machine.sendRequest)
+        machine.run(.signal(.changes(in: nil)))
+        let request = try XCTUnwrap(machine.fetchRequest)
+        let failed = machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(failed.answers, [])
+        let answers = machine.answerSend { _ in .saved(KnownVersion(10)) }.answers
+        guard case .summary(let summary)? = answers.first else { return XCTFail("\(answers)") }
+        XCTAssertEqual(summary.sent, 1)
+    }
+
     func testADeferredChangeThatIsGivenUpDoesNotHoldAnotherOneBack() {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.networkFailure)) }

@@ -192,6 +192,13 @@ final class StateDirectoryTests: XCTestCase {
             #"{"users":[{"directory":-1,"name":"a"}]}"#, #"{"users":[{"directory":"1"}]}"#,
             #"{"users":[{"directory":1,"name":"a"},{"directory":1,"name":"b"}]}"#,
             String(decoding: Self.users.dropLast(4), as: UTF8.self),
+            #"{"users":[],"users":[{"directory":1,"name":"a"}]}"#,
+            #"{"users":[{"directory":1,"directory":2,"name":"a"}]}"#,
+            #"{"users":[{"directory":1,"name":"a"}],"untold":"b"}"#,
+            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":2}}"#,
+            #"{"users":[{"directory":1,"name":"a"}],"untold":{},"untold":{}}"#,
+            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":"b","from":"c"}}"#,
+            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":"b""#,
         ]
         for (last, row) in rows.flatMap({ [("alice", $0), ("bob", $0)] }) {
             fileSystem = SimulatedFileSystem()

@@ -1,0 +1,57 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// `users.json`, and the switch that the app has still to be told of.
+final class UserIndexTests: XCTestCase {
+    private let fileSystem = SimulatedFileSystem()
+
+    private func directory() throws -> StateDirectory {
+        let identity = StateIdentity(
+            cloud: "cloud-1",
+            scope: "private",
+            container: nil,
+            zone: "Z",
+            recordType: "T"
+        )
+        return try StateDirectory(path: "/d", identity: identity, fileSystem: fileSystem)
+    }
+
+    /// C9: without what was added later, with it, and with what only a later version knows.
+    func testAFileOfAnEarlierOrALaterVersionIsRead() throws {
+        try directory().release()
+        let rows: [(untold: String, UntoldSwitch?)] = [
+            ("", nil), (#","untold":{}"#, UntoldSwitch()),
+            (#","untold":{"from":"alice"}"#, UntoldSwitch(from: "alice")),
+            (#","later":[{"a":null}],"untold":{"later":{},"from":"alice"}"#, UntoldSwitch(from: "alice")),
+        ]
+        for (member, untold) in rows {
+            let users = #"[{"directory":2,"name":"bob","later":1.5},{"directory":1,"name":"alice"}]"#
+            let file = #"{"format":"codablesync-users","version":1,"users":\#(users)\#(member)}"#
+            fileSystem.place(Array(file.utf8), at: "/d/users.json")
+            let index = try UserIndex.read(from: "/d", fileSystem)
+            XCTAssertNil(index.damage, member)
+            XCTAssertEqual(index.untold, untold, member)
+            XCTAssertEqual(index.users.map(\.name), ["bob", "alice"], member)
+        }
+    }
+
+    /// I-41: told until it is noted that it was told, and not once more.
+    func testASwitchIsUntoldUntilItIsNotedThatItWasTold() throws {
+        let first = try directory()
+        try first.commit("alice", number: 1, telling: UntoldSwitch(from: "bob"))
+        first.release()
+        let second = try directory()
+        fileSystem.fail(.create, code: ENOSPC)
+        second.forgetUntoldSwitch()
+        XCTAssertEqual(second.untoldSwitch, UntoldSwitch(from: "bob"), "the disk does not know of it")
+        second.forgetUntoldSwitch()
+        XCTAssertNil(second.untoldSwitch)
+        second.release()
+        let third = try directory()
+        XCTAssertNil(third.untoldSwitch)
+        third.release()
+        XCTAssertEqual(try UserIndex.read(from: "/d", fileSystem).users.map(\.name), ["alice"])
+    }
+}
