@@ -158,6 +158,34 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
+    func testNoStepOfMakingAZoneAnewReachesTheNextUser() async throws {
+        for step in 1...3 {
+            let cloud = FakeCloud()
+            let (account, phone) = makePhone(cloud)
+            try await phone.engine.upload(Note("a-1"))
+            try await phone.engine.sync()
+            try cloud.resetEncryptedData(in: zoneID, user: "alice")
+            account.signalsAccountChanges = false
+            // Alice's zone is looked at, deleted, and made anew.
+            let gates = (0..<step).map { _ in Gate() }
+            for gate in gates { phone.database.plan(.zones, .holdAfter(gate)) }
+            let run = phone.beginSync()
+            for gate in gates.dropLast() {
+                await gate.reached()
+                gate.open()
+            }
+            await gates[step - 1].reached()
+            account.clearRequests()
+            account.signIn(user: "bob")
+            gates[step - 1].open()
+            _ = try await run.value
+            let first = account.requests.first { $0.user == "bob" }
+            XCTAssertEqual(first?.operation, .accountStatus, "after step \(step)")
+            try await phone.engine.close()
+        }
+    }
+
+    // P-37
     func testDecisionOfTheFormerUserHoldsNobodyUpWhereTheSignalIsLost() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud)
