@@ -81,14 +81,19 @@ struct StreamState: Equatable, Sendable {
     var suspects = RecordQueue()
     /// What it has in its hands, or is about to get.
     var handed: [AcceptedChange] = []
+    /// What it has taken, by the order of its delivery, and another stream has still to take.
+    var taken = RecordTable<UInt64>()
     /// How many changes have come since it got what it holds.
     var arrived = 0
 
     /// The records of which it has still to be told something.
     var waitingCount: Int { queue.count + suspects.count }
 
-    func holdsBack(_ name: String) -> Bool {
-        queue.contains(name) || suspects.contains(name) || handed.contains { $0.name == name }
+    /// Whether it has still to take a change; what waits for it may be a newer one of the same record.
+    func holdsBack(_ change: AcceptedChange) -> Bool {
+        let name = change.name
+        if let order = taken[name], order >= change.order { return false }
+        return queue.contains(name) || suspects.contains(name) || handed.contains { $0.name == name }
     }
 
     mutating func append(_ name: String, isSuspect: Bool) {

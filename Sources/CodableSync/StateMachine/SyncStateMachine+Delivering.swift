@@ -18,6 +18,9 @@ extension SyncStateMachine {
         streams[index].stage = .asking
         streams[index].arrived = 0
         if !taken.isEmpty { delivering.backoff.reset() }
+        if streams.count > 1 {
+            for change in taken { streams[index].taken[change.name] = change.order }
+        }
         accept(taken, by: id)
     }
 
@@ -67,9 +70,19 @@ extension SyncStateMachine {
     private mutating func accept(_ changes: [AcceptedChange], by id: StreamID? = nil) {
         let free = changes.filter { change in
             undecodable[change.name] != change.order
-                && !streams.contains { $0.id != id && $0.holdsBack(change.name) }
+                && !streams.contains { $0.id != id && $0.holdsBack(change) }
         }
         if !free.isEmpty { append([.accepted(free)], flush: false) }
+    }
+
+    /// What all have taken is done.
+    mutating func forgetTaken(_ changes: [AcceptedChange]) {
+        for index in streams.indices where !streams[index].taken.isEmpty {
+            for change in changes {
+                guard let order = streams[index].taken[change.name], order <= change.order else { continue }
+                streams[index].taken[change.name] = nil
+            }
+        }
     }
 
     /// Accepts what no loop has taken: an edit of a copy that the app has read before does not know of it.

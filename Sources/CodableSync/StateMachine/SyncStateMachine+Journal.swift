@@ -20,7 +20,10 @@ extension SyncStateMachine {
             state.apply(entry)
             tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
-            if case .accepted(let changes) = entry { forgetSuspicions(of: changes) }
+            if case .accepted(let changes) = entry {
+                forgetSuspicions(of: changes)
+                forgetTaken(changes)
+            }
         }
         forgetReads(before: committed.entries)
         // Also what was handed out while it was being stored.

@@ -131,6 +131,39 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
+    /// What both have taken has been seen, also where a newer version waits for one of them, or for both.
+    func testAVersionThatBothStreamsHaveTakenHasBeenSeenAlthoughANewerOneWaits() {
+        machine.know("A", 1)
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("A", 2)], token: "2")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 3)], token: "3")
+        XCTAssertEqual(machine.state["A"]?.seen, 1, "the second has still to take it")
+        machine.run(.streamRequested(2))
+        XCTAssertEqual(machine.state["A"]?.seen, 2)
+        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(3))
+        for stream: StreamID in [1, 2] { machine.run(.streamRequested(stream)) }
+        XCTAssertEqual(machine.state["A"]?.seen, 3)
+        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertTrue(machine.machine.streams.allSatisfy(\.taken.isEmpty))
+    }
+
+    /// The one that has not been told of a version keeps it from counting as seen by all.
+    func testAVersionThatOneStreamHasSkippedIsNotSeenByAll() {
+        machine.know("A", 1)
+        machine.know("B", 2)
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("B", 3)], token: "3")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 4)], token: "4")
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 5)], token: "5")
+        machine.run(.streamRequested(2))
+        XCTAssertEqual(machine.state["A"]?.seen, 1)
+    }
+
     func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasTaken() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
