@@ -42,6 +42,8 @@ final class WakingTests: EngineScenario {
             let events = phone.engine.events
             let refused = await events.first { if case .stateUnwritable = $0 { true } else { false } }
             XCTAssertNotNil(refused)
+            let status = await phone.engine.status.first { _ in true }
+            XCTAssertEqual(status, .stopped)
             try await other.close()
             if isCall {
                 _ = try await phone.engine.allModels()

@@ -160,8 +160,12 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("A", 4)], token: "4")
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 5)], token: "5")
-        machine.run(.streamRequested(2))
+        for _ in 0..<2 { machine.run(.streamRequested(2)) }
         XCTAssertEqual(machine.state["A"]?.seen, 1)
+        XCTAssertNotNil(machine.state["A"]?.undelivered, "the first has taken a former version only")
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(machine.state["A"]?.seen, 5)
+        XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
     func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasTaken() {
