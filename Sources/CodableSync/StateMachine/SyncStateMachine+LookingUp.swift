@@ -125,7 +125,7 @@ extension SyncStateMachine {
             message: "The server reports a conflict with the version that this device knows already."
         )
         deferItem(name, after: nil)
-        return countUnknownError(name, error)
+        return countUnknownError(name, sent: state[name]?.pending?.handle, error)
     }
 
     /// A change waits and is sent once more; what was only to be read is looked up once more.
