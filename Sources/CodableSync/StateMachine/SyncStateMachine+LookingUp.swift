@@ -83,7 +83,7 @@ extension SyncStateMachine {
         case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
-            if let record = state[name], record.known == nil, record.isSendable {
+            if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
             }
             return readBefore(name) + [.fetchedDeletion(name: name)]
@@ -108,10 +108,16 @@ extension SyncStateMachine {
             countUndecided(name)
         }
         noteDuringFetch(name, version)
+        noteDuringSend(name, version)
         var found = version
         // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
         return readBefore(name) + [.fetched(name: name, found)]
+    }
+
+    /// Something else tells of a record while a request for it is under way: nothing says which of the two is newer.
+    mutating func noteDuringSend(_ name: String, _ version: KnownVersion) {
+        if inFlightNames[name] != nil { fetchedDuringSend[name] = version }
     }
 
     /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.

@@ -65,6 +65,8 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
+        // What one item leads to may be a request, which waits if another one says so.
+        for result in results { if case .failed(let error) = result.outcome { heed(error) } }
         for result in results where inFlightNames[result.name] != nil && answered[result.name] == nil {
             answered[result.name] = true
             entries += take(result, &outcome)
@@ -154,11 +156,16 @@ extension SyncStateMachine {
     }
 
     private mutating func deletionConfirmed(_ name: String) -> [JournalEntry] {
+        // Met while it was being deleted: it may have been made anew since, and a deletion takes that one too.
+        let isMet = fetchedDuringSend[name] != nil
+        if isMet, stateToCome(of: [name])[name]?.pending?.isDeletion == true { return [] }
         totals.deleted += 1
         unknownErrors[name] = nil
         conflictRounds[name] = nil
         if fetching.request != nil { removedDuringFetch[name] = true }
-        return [.deletionConfirmed(name: name)]
+        guard isMet else { return [.deletionConfirmed(name: name)] }
+        lookUps.append(name)
+        return [.deletionConfirmed(name: name), .unread([name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.

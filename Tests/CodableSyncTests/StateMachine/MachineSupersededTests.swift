@@ -85,3 +85,25 @@ final class MachineSupersededTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
     }
 }
+
+extension MachineSupersededTests {
+    /// I-36: whatever the items of an answer lead to, the server's order to wait in one of them comes first.
+    func testAnOrderToWaitInOneItemHoldsBackWhatAnotherOneAsksFor() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil, position: ChangeToken("z")))
+        machine.finishSetup()
+        machine.answerFetch(token: "0")
+        machine.know("A", 1)
+        let start = machine
+        for names in [["A", "B"], ["B", "A"]] {
+            machine = start
+            machine.run(.enqueue(machine.newCall(), names.enumerated().map { .save($1, UInt64($0 + 2)) }))
+            let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
+            let actions = machine.answerSend { .failed($0.name == "A" ? CloudError(.unknownItem) : wait) }
+            XCTAssertEqual(actions.requests, [])
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+}
