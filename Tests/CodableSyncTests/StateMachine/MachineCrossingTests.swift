@@ -103,4 +103,28 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state.summary.zoneToken)
         XCTAssertEqual(machine.answerFetch(token: "f").requests.first, "lookUp A")
     }
+
+    /// I-42: a second answer comes too late, also where the first one is still being stored.
+    func testOfTwoAnswersToAPurgeTheFirstOneCounts() {
+        machine.know("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(request, .failure(CloudError(.userDeletedZone))))
+        XCTAssertEqual(machine.state.summary.zone, .purged)
+        let start = machine
+        for uploadsAgain in [true, false] {
+            machine = start
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            XCTAssertEqual(machine.commitAll().answers, [.done, .done])
+            XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
+            // Where the disk refuses the first one, the second one is the first.
+            machine = start
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
+            machine.failNextCommit()
+            machine.commitAll()
+            XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
+        }
+    }
 }
