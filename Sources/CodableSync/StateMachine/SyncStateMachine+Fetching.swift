@@ -165,11 +165,18 @@ extension SyncStateMachine {
         guard let record = state[name] else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
         fetchedDuringSend[name] = nil
+        if isToBeDeletedAfterSave(name) { return [] }
         if record.known != nil, !record.isOwnDeletion {
             runTotals.deleted += 1
             totals.fetched += 1
         }
         return readBefore(name) + [.fetchedDeletion(name: name)]
+    }
+
+    /// Whether the app has deleted what a request under way may still create: only its own deletion ends that.
+    mutating func isToBeDeletedAfterSave(_ name: String) -> Bool {
+        guard inFlightNames[name]?.handle != nil else { return false }
+        return stateToCome(of: [name])[name]?.pending?.isDeletion == true
     }
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.

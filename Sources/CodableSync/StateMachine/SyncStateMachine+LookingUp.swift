@@ -86,6 +86,7 @@ extension SyncStateMachine {
             if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
             }
+            if isToBeDeletedAfterSave(name) { return [] }
             return readBefore(name) + [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:
             guard state[name]?.pending != nil else {

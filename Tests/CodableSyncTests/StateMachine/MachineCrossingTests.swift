@@ -58,6 +58,18 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
     }
 
+    /// I-11: what another device has deleted is not what this device's request creates after that.
+    func testADeletionOfWhatIsBeingCreatedIsSentAlthoughAnotherDeviceHasDeletedTheFormerRecord() {
+        machine.upload("A", 2)
+        machine.fetch([.init("A", 4)], token: "f")
+        machine.delete("A")
+        machine.fetch(deletions: ["A"], token: "g")
+        XCTAssertEqual(machine.answerSend { _ in .saved(KnownVersion(7)) }.requests.first, "lookUp A")
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        let found = LookedUp(name: "A", result: .success(KnownVersion(7)))
+        XCTAssertEqual(machine.run(.lookedUp(request, .success([found]))).requests, ["send A=delete@t7"])
+    }
+
     /// I-43: what is saved while the very first page is under way, and is not in it, may have been deleted since:
     /// no later page tells.
     func testWhatIsSavedDuringTheFirstPageAndIsNotInItIsLookedUp() {
