@@ -68,7 +68,7 @@ extension StampWorld {
         unsaved.remove(name)
         if stamp != nil, stamp != 0, startedAnew.remove(name) != nil { expected[name] = nil }
         guard let stamp else {
-            deletedHere.insert(name)
+            if !madeAnew.contains(name) { deletedHere.insert(name) }
             return
         }
         deletedHere.remove(name)
@@ -81,7 +81,7 @@ extension StampWorld {
         expected[name] = nil
         deletedHere.remove(name)
         // What is not stored yet may be given up as well, or not.
-        for (other, call) in calls where call.name == name { calls[other] = nil }
+        for (id, call) in calls where call.name == name { calls[id] = (name, 0) }
         feed(.discard(call, names: [name]))
         if !options.consumes { copies[name] = nil }
     }

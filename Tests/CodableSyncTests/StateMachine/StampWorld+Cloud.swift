@@ -20,6 +20,7 @@ extension StampWorld {
     mutating func editElsewhere(_ name: String) {
         let stamp = newStamp()
         let stamps = (cloud[name]?.stamps ?? []).union([stamp])
+        if cloud[name] == nil { madeAnew.insert(name) }
         log.append("elsewhere \(name) \(stamps.sorted())")
         expected[name, default: []].insert(stamp)
         deletedHere.remove(name)

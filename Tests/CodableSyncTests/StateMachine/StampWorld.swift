@@ -85,6 +85,8 @@ struct StampWorld {
     /// Records of which the app has an edit that the disk refused.
     var unsaved: Set<String> = []
     var startedAnew: Set<String> = []
+    /// Records that another device has made: a deletion here may have met the former one's deletion instead.
+    var madeAnew: Set<String> = []
     /// Records whose last word is this device's own deletion.
     var deletedHere: Set<String> = []
 
