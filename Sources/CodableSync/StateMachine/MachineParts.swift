@@ -53,6 +53,8 @@ enum DecisionStage: Equatable, Sendable {
 struct PostponedDiscard: Equatable, Sendable {
     var call: CallID
     var names: [String]
+    /// The last batch that was on its way to the disk before it.
+    var after: BatchID
 }
 
 /// What one run of fetching brought.

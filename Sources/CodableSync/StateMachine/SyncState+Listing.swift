@@ -60,6 +60,8 @@ extension SyncState {
     }
 
     mutating func applyPurgeResolved(uploadAgain: Bool) {
+        // Answered already, while this answer was on its way to the disk: it comes too late, like any later one.
+        guard summary.zone == .purged else { return }
         changeSummary { $0.zone = .unknown }
         for name in records.sortedNames {
             if uploadAgain {

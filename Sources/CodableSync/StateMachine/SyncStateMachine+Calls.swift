@@ -124,7 +124,8 @@ extension SyncStateMachine {
     mutating func takeDiscard(_ call: CallID, _ names: [String]) {
         // Decided already: what is left of it to give up is known once the decision is stored.
         if names.contains(where: { reconciling[$0] == .decided }) {
-            return postponedDiscards.append(PostponedDiscard(call: call, names: names))
+            let discard = PostponedDiscard(call: call, names: names, after: lastNumber)
+            return postponedDiscards.append(discard)
         }
         var entries: [JournalEntry] = []
         for name in names {
@@ -147,7 +148,14 @@ extension SyncStateMachine {
     mutating func takePostponedDiscards() {
         let postponed = postponedDiscards
         postponedDiscards = []
-        for discard in postponed { takeDiscard(discard.call, discard.names) }
+        for discard in postponed {
+            // What was called for since is the last word on its record.
+            var changed = RecordTable<Bool>()
+            for batch in uncommitted where batch.batch > discard.after {
+                for case .queued(let name, _) in batch.entries { changed[name] = true }
+            }
+            takeDiscard(discard.call, discard.names.filter { changed[$0] == nil })
+        }
     }
 
     mutating func takeResync(_ call: CallID) {

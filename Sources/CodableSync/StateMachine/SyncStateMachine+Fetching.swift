@@ -83,6 +83,7 @@ extension SyncStateMachine {
             let isNew = state[name] == nil && page.records.contains { $0.name == name }
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
+        doubtful += toldBesideFirstPage(page)
         for name in doubtful { lookUps.append(name) }
         if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
@@ -95,9 +96,36 @@ extension SyncStateMachine {
         return entries + endOfPage(page, hasChanges: !entries.isEmpty)
     }
 
+    /// What another answer has told of since the listing began, and the first page does not show: deleted before
+    /// that page was made, for all that anybody knows, and no later one would tell.
+    ///
+    /// Complexity: O(n log n), once for each full listing.
+    private func toldBesideFirstPage(_ page: FetchedPage) -> [String] {
+        guard state.summary.zoneToken == nil else { return [] }
+        var names = savedDuringFetch.sortedNames
+        for name in state.knownCount > 0 ? state.sortedNames : [] {
+            guard let record = state[name], record.known != nil else { continue }
+            if record.listing == state.summary.listing { names.append(name) }
+        }
+        for batch in uncommitted {
+            for entry in batch.entries {
+                switch entry {
+                case .saved(let name, _, _), .fetched(let name, _): names.append(name)
+                default: break
+                }
+            }
+        }
+        var met = RecordTable<Bool>()
+        for name in page.records.map(\.name) + page.failed + page.deletions { met[name] = true }
+        return names.filter { name in
+            defer { met[name] = true }
+            return met[name] == nil
+        }
+    }
+
     /// A version that is news for this device.
     private mutating func take(_ record: FetchedRecord) -> [JournalEntry] {
-        if inFlightNames[record.name] != nil { fetchedDuringSend[record.name] = record.version }
+        noteDuringSend(record.name, record.version)
         noteDuringLookUp(record.name, record.version)
         // It may be our own write, whose answer was lost: the reconciler tells.
         if state[record.name]?.sent.isEmpty != false { countForeign() }
@@ -136,11 +164,19 @@ extension SyncStateMachine {
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
         guard let record = state[name] else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
+        fetchedDuringSend[name] = nil
+        if isToBeDeletedAfterSave(name) { return [] }
         if record.known != nil, !record.isOwnDeletion {
             runTotals.deleted += 1
             totals.fetched += 1
         }
         return readBefore(name) + [.fetchedDeletion(name: name)]
+    }
+
+    /// Whether the app has deleted what a request under way may still create: only its own deletion ends that.
+    mutating func isToBeDeletedAfterSave(_ name: String) -> Bool {
+        guard inFlightNames[name]?.handle != nil else { return false }
+        return stateToCome(of: [name])[name]?.pending?.isDeletion == true
     }
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.

@@ -83,9 +83,10 @@ extension SyncStateMachine {
         case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
-            if let record = state[name], record.known == nil, record.isSendable {
+            if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
             }
+            if isToBeDeletedAfterSave(name) { return [] }
             return readBefore(name) + [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:
             guard state[name]?.pending != nil else {
@@ -108,10 +109,16 @@ extension SyncStateMachine {
             countUndecided(name)
         }
         noteDuringFetch(name, version)
+        noteDuringSend(name, version)
         var found = version
         // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
         return readBefore(name) + [.fetched(name: name, found)]
+    }
+
+    /// Something else tells of a record while a request for it is under way: nothing says which of the two is newer.
+    mutating func noteDuringSend(_ name: String, _ version: KnownVersion) {
+        if inFlightNames[name] != nil { fetchedDuringSend[name] = version }
     }
 
     /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.
@@ -125,7 +132,7 @@ extension SyncStateMachine {
             message: "The server reports a conflict with the version that this device knows already."
         )
         deferItem(name, after: nil)
-        return countUnknownError(name, error)
+        return countUnknownError(name, sent: state[name]?.pending?.handle, error)
     }
 
     /// A change waits and is sent once more; what was only to be read is looked up once more.

@@ -16,7 +16,7 @@ extension SyncStateMachine {
         case .split, .park, .resolveConflict, .acceptDeletion:
             // Too large, or one of them is refused and the server does not say which: halve.
             if items.count == 1, let item = items.first {
-                let entries = park(item.name, reasonToPark(item.name, after: error))
+                let entries = park(item.name, sent: item.handle, reasonToPark(item.name, after: error))
                 planner.isolated()
                 return store(entries)
             }
@@ -31,7 +31,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             examineZone(after: error)
         case .retryThenPark:
-            let entries = items.flatMap { countUnknownError($0.name, error) }
+            let entries = items.flatMap { countUnknownError($0.name, sent: $0.handle, error) }
             backOffSending(error)
             store(entries)
         default:
@@ -65,6 +65,8 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
+        // What one item leads to may be a request, which waits if another one says so.
+        for result in results { if case .failed(let error) = result.outcome { heed(error) } }
         for result in results where inFlightNames[result.name] != nil && answered[result.name] == nil {
             answered[result.name] = true
             entries += take(result, &outcome)
@@ -125,7 +127,8 @@ extension SyncStateMachine {
             return []
         case .unreadable(let reason):
             outcome.failed += 1
-            return park(name, ParkReason(kind: .contentsUnreadable, message: reason))
+            let reason = ParkReason(kind: .contentsUnreadable, message: reason)
+            return park(name, sent: result.handle, reason)
         case .unmentioned:
             outcome.failed += 1
             emit(.unmentioned(recordName: name))
@@ -153,11 +156,16 @@ extension SyncStateMachine {
     }
 
     private mutating func deletionConfirmed(_ name: String) -> [JournalEntry] {
+        // Met while it was being deleted: it may have been made anew since, and a deletion takes that one too.
+        let isMet = fetchedDuringSend[name] != nil
+        if isMet, stateToCome(of: [name])[name]?.pending?.isDeletion == true { return [] }
         totals.deleted += 1
         unknownErrors[name] = nil
         conflictRounds[name] = nil
         if fetching.request != nil { removedDuringFetch[name] = true }
-        return [.deletionConfirmed(name: name)]
+        guard isMet else { return [.deletionConfirmed(name: name)] }
+        lookUps.append(name)
+        return [.deletionConfirmed(name: name), .unread([name])]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -183,10 +191,10 @@ extension SyncStateMachine {
             outcome.collateral.append(name)
             return []
         case .split, .park:
-            return park(name, reasonToPark(name, after: error))
+            return park(name, sent: result.handle, reasonToPark(name, after: error))
         case .retryThenPark:
             deferItem(name, after: error)
-            return countUnknownError(name, error)
+            return countUnknownError(name, sent: result.handle, error)
         case .waitForQuota:
             meetQuota(error)
             return []
@@ -210,7 +218,7 @@ extension SyncStateMachine {
             record.known != nil || record.pending?.base != nil
         else {
             deferItem(result.name, after: error)
-            return countUnknownError(result.name, error)
+            return countUnknownError(result.name, sent: result.handle, error)
         }
         // Sent once more, unless it went with its zone.
         if record.known != nil, doubtsSameZone() { return [] }
@@ -248,13 +256,18 @@ extension SyncStateMachine {
     /// So often an error that nobody knows is met before what met it is set aside.
     static var maximumUnknownErrors: Int { 8 }
 
-    mutating func countUnknownError(_ name: String, _ error: CloudError) -> [JournalEntry] {
+    mutating func countUnknownError(
+        _ name: String,
+        sent handle: ContentHandle?,
+        _ error: CloudError
+    ) -> [JournalEntry] {
         let tries = (unknownErrors[name] ?? 0) + 1
         unknownErrors[name] = tries
         guard tries >= Self.maximumUnknownErrors else { return [] }
         unknownErrors[name] = nil
         deferred.remove(name)
-        return park(name, ParkReason(kind: .unknownError, message: error.description, attempts: tries))
+        let reason = ParkReason(kind: .unknownError, message: error.description, attempts: tries)
+        return park(name, sent: handle, reason)
     }
 
     /// Why a single item is set aside; one that is too large says by how much, which servers do not.
@@ -268,6 +281,20 @@ extension SyncStateMachine {
             message += " The record has \(size) bytes; the limit known here is \(limit)."
         }
         return ParkReason(kind: .tooLarge, message: message)
+    }
+
+    /// Sets aside what was sent, if it is still what would be sent.
+    ///
+    /// Nobody has refused an edit that was made since; and what is in conflict by now is for the model first.
+    private mutating func park(
+        _ name: String,
+        sent handle: ContentHandle?,
+        _ reason: ParkReason
+    ) -> [JournalEntry] {
+        guard let record = stateToCome(of: [name])[name], record.isSendable,
+            handle == record.pending?.handle || handle == record.lost?.handle
+        else { return [] }
+        return park(name, reason)
     }
 
     mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {

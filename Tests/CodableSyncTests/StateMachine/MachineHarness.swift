@@ -153,6 +153,9 @@ struct MachineHarness {
         return run(.timerFired(due.key))
     }
 
+    /// The timer has fired.
+    mutating func forget(_ timer: SyncTimer) { timers[timer] = nil }
+
     mutating func newCall() -> CallID {
         lastCall += 1
         return lastCall

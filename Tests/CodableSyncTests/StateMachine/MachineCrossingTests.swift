@@ -1,0 +1,142 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Answers of two lanes about one record, of which nobody can say which came first on the server.
+final class MachineCrossingTests: MachineTestCase {
+    /// P2, I-31: another device has made the record anew while it was being deleted: a pending deletion takes that
+    /// one too.
+    func testARecordThatIsMetWhileItIsDeletedIsDeletedOnceMore() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.fetch([.init("A", 5)], token: "f")
+        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
+        machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
+        XCTAssertNil(machine.state["A"])
+    }
+
+    /// P2, I-31: the same, where the app has uploaded the record again by then.
+    func testARecordThatIsMetWhileAFormerDeletionOfItEndsIsLookedUp() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.upload("A", 7)
+        let start = machine
+        for isThere in [true, false] {
+            machine = start
+            machine.fetch([.init("A", 5)], token: "f")
+            XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["lookUp A"])
+            guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+            let found = LookedUp(name: "A", result: .success(isThere ? KnownVersion(6) : nil))
+            let actions = machine.run(.lookedUp(request, .success([found])))
+            XCTAssertEqual(actions.conflicts.map(\.server), isThere ? [6] : [])
+            XCTAssertEqual(actions.requests, isThere ? [] : ["send A=7@-"])
+            XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    /// P2: a deletion that is asked for once more while the first one is under way, of a record made anew.
+    func testADeletionOfARecordMadeAnewIsNotTakenForTheFormerOne() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.upload("A", 7)
+        machine.fetch([.init("A", 5)], token: "f")
+        machine.delete("A")
+        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
+    }
+
+    /// I-31: what a look-up tells while a record is being deleted counts like what a page tells.
+    func testARecordThatIsLookedUpWhileItIsDeletedIsDeletedOnceMore() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "f")
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
+        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
+    }
+
+    /// I-11: what another device has deleted is not what this device's request creates after that.
+    func testADeletionOfWhatIsBeingCreatedIsSentAlthoughAnotherDeviceHasDeletedTheFormerRecord() {
+        machine.upload("A", 2)
+        machine.fetch([.init("A", 4)], token: "f")
+        machine.delete("A")
+        machine.fetch(deletions: ["A"], token: "g")
+        XCTAssertEqual(machine.answerSend { _ in .saved(KnownVersion(7)) }.requests.first, "lookUp A")
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        let found = LookedUp(name: "A", result: .success(KnownVersion(7)))
+        XCTAssertEqual(machine.run(.lookedUp(request, .success([found]))).requests, ["send A=delete@t7"])
+    }
+
+    /// I-43: what is saved while the very first page is under way, and is not in it, may have been deleted since:
+    /// no later page tells.
+    func testWhatIsSavedDuringTheFirstPageAndIsNotInItIsLookedUp() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        guard let first = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
+        machine.upload("A", 2)
+        let sent = machine.sendRequest?.id ?? 0
+        machine.fireNext { $0 == .fetchRetry }
+        XCTAssertNotNil(machine.fetchRequest)
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
+        machine.run(.sent(sent, .success([saved])))
+        XCTAssertEqual(machine.answerFetch(token: "f").requests.first, "lookUp A")
+    }
+
+    /// I-43: the same for what was saved just before the first page was asked for, and is being stored.
+    func testWhatIsBeingStoredWhenTheFirstPageIsAskedForIsLookedUp() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        guard let first = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
+        machine.upload("A", 2)
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
+        machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
+        machine.feed(.timerFired(.fetchRetry))
+        guard let second = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        let page = FetchedPage(token: ChangeToken("f"), moreComing: false)
+        XCTAssertEqual(machine.run(.fetched(second, .success(page))).requests.first, "lookUp A")
+    }
+
+    /// I-43: and for what was saved between the begin of a listing and its first page.
+    func testWhatIsSavedBeforeTheFirstPageOfAListingIsLookedUp() {
+        machine.upload("A", 2)
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
+        machine.feed(.resync(machine.newCall()))
+        machine.commitAll()
+        machine.run(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
+        XCTAssertNil(machine.state.summary.zoneToken)
+        XCTAssertEqual(machine.answerFetch(token: "f").requests.first, "lookUp A")
+    }
+
+    /// I-42: a second answer comes too late, also where the first one is still being stored.
+    func testOfTwoAnswersToAPurgeTheFirstOneCounts() {
+        machine.know("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        machine.run(.fetched(request, .failure(CloudError(.userDeletedZone))))
+        XCTAssertEqual(machine.state.summary.zone, .purged)
+        let start = machine
+        for uploadsAgain in [true, false] {
+            machine = start
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            XCTAssertEqual(machine.commitAll().answers, [.done, .done])
+            XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
+            // Where the disk refuses the first one, the second one is the first.
+            machine = start
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
+            machine.failNextCommit()
+            machine.commitAll()
+            XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
+        }
+    }
+}

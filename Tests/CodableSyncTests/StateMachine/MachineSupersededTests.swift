@@ -1,0 +1,109 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Answers about an edit that is not the newest any more.
+final class MachineSupersededTests: MachineTestCase {
+    private func refusals() -> [(MachineHarness) -> MachineHarness] {
+        let codes: [CloudError.Code] = [.permissionFailure, .limitExceeded, .invalidArguments]
+        return codes.flatMap { code in
+            [
+                { (machine: MachineHarness) in
+                    var machine = machine
+                    machine.answerSend { _ in .failed(CloudError(code)) }
+                    return machine
+                },
+                { (machine: MachineHarness) in
+                    var machine = machine
+                    machine.failSend(CloudError(code))
+                    return machine
+                },
+            ]
+        }
+    }
+
+    /// I-10: what the server refuses is the former edit; nobody knows yet what it says to the newer one.
+    func testAnEditMadeDuringARefusedUploadIsSentAndNotParked() {
+        machine.upload("A", 2)
+        let start = machine
+        for isStored in [true, false] {
+            for refuse in refusals() {
+                machine = start
+                machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+                if isStored { machine.commitAll() }
+                machine = refuse(machine)
+                // Until it is stored, the former one is all that can be sent.
+                if !isStored { machine = refuse(machine) }
+                XCTAssertTrue(machine.state.parkedQueue.isEmpty)
+                XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [3])
+                XCTAssertEqual(machine.state.notes, [])
+                XCTAssertEqual(machine.faults, [])
+            }
+        }
+    }
+
+    /// I-11: the same for a deletion.
+    func testADeletionMadeDuringARefusedUploadIsSentAndNotParked() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.delete("A")
+        let actions = machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        XCTAssertEqual(actions.requests, ["send A=delete@t1"])
+        XCTAssertTrue(machine.state.parkedQueue.isEmpty)
+    }
+
+    /// What is in conflict goes through the resolver first: parked beside a value that nobody was told of, reads
+    /// would show what `changes` has never said.
+    func testARefusedEditThatIsInConflictMeetsTheResolver() {
+        machine.know("A", 1)
+        machine.run(.streamRequested(1))
+        machine.upload("A", 2)
+        let start = machine
+        for refuse in refusals() {
+            machine = start
+            machine.fetch([.init("A", 5)], token: "f")
+            machine = refuse(machine)
+            XCTAssertEqual(machine.conflicts.map(\.client), [2])
+            XCTAssertEqual(machine.conflicts.map(\.server), [5])
+            XCTAssertTrue(machine.state.parkedQueue.isEmpty)
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
+    /// I-09: what is uploaded after a call to give an edit up is not given up with it.
+    func testAnEditMadeAfterADiscardThatWaitsForADecisionStays() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        let item = machine.conflicts[0]
+        machine.feed(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))
+        machine.feed(.discard(machine.newCall(), names: ["A"]))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 7)]))
+        machine.commitAll()
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
+    }
+}
+
+extension MachineSupersededTests {
+    /// I-36: whatever the items of an answer lead to, the server's order to wait in one of them comes first.
+    func testAnOrderToWaitInOneItemHoldsBackWhatAnotherOneAsksFor() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil, position: ChangeToken("z")))
+        machine.finishSetup()
+        machine.answerFetch(token: "0")
+        machine.know("A", 1)
+        let start = machine
+        for names in [["A", "B"], ["B", "A"]] {
+            machine = start
+            machine.run(.enqueue(machine.newCall(), names.enumerated().map { .save($1, UInt64($0 + 2)) }))
+            let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
+            let actions = machine.answerSend { .failed($0.name == "A" ? CloudError(.unknownItem) : wait) }
+            XCTAssertEqual(actions.requests, [])
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+}

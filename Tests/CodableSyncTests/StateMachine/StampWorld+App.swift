@@ -1,0 +1,146 @@
+import Foundation
+import RecordCoding
+
+@testable import CodableSync
+
+/// What the app calls, and what it is told.
+extension StampWorld {
+    func copy(of name: String) -> Stamps? {
+        stamps(harness.state.shownHandle(of: name))
+    }
+
+    mutating func read(_ name: String) {
+        // What it has just handed in it knows better.
+        if underWay[name] != nil { return }
+        feed(.read([name]))
+        copies[name] = copy(of: name)
+        log.append("reads \(name) \(copies[name].map { "\($0.sorted())" } ?? "-")")
+    }
+
+    mutating func upload(_ name: String) {
+        if !options.consumes, let value = underWay[name] {
+            copies[name] = value
+        } else if !options.consumes, copies[name] == nil {
+            read(name)
+        }
+        let stamp = newStamp()
+        let stamps = (copies[name] ?? []).union([stamp])
+        let handle = newHandle(stamps)
+        let call = harness.newCall()
+        if let parked = harness.state[name]?.pending, parked.parked != nil {
+            // Replaced, and not shown.
+            let replaced = (self.stamps(parked.handle) ?? []).subtracting(stamps)
+            expected[name]?.subtract(replaced)
+        }
+        log.append("uploads \(name) \(stamps.sorted()) as \(handle.number), call \(call)")
+        calls[call] = (name, stamp)
+        underWay[name] = stamps
+        changedSince.insert(name)
+        copies[name] = options.consumes ? stamps : nil
+        let edited = harness.now.wall
+        feed(.enqueue(call, [NewChange(name: name, kind: .save(handle, size: 10), edited: edited)]))
+    }
+
+    mutating func delete(_ name: String) {
+        let call = harness.newCall()
+        log.append("deletes \(name), call \(call)")
+        // What is not stored yet is deleted with the rest.
+        for (id, call) in calls where call.name == name && call.stamp != nil { calls[id] = (name, 0) }
+        calls[call] = (name, nil)
+        underWay[name] = []
+        changedSince.insert(name)
+        copies[name] = nil
+        expected[name] = nil
+        feed(.enqueue(call, [NewChange(name: name, kind: .delete, edited: harness.now.wall)]))
+    }
+
+    mutating func end(_ call: CallID, _ answer: CallAnswer) {
+        waiting.remove(call)
+        guard let (name, stamp) = calls.removeValue(forKey: call) else { return }
+        log.append("    call \(call) ends: \(answer)")
+        if !calls.values.contains(where: { $0.name == name }) { underWay[name] = nil }
+        guard answer == .done else {
+            unsaved.insert(name)
+            // The app has begun anew on top of a deletion that never was.
+            if stamp == nil { startedAnew.insert(name) }
+            return
+        }
+        unsaved.remove(name)
+        if stamp != nil, stamp != 0, startedAnew.remove(name) != nil { expected[name] = nil }
+        guard let stamp else {
+            if !madeAnew.contains(name) { deletedHere.insert(name) }
+            return
+        }
+        deletedHere.remove(name)
+        if stamp > 0 { expected[name, default: []].insert(stamp) }
+    }
+
+    mutating func discard(_ name: String) {
+        let call = harness.newCall()
+        log.append("discards \(name), call \(call)")
+        expected[name] = nil
+        deletedHere.remove(name)
+        // What is not stored yet may be given up as well, or not.
+        for (id, call) in calls where call.name == name { calls[id] = (name, 0) }
+        feed(.discard(call, names: [name]))
+        if !options.consumes { copies[name] = nil }
+    }
+
+    mutating func hand(_ items: [DeliveryItem], to stream: StreamID) {
+        guard stream == self.stream else { return }
+        log.append("    hands out \(items)")
+        held = items
+        changedSince = Set(underWay.keys)
+    }
+
+    /// The loop of the app takes what it holds, and asks for more.
+    mutating func ask() {
+        log.append("asks the stream")
+        for item in held {
+            if changedSince.contains(item.name) {
+                copies[item.name] = copies[item.name].map { $0.union(stamps(item.kind.handle) ?? []) }
+                unsaved.insert(item.name)
+            } else {
+                copies[item.name] = stamps(item.kind.handle)
+                unsaved.remove(item.name)
+            }
+        }
+        held = []
+        feed(.streamRequested(stream))
+    }
+
+    // MARK: Its model
+
+    mutating func reconcile() {
+        let items = harness.conflicts
+        if items.isEmpty { return }
+        let results = items.map { item in
+            let (resolution, wasAsked) = decide(item)
+            return Reconciled(item: item, resolution: resolution, wasAsked: wasAsked)
+        }
+        log.append("reconciled \(results)")
+        feed(.reconciled(results))
+    }
+
+    mutating func decide(_ item: ReconcileItem) -> (Resolution, Bool) {
+        let client = values[item.client] ?? []
+        guard let server = stamps(item.server) else {
+            if options.keepsDeleted { return (.client, true) }
+            expected[item.name]?.subtract(client)
+            return (.server, true)
+        }
+        if client == server { return (.confirmed(item.client), false) }
+        for sent in item.sent where values[sent.handle] == server { return (.confirmed(sent.handle), false) }
+        switch options.resolves {
+        case .union: break
+        case .cloud:
+            expected[item.name]?.formIntersection(server)
+            return (.server, true)
+        case .fails: return (.failed(ParkReason(kind: .resolverFailed, message: "no")), true)
+        }
+        let union = client.union(server)
+        if union == server { return (.server, true) }
+        if union == client { return (.client, true) }
+        return (.merged(newHandle(union), size: 10, edited: item.clientEdited), true)
+    }
+}

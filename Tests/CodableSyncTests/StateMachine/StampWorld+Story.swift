@@ -1,0 +1,114 @@
+import Foundation
+import RecordCoding
+
+@testable import CodableSync
+
+/// One step after another, and what must be true when all is quiet.
+extension StampWorld {
+    mutating func step() {
+        let name = name()
+        log.append("-- step")
+        switch pick(32) {
+        case 0...3: upload(name)
+        case 4: if options.deletes, pick(2) == 0 { delete(name) } else { upload(name) }
+        case 5: if options.foreignEdits { editElsewhere(name) }
+        case 6: if options.foreignEdits, pick(2) == 0 { editElsewhere(name) }
+        case 7: if options.deletes { deleteElsewhere(name) }
+        case 8: if !options.consumes { read(name) } else { ask() }
+        case 9: if options.consumes { ask() }
+        case 10: if options.discards, pick(2) == 0 { discard(name) }
+        case 11: feed(.retry(harness.newCall(), names: [name]))
+        case 12:
+            let call = harness.newCall()
+            waiting.insert(call)
+            log.append("sync, call \(call)")
+            let parts: [SyncParts] = [.fetch, .send, [.fetch, .send]]
+            feed(.sync(call, parts[pick(3)]))
+        case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
+        case 14: if options.faults, pick(3) == 0 { failCommit() }
+        case 15: if options.crashes, pick(4) == 0 { crash() }
+        case 16: if options.faults, let id = requests.keys.min() { missDeadline(id) }
+        case 17: if options.faults { haunt() }
+        case 18:
+            log.append("a timer fires")
+            fireTimer()
+        case 19: if options.faults, pick(6) == 0 { feed(.resync(harness.newCall())) }
+        case 20, 21: reconcile()
+        case 22...25:
+            let open = requests.keys.sorted()
+            if !open.isEmpty { answer(open[pick(open.count)], faulty: options.faults) }
+        case 26:
+            let open = requests.keys.sorted()
+            if !open.isEmpty { perform(open[pick(open.count)], faulty: options.faults) }
+        default: commit()
+        }
+    }
+
+    mutating func fireTimer() {
+        let due = harness.timers.filter { if case .deadline = $0.key { false } else { true } }
+            .min { ($0.value, "\($0.key)") < ($1.value, "\($1.key)") }
+        guard let due else { return }
+        if due.value > harness.now.monotonic { harness.advance(by: due.value - harness.now.monotonic) }
+        harness.forget(due.key)
+        feed(.timerFired(due.key))
+    }
+
+    /// Everything that is under way comes to its end, without faults.
+    mutating func settle() {
+        for _ in 0..<300 {
+            if !harness.waiting.isEmpty {
+                commit()
+            } else if !harness.conflicts.isEmpty {
+                reconcile()
+            } else if let id = requests.keys.min() {
+                answer(id, faulty: false)
+            } else {
+                return
+            }
+        }
+        faults.append("work without an end")
+    }
+
+    mutating func calmDown() {
+        log.append("-- calm")
+        while !ghosts.isEmpty { haunt() }
+        settle()
+        feed(.retry(harness.newCall(), names: names))
+        for _ in 0..<12 {
+            settle()
+            if options.consumes { ask() }
+            fireTimer()
+        }
+        feed(.signal(.changes(in: nil)))
+        settle()
+        if options.consumes { for _ in 0..<6 { ask(); settle() } }
+        check()
+    }
+
+    mutating func check() {
+        let state = harness.state
+        if !calls.isEmpty || !waiting.isEmpty { faults.append("calls \(calls.keys) \(waiting) never end") }
+        if options.resolves != .fails {
+            if state.pendingCount > 0 { faults.append("still pending: \(state.pendingNames)") }
+        }
+        for name in names {
+            let there = cloud[name]?.stamps
+            let known = state[name]?.known?.changeTag
+            if known != cloud[name].map({ "t\($0.tag)" }) {
+                faults.append("\(name): known is \(known ?? "-"), the cloud has \(cloud[name]?.tag ?? 0)")
+            }
+            let pending = stamps(state[name]?.pending?.handle) ?? []
+            let missing = (expected[name] ?? []).subtracting((there ?? []).union(pending))
+            if !missing.isEmpty {
+                faults.append("\(name): \(missing.sorted()) lost, there is \(there ?? [])")
+            }
+            if options.resolves != .fails {
+                if deletedHere.contains(name), there != nil { faults.append("\(name) was deleted here") }
+                if copy(of: name) != there { faults.append("\(name) is not shown as it is") }
+                if options.consumes, !unsaved.contains(name), copies[name] != there {
+                    faults.append("\(name): the app has \(copies[name] ?? []), the cloud \(there ?? [])")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import RecordCoding
+
+@testable import CodableSync
+
+/// A machine, a cloud that keeps the real rules, and an app whose records are sets of stamps, so that every edit can be
+/// followed to its end.
+///
+/// Requests reach the cloud, or do not; answers come, come late, or never; the page of a fetch may lag behind.
+struct StampWorld {
+    /// What decides the story, and what the app and its model do.
+    struct Options {
+        var resolves = Resolver.union
+        var keepsDeleted = false
+        /// The app shows what a stream hands it, and edits that; otherwise it reads.
+        var consumes = false
+        var deletes = true
+        var discards = true
+        var faults = true
+        var crashes = true
+        var foreignEdits = true
+    }
+
+    enum Resolver: CaseIterable { case union, cloud, fails }
+
+    typealias Stamps = Set<Int>
+
+    struct CloudVersion: Equatable {
+        var tag: Int
+        var stamps: Stamps
+        var modified: Int
+        var isOwn: Bool
+    }
+
+    enum Answer {
+        case page([(name: String, version: CloudVersion?)], token: Int)
+        case lookUp([(name: String, version: CloudVersion?)])
+        case sent([(item: SendItem, outcome: SaveOutcome)])
+    }
+
+    enum SaveOutcome {
+        case saved(CloudVersion)
+        case deleted
+        case unchanged
+        case missing
+        case conflict(CloudVersion, isAttached: Bool)
+        case failed(CloudError)
+        case unmentioned
+    }
+
+    let options: Options
+    var harness: MachineHarness
+    var random: SplitMix64
+    var number: UInt64 = 1
+    var lastStamp = 0
+    var values: [ContentHandle: Stamps] = [:]
+    var hashes: [Stamps: UInt64] = [:]
+    var journalBefore: [JournalEntry] = []
+    var log: [String] = []
+    var faults: [String] = []
+
+    // The cloud.
+    var cloud: [String: CloudVersion] = [:]
+    var history: [(name: String, version: CloudVersion?)] = []
+    var cloudDate = 1000
+    var requests: [RequestID: SyncAction] = [:]
+    var answers: [RequestID: Answer] = [:]
+    /// Saves whose answers nobody waits for, and which may still arrive.
+    var ghosts: [[SendItem]] = []
+
+    // The app.
+    let names: [String]
+    /// What the app has, by name: read and not edited yet, or accepted from its stream.
+    var copies: [String: Stamps] = [:]
+    var held: [DeliveryItem] = []
+    /// Records that the app has changed without knowing of what it was handed.
+    var changedSince: Set<String> = []
+    var stream: StreamID = 1
+    var calls: [CallID: (name: String, stamp: Int?)] = [:]
+    var waiting: Set<CallID> = []
+    /// Values of calls that have not ended, by name.
+    var underWay: [String: Stamps] = [:]
+    /// Stamps that must be in the cloud in the end: acknowledged, or of another device.
+    var expected: [String: Stamps] = [:]
+    /// Records of which the app has an edit that the disk refused.
+    var unsaved: Set<String> = []
+    var startedAnew: Set<String> = []
+    /// Records that another device has made: a deletion here may have met the former one's deletion instead.
+    var madeAnew: Set<String> = []
+    /// Records whose last word is this device's own deletion.
+    var deletedHere: Set<String> = []
+
+    init(seed: UInt64, _ options: Options) {
+        self.options = options
+        random = SplitMix64(seed: seed)
+        names = ["A", "B"]
+        harness = Self.newHarness()
+        feed(.start)
+        settle()
+    }
+
+    static func newHarness(_ state: SyncState = SyncState()) -> MachineHarness {
+        MachineHarness(state: state) { configuration in
+            configuration.maximumItems = 2
+            configuration.pollInterval = .seconds(100)
+        }
+    }
+
+    mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+
+    mutating func name() -> String { names[pick(4) == 0 ? 1 : 0] }
+
+    mutating func newHandle(_ stamps: Stamps) -> ContentHandle {
+        number += 1
+        values[ContentHandle(number)] = stamps
+        return ContentHandle(number)
+    }
+
+    mutating func newStamp() -> Int {
+        lastStamp += 1
+        return lastStamp
+    }
+
+    func stamps(_ handle: ContentHandle?) -> Stamps? { handle.flatMap { values[$0] } }
+
+    mutating func version(_ version: CloudVersion) -> KnownVersion {
+        if hashes[version.stamps] == nil { hashes[version.stamps] = UInt64(hashes.count + 1) }
+        return KnownVersion(
+            changeTag: "t\(version.tag)",
+            handle: newHandle(version.stamps),
+            hash: hashes[version.stamps] ?? 0,
+            modified: Date(timeIntervalSince1970: Double(version.modified))
+        )
+    }
+
+    // MARK: The machine
+
+    mutating func feed(_ input: SyncInput) {
+        take(harness.feed(input))
+        faults += harness.faults
+    }
+
+    mutating func take(_ actions: [SyncAction]) {
+        for action in actions {
+            switch action {
+            case .fetch(let id, _), .lookUp(let id, _), .send(let id, _), .checkAccount(let id),
+                .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
+                requests[id] = action
+                log.append("    asks \(action)")
+            case .deliver(let stream, let items): hand(items, to: stream)
+            case .answer(let call, let answer): end(call, answer)
+            case .append(let batch, let entries, _): log.append("    stores \(batch) \(entries)")
+            default: break
+            }
+        }
+    }
+
+    mutating func commit() {
+        guard let batch = harness.waiting.first?.batch else { return }
+        log.append("committed \(batch)")
+        take(harness.commitNext())
+    }
+
+    mutating func failCommit() {
+        guard let batch = harness.waiting.first?.batch else { return }
+        log.append("refused \(batch)")
+        take(harness.failNextCommit())
+    }
+
+    /// The process ends, and what is not committed never was.
+    mutating func crash() {
+        log.append("crash")
+        journalBefore += harness.journal
+        var state = SyncState()
+        for entry in journalBefore { state.apply(entry) }
+        if state.records != harness.state.records { faults.append("the replayed records differ") }
+        if pick(2) == 0 {
+            // A snapshot took the place of the journal.
+            journalBefore = harness.state.sortedNames.compactMap { name in
+                harness.state[name].map { .record(name: name, $0) }
+            }
+            journalBefore.append(.summary(harness.state.summary))
+            state = SyncState()
+            for entry in journalBefore { state.apply(entry) }
+        }
+        let now = harness.now
+        for case .send(_, let items)? in requests.values { ghosts.append(items) }
+        harness = Self.newHarness(state)
+        harness.now = now
+        unsaved.formUnion(calls.values.map(\.name))
+        startedAnew.formUnion(calls.values.filter { $0.stamp == nil }.map(\.name))
+        (requests, answers, calls, waiting, underWay, held) = ([:], [:], [:], [], [:], [])
+        if !options.consumes { copies = [:] }
+        stream += 1
+        feed(.start)
+    }
+}
