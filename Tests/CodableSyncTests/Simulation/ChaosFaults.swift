@@ -27,29 +27,25 @@ struct ChaosFaults {
     var removals = false
 
     init(_ random: inout SplitMix64) {
-        func draw(_ random: inout SplitMix64) -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
-        network = draw(&random)
-        holds = draw(&random)
-        tokens = draw(&random)
-        deletes = draw(&random)
-        zoneReset = draw(&random)
-        zoneDeleted = draw(&random)
-        hidesReasons = draw(&random)
-        zonePurged = draw(&random)
+        draw(
+            [
+                \.network, \.holds, \.tokens, \.deletes, \.zoneReset, \.zoneDeleted, \.hidesReasons,
+                \.zonePurged,
+            ],
+            &random
+        )
         let answers: [[PurgeAnswer]] = [[.uploadAgain], [.removeLocal], [.uploadAgain, .removeLocal]]
         purgeAnswers = answers.randomElement(using: &random) ?? [.uploadAgain]
-        crashes = draw(&random)
-        streams = draw(&random)
-        commands = draw(&random)
-        discards = draw(&random)
-        reachability = draw(&random)
-        quota = draw(&random)
-        throttling = draw(&random)
-        accounts = draw(&random)
-        parking = draw(&random)
-        users = draw(&random)
+        draw(
+            [
+                \.crashes, \.streams, \.commands, \.discards, \.reachability, \.quota, \.throttling,
+                \.accounts,
+                \.parking, \.users,
+            ],
+            &random
+        )
         guard users else { return }
-        removals = draw(&random)
+        draw([\.removals], &random)
         // Whose edit was given up would be another story.
         purgeAnswers = [.uploadAgain]
         (zoneDeleted, discards, parking) = (false, false, false)
@@ -57,6 +53,10 @@ struct ChaosFaults {
         if removals { (zoneReset, zonePurged) = (false, false) }
         // Whom a crash in the middle of a removal leaves behind, no event tells.
         if removals { crashes = false }
+    }
+
+    private mutating func draw(_ faults: [WritableKeyPath<Self, Bool>], _ random: inout SplitMix64) {
+        for fault in faults { self[keyPath: fault] = Int.random(in: 0..<3, using: &random) == 0 }
     }
 
     /// The names of what is switched on, for the log.
