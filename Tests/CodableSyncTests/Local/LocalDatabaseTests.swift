@@ -15,12 +15,15 @@ final class LocalDatabaseTests: XCTestCase {
         try temporary.remove()
     }
 
-    private func database(user: String = "alice") -> LocalDatabase {
+    private func database(
+        user: String = "alice",
+        clock: any SyncClock = StoppedClock()
+    ) -> LocalDatabase {
         LocalDatabase(
             directory: temporary.url.appending(path: "cloud"),
             user: user,
             fileSystem: LocalFileSystem(),
-            clock: StoppedClock()
+            clock: clock
         )
     }
 
@@ -140,12 +143,7 @@ final class LocalDatabaseTests: XCTestCase {
     /// They look four times a second, by their clock.
     func testAFollowerIsToldWithinAQuarterOfASecond() async throws {
         let clock = ManualClock()
-        let followed = LocalDatabase(
-            directory: temporary.url.appending(path: "cloud"),
-            user: "alice",
-            fileSystem: LocalFileSystem(),
-            clock: clock
-        )
+        let followed = self.database(clock: clock)
         let other = database()
         try await save("before", to: followed)
         var signals = followed.signals.makeAsyncIterator()
@@ -165,12 +163,7 @@ final class LocalDatabaseTests: XCTestCase {
     /// An app has an engine for each of its models.
     func testHoweverManyListenTheDirectoryIsLookedAtOnce() async throws {
         let clock = ManualClock()
-        let database = LocalDatabase(
-            directory: temporary.url.appending(path: "cloud"),
-            user: "alice",
-            fileSystem: LocalFileSystem(),
-            clock: clock
-        )
+        let database = self.database(clock: clock)
         var listeners = (0..<20).map { _ in database.signals }
         for _ in 0..<3 {
             while clock.sleeperCount == 0 { await Task.yield() }
@@ -188,12 +181,7 @@ final class LocalDatabaseTests: XCTestCase {
     /// The last listener leaves at the moment at which another one comes.
     func testWhoListensAfterTheLastOneHasLeftIsTold() async throws {
         let clock = ManualClock()
-        let database = LocalDatabase(
-            directory: temporary.url.appending(path: "cloud"),
-            user: "alice",
-            fileSystem: LocalFileSystem(),
-            clock: clock
-        )
+        let database = self.database(clock: clock)
         for _ in 0..<3 {
             var signals = [database.signals]
             signals.removeLast()

@@ -5,18 +5,10 @@ import XCTest
 
 /// Stories in which everything may happen: `SEEDS=5000..<5100` in the environment runs others.
 final class ChaosTests: XCTestCase {
-    private var seeds: Range<UInt64> {
-        let parts = ProcessInfo.processInfo.environment["SEEDS"]?.components(separatedBy: "..<") ?? []
-        guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first < end else {
-            return 0..<15
-        }
-        return first..<end
-    }
-
     /// No edit is lost, no device stands still, and nobody works without an end.
     func testWhateverHappensNoEditIsLostAndEverybodyComesToRest() async throws {
         var failed: [UInt64] = []
-        for seed in seeds {
+        for seed in try Seeds.named(else: 0..<15) {
             let story = ChaosStory(seed: seed)
             try await story.run()
             if story.failures.isEmpty { continue }

@@ -5,17 +5,9 @@ import XCTest
 
 /// Random stories, repeated by their seed: `SEEDS=5000..<5100` in the environment runs others.
 final class RandomSyncTests: XCTestCase {
-    private var seeds: Range<UInt64> {
-        let parts = ProcessInfo.processInfo.environment["SEEDS"]?.components(separatedBy: "..<") ?? []
-        guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first < end else {
-            return 0..<40
-        }
-        return first..<end
-    }
-
     private func tell<Model: RandomModel>(_ model: Model.Type) async throws {
         var failed: [UInt64] = []
-        for seed in seeds {
+        for seed in try Seeds.named(else: 0..<40) {
             let story = RandomStory<Model>(seed: seed)
             try await story.run()
             if story.failures.isEmpty { continue }

@@ -70,9 +70,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.run(.lookedUp(request, .success([found]))).requests, ["send A=delete@t7"])
     }
 
-    /// I-43: what is saved while the very first page is under way, and is not in it, may have been deleted since:
-    /// no later page tells.
-    func testWhatIsSavedDuringTheFirstPageAndIsNotInItIsLookedUp() {
+    /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
+    private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()
@@ -80,6 +79,12 @@ final class MachineCrossingTests: MachineTestCase {
         guard let first = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
         machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
         machine.upload("A", 2)
+    }
+
+    /// I-43: what is saved while the very first page is under way, and is not in it, may have been deleted since:
+    /// no later page tells.
+    func testWhatIsSavedDuringTheFirstPageAndIsNotInItIsLookedUp() {
+        uploadWhileTheFirstPageIsAwaited()
         let sent = machine.sendRequest?.id ?? 0
         machine.fireNext { $0 == .fetchRetry }
         XCTAssertNotNil(machine.fetchRequest)
@@ -90,13 +95,7 @@ final class MachineCrossingTests: MachineTestCase {
 
     /// I-43: the same for what was saved just before the first page was asked for, and is being stored.
     func testWhatIsBeingStoredWhenTheFirstPageIsAskedForIsLookedUp() {
-        machine = MachineHarness()
-        machine.run(.start)
-        machine.confirmAccount()
-        machine.finishSetup()
-        guard let first = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
-        machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
-        machine.upload("A", 2)
+        uploadWhileTheFirstPageIsAwaited()
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
         machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
         machine.feed(.timerFired(.fetchRetry))

@@ -5,17 +5,9 @@ import XCTest
 
 /// Stories of one machine, in which every edit is followed to its end: `SEEDS=5000..<5100` in the environment runs others.
 final class StampTests: XCTestCase {
-    private var seeds: Range<UInt64> {
-        let parts = ProcessInfo.processInfo.environment["SEEDS"]?.components(separatedBy: "..<") ?? []
-        guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first < end else {
-            return 0..<40
-        }
-        return first..<end
-    }
-
-    private func tell(_ change: (inout StampWorld.Options) -> Void) {
+    private func tell(_ change: (inout StampWorld.Options) -> Void) throws {
         var failed: [UInt64] = []
-        for seed in seeds {
+        for seed in try Seeds.named(else: 0..<40) {
             var options = StampWorld.Options()
             options.consumes = seed % 2 == 0
             change(&options)
@@ -32,30 +24,30 @@ final class StampTests: XCTestCase {
     }
 
     /// I-01, I-10, I-16: both sides of every conflict are kept, and nothing is ever deleted or given up.
-    func testNoStampIsLostWhereNothingIsDeleted() {
-        tell {
+    func testNoStampIsLostWhereNothingIsDeleted() throws {
+        try tell {
             $0.deletes = false
             $0.discards = false
         }
     }
 
     /// I-01, I-11, I-18: where edits win over deletions elsewhere.
-    func testNoStampIsLostWhereEditsWin() {
-        tell {
+    func testNoStampIsLostWhereEditsWin() throws {
+        try tell {
             $0.discards = false
             $0.keepsDeleted = true
         }
     }
 
     /// I-11, I-19: where deletions win, and edits are given up.
-    func testEverybodyHasTheSameInTheEndWhereDeletionsWin() { tell { _ in } }
+    func testEverybodyHasTheSameInTheEndWhereDeletionsWin() throws { try tell { _ in } }
 
     /// I-20: a resolver that gives every edit up costs nobody else's.
-    func testNobodyElsesStampIsLostWhereTheCloudWins() { tell { $0.resolves = .cloud } }
+    func testNobodyElsesStampIsLostWhereTheCloudWins() throws { try tell { $0.resolves = .cloud } }
 
     /// I-23: a resolver that throws loses neither side.
-    func testNoStampIsLostWhereTheResolverFails() {
-        tell {
+    func testNoStampIsLostWhereTheResolverFails() throws {
+        try tell {
             $0.deletes = false
             $0.discards = false
             $0.resolves = .fails
