@@ -20,6 +20,22 @@ public final class ManualClock: SyncClock {
         var sleepers: [Sleeper] = []
         var cancelled: [UInt64] = []
         var lastID: UInt64 = 0
+        var watchers: [Watcher] = []
+
+        /// Those who need to wait no more.
+        mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
+            if watchers.isEmpty { return [] }
+            let instants = sleepers.map(\.instant)
+            let done = watchers.filter { $0.condition(instants) }.map(\.continuation)
+            watchers.removeAll { $0.condition(instants) }
+            return done
+        }
+    }
+
+    /// Somebody who waits for others to sleep, or to wake.
+    private struct Watcher {
+        let condition: @Sendable ([Duration]) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private let state: Locked<State>
@@ -38,16 +54,17 @@ public final class ManualClock: SyncClock {
     ///
     /// - Parameter duration: How far; not negative.
     public func advance(by duration: Duration) {
-        let woken = state.withLock { state -> [Sleeper] in
+        let (woken, watchers) = state.withLock { state in
             state.now.monotonic += duration
             let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
             state.now.wall = state.now.wall.addingTimeInterval(seconds)
             let now = state.now.monotonic
             let woken = state.sleepers.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }
             state.sleepers.removeAll { $0.instant <= now }
-            return woken
+            return (woken, state.takeWatchers())
         }
         for sleeper in woken { sleeper.continuation.resume() }
+        for watcher in watchers { watcher.resume() }
     }
 
     /// Moves both clocks forward until the wall shows a date, and wakes whoever waited for a time that has come.
@@ -76,6 +93,19 @@ public final class ManualClock: SyncClock {
     /// How many wait for the clock.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// Returns once something is true of the times that are waited for.
+    ///
+    /// - Parameter condition: What is waited for, given these times in any order.
+    package func wait(until condition: @escaping @Sendable (_ instants: [Duration]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let watchers = state.withLock { state in
+                state.watchers.append(Watcher(condition: condition, continuation: continuation))
+                return state.takeWatchers()
+            }
+            for watcher in watchers { watcher.resume() }
+        }
+    }
+
     /// Waits until a test has moved the clock far enough.
     ///
     /// - Parameter instant: The monotonic time to wait for.
@@ -95,26 +125,30 @@ public final class ManualClock: SyncClock {
     }
 
     private func enqueue(_ sleeper: Sleeper) {
-        let outcome = state.withLock { state -> Result<Void, any Error>? in
+        let (outcome, watchers) = state.withLock {
+            state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
             if let index = state.cancelled.firstIndex(of: sleeper.id) {
                 state.cancelled.remove(at: index)
-                return .failure(CancellationError())
+                return (.failure(CancellationError()), [])
             }
-            if sleeper.instant <= state.now.monotonic { return .success(()) }
+            if sleeper.instant <= state.now.monotonic { return (.success(()), []) }
             state.sleepers.append(sleeper)
-            return nil
+            return (nil, state.takeWatchers())
         }
         if let outcome { sleeper.continuation.resume(with: outcome) }
+        for watcher in watchers { watcher.resume() }
     }
 
     private func cancel(_ id: UInt64) {
-        let sleeper = state.withLock { state -> Sleeper? in
+        let (sleeper, watchers) = state.withLock {
+            state -> (Sleeper?, [CheckedContinuation<Void, Never>]) in
             guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
                 state.cancelled.append(id)
-                return nil
+                return (nil, [])
             }
-            return state.sleepers.remove(at: index)
+            return (state.sleepers.remove(at: index), state.takeWatchers())
         }
         sleeper?.continuation.resume(throwing: CancellationError())
+        for watcher in watchers { watcher.resume() }
     }
 }

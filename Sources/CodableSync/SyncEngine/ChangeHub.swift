@@ -27,6 +27,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var lastID: StreamID = 0
         var streams: [StreamID: Stream] = [:]
         var isFinished = false
+        /// How many requests the engine has not dealt with yet.
+        var requestCount = 0
     }
 
     private let state = Locked(State())
@@ -37,7 +39,23 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     func wake() {
-        requests.yield(.wake)
+        state.withLock { ask(&$0, .wake) }
+    }
+
+    private func ask(_ state: inout State, _ request: Request) {
+        state.requestCount += 1
+        requests.yield(request)
+    }
+
+    /// Whether the engine has dealt with every request.
+    var isServed: Bool { state.withLock { $0.requestCount == 0 } }
+
+    /// Whether no stream waits for an element.
+    var isIdle: Bool { state.withLock { $0.streams.isEmpty } }
+
+    /// The engine has dealt with a request.
+    func finishServing() {
+        state.withLock { $0.requestCount -= 1 }
     }
 
     /// A stream of its own; it lives from its first request to the end of its last copy.
@@ -46,7 +64,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        let lifetime = StreamLifetime { [requests] in requests.yield(.ended(id)) }
+        let lifetime = StreamLifetime { [self] in state.withLock { ask(&$0, .ended(id)) } }
         return AsyncStream { [self] in
             _ = lifetime
             return await next(id)
@@ -73,7 +91,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)
-        if !stream.isAsked { requests.yield(.next(id)) }
+        if !stream.isAsked { ask(&state, .next(id)) }
         stream.isAsked = true
         state.streams[id] = stream
     }
@@ -85,8 +103,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.
     func repeatRequests() {
-        let asked = state.withLock { $0.streams.filter(\.value.isAsked).keys.sorted() }
-        for id in asked { requests.yield(.repeated(id)) }
+        state.withLock { state in
+            for id in state.streams.filter(\.value.isAsked).keys.sorted() { ask(&state, .repeated(id)) }
+        }
     }
 
     /// Hands an element to the stream; `false` if nobody waits for it any more.
@@ -103,8 +122,10 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     private func end(_ id: StreamID) {
-        let waiters = state.withLock { $0.streams.removeValue(forKey: id)?.waiters ?? [] }
-        requests.yield(.ended(id))
+        let waiters = state.withLock { state in
+            ask(&state, .ended(id))
+            return state.streams.removeValue(forKey: id)?.waiters ?? []
+        }
         for waiter in waiters { waiter.resume(returning: nil) }
     }
 

@@ -10,6 +10,12 @@ final class EngineResources: Sendable {
         var lastID: UInt64 = 0
         var isEnded = false
         var journal: JournalLane?
+        /// Work that goes on for as long as the engine does, such as listening.
+        var endless: Set<UInt64> = []
+        /// How many requests a test holds.
+        var held = 0
+        /// Told when a piece of work is over, or stands still because a test holds it.
+        var tellRest: (@Sendable () async -> Void)?
     }
 
     private let state = Locked(State())
@@ -27,9 +33,17 @@ final class EngineResources: Sendable {
     /// When the next timer fires.
     var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
 
-    /// Whether a timer should have fired by now, and has not done its work.
-    func hasDueTimer(at now: Duration) -> Bool {
-        state.withLock { state in state.firing > 0 || state.timers.values.contains { $0.instant <= now } }
+    /// Whether no work is under way but what a test holds, and no timer is due.
+    func isAtRest(at now: Duration) -> Bool {
+        state.withLock { state in
+            state.tasks.count - state.endless.count <= state.held && state.firing == 0
+                && !state.timers.values.contains { $0.instant <= now }
+        }
+    }
+
+    /// Sets what is told when a piece of work is over, or stands still because a test holds it.
+    func onRest(_ tellRest: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.tellRest = tellRest }
     }
 
     deinit {
@@ -42,24 +56,50 @@ final class EngineResources: Sendable {
     }
 
     /// Runs a piece of work that ends with the engine.
-    func run(_ request: RequestID? = nil, _ work: @escaping @Sendable () async -> Void) {
+    ///
+    /// - Parameters:
+    ///   - request: The request that it makes, if it makes one.
+    ///   - isEndless: Whether it goes on for as long as the engine does.
+    ///   - work: The work.
+    func run(
+        _ request: RequestID? = nil,
+        isEndless: Bool = false,
+        _ work: @escaping @Sendable () async -> Void
+    ) {
         state.withLock { state in
             guard !state.isEnded else { return }
             state.lastID += 1
             let id = state.lastID
             if let request { state.requests[request] = id }
+            if isEndless { state.endless.insert(id) }
+            let tell = { @Sendable [weak self] isHeld in
+                guard let self else { return }
+                hold(isHeld)
+            }
             state.tasks[id] = Task { [weak self] in
-                await work()
-                self?.forget(id, request)
+                await HeldWork.$tell.withValue(tell, operation: work)
+                await self?.forget(id, request)?()
             }
         }
     }
 
-    private func forget(_ id: UInt64, _ request: RequestID?) {
+    /// - Returns: What is to be told of it.
+    private func forget(_ id: UInt64, _ request: RequestID?) -> (@Sendable () async -> Void)? {
         state.withLock { state in
             state.tasks[id] = nil
+            state.endless.remove(id)
             if let request { state.requests[request] = nil }
+            return state.tellRest
         }
+    }
+
+    /// A test holds a request, or lets it go.
+    private func hold(_ isHeld: Bool) {
+        let tellRest = state.withLock { state in
+            state.held += isHeld ? 1 : -1
+            return state.tellRest
+        }
+        if isHeld, let tellRest { Task { await tellRest() } }
     }
 
     /// Gives up a request that was not answered in time.
@@ -103,7 +143,7 @@ final class EngineResources: Sendable {
                 }
                 guard self?.beginFiring(timer, id) == true else { return }
                 await work()
-                self?.endFiring()
+                await self?.endFiring()?()
             }
             state.timers[timer] = (id, instant, task)
         }
@@ -119,8 +159,12 @@ final class EngineResources: Sendable {
         }
     }
 
-    private func endFiring() {
-        state.withLock { $0.firing -= 1 }
+    /// - Returns: What is to be told of it.
+    private func endFiring() -> (@Sendable () async -> Void)? {
+        state.withLock { state in
+            state.firing -= 1
+            return state.tellRest
+        }
     }
 
     func cancel(_ timer: SyncTimer) {

@@ -11,12 +11,18 @@ final class JournalLane: Sendable {
         case failed(BatchID, JournalFailure)
         /// The files could not be made smaller.
         case notCompacted(reason: String)
+        /// Everything that was handed in until this mark is done.
+        case atRest(UInt64)
     }
 
     private struct State {
         var waiting: [JournalBatch] = []
         var isRunning = false
         var isClosed = false
+        /// Counts what was handed in.
+        var mark: UInt64 = 0
+        /// How many pieces of work stand in the queue, or are being done.
+        var jobs = 0
         /// Records were removed, and are still in the files.
         var removal: Removal?
         /// Why records could not be removed, if they could not.
@@ -73,12 +79,32 @@ final class JournalLane: Sendable {
     func append(_ batch: JournalBatch) {
         let mustRun = state.withLock { state -> Bool in
             if state.isClosed { return false }
+            state.mark += 1
             state.waiting.append(batch)
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if mustRun { queue.async { [self] in run() } }
+        if mustRun { perform { [self] in run() } }
     }
+
+    /// Does a piece of work in the queue, and tells when nothing is left to do.
+    private func perform(_ work: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.mark += 1
+            state.jobs += 1
+        }
+        queue.async { [self] in
+            work()
+            let mark = state.withLock { state -> UInt64? in
+                state.jobs -= 1
+                return state.jobs == 0 ? state.mark : nil
+            }
+            if let mark { outcomes.yield(.atRest(mark)) }
+        }
+    }
+
+    /// Counts what was handed in; an outcome tells when that is done.
+    var mark: UInt64 { state.withLock { $0.mark } }
 
     private func run() {
         while true {
@@ -132,7 +158,7 @@ final class JournalLane: Sendable {
     /// - Returns: Why records could not be removed that were to be, if they could not.
     func settle() async -> JournalFailure? {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in
+            perform { [self] in
                 run()
                 if state.withLock({ $0.removal != nil }) { removeTraces() }
                 let failure = state.withLock { state in
@@ -147,7 +173,7 @@ final class JournalLane: Sendable {
 
     /// The app was told of the switch that led to this user.
     func forgetUntoldSwitch() {
-        queue.async { [self] in
+        perform { [self] in
             if !state.withLock({ $0.isClosed }) { directory.forgetUntoldSwitch() }
         }
     }

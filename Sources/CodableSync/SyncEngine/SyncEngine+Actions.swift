@@ -19,6 +19,7 @@ extension SyncEngine {
         for action in actions { perform(action) }
         staged = [:]
         if !unserved.isEmpty { serveAgain() }
+        tellWatchers()
     }
 
     /// A handle that was never used, for contents that are new.

@@ -31,6 +31,7 @@ extension SyncEngine {
     }
 
     private func openFirst() async throws {
+        defer { tellWatchers() }
         do {
             try await open()
         } catch {
@@ -74,6 +75,7 @@ extension SyncEngine {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
         let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
         session += 1
+        journalRest = 0
         self.journal = journal
         resources.keep(journal)
         nextHandle = opened.nextHandle
@@ -96,7 +98,7 @@ extension SyncEngine {
 
     private func listen() {
         let signals = database.signals
-        resources.run { [weak self] in
+        resources.run(isEndless: true) { [weak self] in
             for await signal in signals { await self?.take(signal) }
         }
     }
@@ -119,6 +121,9 @@ extension SyncEngine {
         case .stored(let batch): process(.committed(batch))
         case .failed(let batch, let failure): process(.commitFailed(batch, failure))
         case .notCompacted(let reason): tellOfCompaction(reason)
+        case .atRest(let mark):
+            journalRest = mark
+            tellWatchers()
         }
     }
 
@@ -132,6 +137,10 @@ extension SyncEngine {
 
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
+        defer {
+            hub.finishServing()
+            tellWatchers()
+        }
         if case .ended(let stream) = request {
             unserved.removeAll { $0 == stream }
             process(.streamEnded(stream))
@@ -205,5 +214,6 @@ extension SyncEngine {
         for call in calls.values { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped
+        dismissWatchers()
     }
 }

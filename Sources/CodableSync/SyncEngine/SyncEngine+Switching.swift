@@ -12,6 +12,7 @@ extension SyncEngine {
     }
 
     private func performSwitch(to user: String) async throws {
+        defer { tellWatchers() }
         do {
             try await exchangeState(for: user)
         } catch {
@@ -70,7 +71,8 @@ extension SyncEngine {
             try checkSwitching()
             if let failure = await journal.settle() { throw failure.syncError }
             // What became of it is on its way to the machine, which may have more to store then.
-            await Task.yield()
+            let mark = journal.mark
+            await wait { $0.journalRest >= mark || $0.machine == nil }
         } while machine?.isStoring == true
         try checkSwitching()
     }

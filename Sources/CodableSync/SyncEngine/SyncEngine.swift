@@ -58,6 +58,10 @@ public actor SyncEngine<Model: RecordCodable> {
     /// The app's last word before the state was open was `stop`.
     var isStopWanted = false
     var handled = HandledNotifications()
+    /// What was handed to the journal until this mark is done, and the machine knows it.
+    var journalRest: UInt64 = 0
+    var watchers: [EngineWatcher<Model>] = []
+    var lastWatcher: UInt64 = 0
 
     enum Phase {
         case new
@@ -90,6 +94,7 @@ public actor SyncEngine<Model: RecordCodable> {
             statusHub.finish()
             accountHub.finish()
         }
+        resources.onRest { [weak self] in await self?.tellWatchers() }
         // Ends when the hub finishes: the task holds the engine only while it serves a request.
         Task { [weak self] in
             for await request in requests { await self?.serve(request) }

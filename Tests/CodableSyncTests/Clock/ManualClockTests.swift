@@ -36,7 +36,7 @@ final class ManualClockTests: XCTestCase {
             try await clock.sleep(until: .seconds(10))
             return clock.now.monotonic
         }
-        while clock.nextWake == nil { await Task.yield() }
+        await clock.reach("it sleeps") { !$0.isEmpty }
         XCTAssertEqual(clock.nextWake, .seconds(10))
         clock.advance(by: .seconds(9))
         XCTAssertEqual(clock.nextWake, .seconds(10))
@@ -50,7 +50,7 @@ final class ManualClockTests: XCTestCase {
         let clock = ManualClock()
         let sleepers = [30, 10, 20].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) }
         }
-        while clock.nextWake != .seconds(10) { await Task.yield() }
+        await clock.reach("all sleep") { $0.count == 3 }
         clock.advance(by: .seconds(30))
         for sleeper in sleepers { try await sleeper.value }
         XCTAssertNil(clock.nextWake)
@@ -59,7 +59,7 @@ final class ManualClockTests: XCTestCase {
     func testCancelledSleeperThrowsAndIsForgotten() async {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(until: .seconds(10)) }
-        while clock.nextWake == nil { await Task.yield() }
+        await clock.reach("it sleeps") { !$0.isEmpty }
         sleeper.cancel()
         await assertCancelled(sleeper)
         XCTAssertNil(clock.nextWake)

@@ -33,7 +33,7 @@ final class LifetimeTests: XCTestCase {
             return count
         }
         weak let engine = device?.engine
-        while try await (device?.engine.diagnostics().undeliveredCount ?? 0) > 0 { await Task.yield() }
+        await device?.engine.reach("it is taken") { $0.undeliveredCount == 0 }
         device = nil
         let count = await loop.value
         XCTAssertLessThanOrEqual(count, 1)

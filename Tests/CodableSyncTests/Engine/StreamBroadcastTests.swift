@@ -37,7 +37,7 @@ final class StreamBroadcastTests: XCTestCase {
         let late = await take(1, from: hub.stream {})
         XCTAssertEqual(late, [5])
         let waiting = Task { await take(1, from: early) }
-        while !hub.hasWaiter { await Task.yield() }
+        await hub.wait { $0.isTaken }
         hub.send(6)
         let next = await waiting.value
         XCTAssertEqual(next, [6])

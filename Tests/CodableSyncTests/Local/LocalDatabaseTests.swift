@@ -148,8 +148,7 @@ final class LocalDatabaseTests: XCTestCase {
         try await save("before", to: followed)
         var signals = followed.signals.makeAsyncIterator()
         for round in 1...3 {
-            while clock.nextWake == nil { await Task.yield() }
-            XCTAssertEqual(clock.nextWake, .milliseconds(250 * round))
+            await clock.reach("it looks at the time") { $0 == [.milliseconds(250 * round)] }
             try await save("foreign \(round)", to: other)
             clock.advance(by: .milliseconds(250))
             let signal = await signals.next()
@@ -166,15 +165,14 @@ final class LocalDatabaseTests: XCTestCase {
         let database = self.database(clock: clock)
         var listeners = (0..<20).map { _ in database.signals }
         for _ in 0..<3 {
-            while clock.sleeperCount == 0 { await Task.yield() }
-            for _ in 0..<100 { await Task.yield() }
+            await clock.reach("it waits") { !$0.isEmpty }
             XCTAssertEqual(clock.sleeperCount, 1)
             clock.advance(by: .milliseconds(250))
         }
         listeners.removeLast(19)
-        while clock.sleeperCount == 0 { await Task.yield() }
+        await clock.reach("it waits") { !$0.isEmpty }
         listeners = []
-        while clock.sleeperCount > 0 { await Task.yield() }
+        await clock.reach("nobody waits") { $0.isEmpty }
         XCTAssertEqual(database.listeners.count, 0)
     }
 
@@ -186,11 +184,10 @@ final class LocalDatabaseTests: XCTestCase {
             var signals = [database.signals]
             signals.removeLast()
             signals.append(database.signals)
-            while clock.sleeperCount == 0 { await Task.yield() }
-            for _ in 0..<100 { await Task.yield() }
+            await clock.reach("it waits") { !$0.isEmpty }
             XCTAssertEqual(clock.sleeperCount, 1)
             signals = []
-            while clock.sleeperCount > 0 { await Task.yield() }
+            await clock.reach("nobody waits") { $0.isEmpty }
         }
     }
 
@@ -198,12 +195,10 @@ final class LocalDatabaseTests: XCTestCase {
     func testNobodyLooksAtAClosedDatabase() async throws {
         let clock = ManualClock()
         let listeners = LocalListeners()
-        let (stream, continuation) = AsyncStream.makeStream(of: CloudSignal.self)
-        XCTAssertNotNil(listeners.add(continuation, watching: database().ledger, by: clock))
-        while clock.sleeperCount == 0 { await Task.yield() }
+        let stream = listeners.stream(watching: database().ledger, by: clock)
+        await clock.reach("it waits") { !$0.isEmpty }
         listeners.finish()
-        for _ in 0..<1000 where clock.sleeperCount > 0 { await Task.yield() }
-        XCTAssertEqual(clock.sleeperCount, 0)
+        await clock.reach("nobody waits") { $0.isEmpty }
         withExtendedLifetime(stream) {}
     }
 
@@ -218,9 +213,8 @@ final class LocalDatabaseTests: XCTestCase {
             signals.removeLast()
             XCTAssertEqual(database.listeners.count, 1)
         }
-        for _ in 0..<10_000 where ledger != nil || listeners != nil { await Task.yield() }
-        XCTAssertNil(ledger)
-        XCTAssertNil(listeners)
+        // The task that looks holds them until it has ended, which nobody tells.
+        while ledger != nil || listeners != nil { await Task.yield() }
     }
 
     func testAClosedDatabaseHasNoMoreSignals() async throws {

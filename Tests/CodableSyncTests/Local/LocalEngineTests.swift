@@ -14,11 +14,11 @@ final class LocalEngineTests: EngineScenario {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let tablet = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await tablet.engine.start()
-        try await eventually("the first fetch") { try await tablet.engine.diagnostics().lastFetch != nil }
+        try await quiet(tablet)
         var changes = tablet.engine.changes.makeAsyncIterator()
         for round in 0..<3 {
             try await phone.engine.upload(Note("n\(round)"))
-            try await eventually("sent") { try await phone.engine.diagnostics().pendingCount == 0 }
+            try await quiet(phone)
             try await local(tablet).look()
             let change = await changes.next()
             XCTAssertEqual(change, .updated([Note("n\(round)")]))
@@ -31,18 +31,20 @@ final class LocalEngineTests: EngineScenario {
         let closed = try makeDevice(Note.self)
         _ = try await closed.engine.allModels()
         let database = try local(closed)
-        try await eventually("it listens") { database.listeners.count == 1 }
+        XCTAssertEqual(database.listeners.count, 1, "it listens")
         try await closed.engine.close()
-        try await eventually("closed, it does not") { database.listeners.count == 0 }
+        await database.listeners.waitUntilLeft()
+        XCTAssertEqual(database.listeners.count, 0, "closed, it does not")
         let other = try await listenAndRelease()
-        try await eventually("released, it does not") { other.listeners.count == 0 }
+        await other.listeners.waitUntilLeft()
+        XCTAssertEqual(other.listeners.count, 0, "released, it does not")
     }
 
     private func listenAndRelease() async throws -> LocalDatabase {
         let device = try makeDevice(Note.self)
         _ = try await device.engine.allModels()
         let database = try local(device)
-        try await eventually("it listens") { database.listeners.count == 1 }
+        XCTAssertEqual(database.listeners.count, 1, "it listens")
         return database
     }
 }

@@ -61,14 +61,14 @@ final class AccountPains: EngineScenario {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-1"))
-        try await eventually("it is sent") { try await phone.pendingNames().isEmpty }
+        try await quiet(phone)
         account.signIn(user: "bob")
         // Nobody has said yet that it is bob: the edit belongs to the last known user.
         try await phone.engine.upload(Note("last"))
-        try await eventually("bob is known") {
-            try await phone.engine.diagnostics().userRecordName == "bob"
-        }
-        try await eventually("bob's zone is made") { account.requests.contains { $0.user == "bob" } }
+        try await quiet(phone)
+        let user = try await phone.engine.diagnostics().userRecordName
+        XCTAssertEqual(user, "bob")
+        XCTAssertTrue(account.requests.contains { $0.user == "bob" }, "his zone is made")
         XCTAssertEqual(names(cloud, "bob"), [])
         XCTAssertFalse(account.requests.contains { $0.user == "bob" && $0.recordNames.contains("last") })
     }

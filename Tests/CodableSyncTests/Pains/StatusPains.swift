@@ -67,7 +67,7 @@ final class StatusPains: EngineScenario {
         }
         try await phone.engine.upload(Note("a"))
         try await phone.engine.sync()
-        try await eventually("the engine is idle") { try await phone.engine.diagnostics().status == .idle }
+        try await quiet(phone)
         try await phone.engine.close()
         let last = await loop.value
         XCTAssertEqual(last, .idle)

@@ -8,9 +8,9 @@ class AccountScenarios: AccountScenario {
     func testNobodySignedInMeansNoRequestAndUploadsAreTaken() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"), Note("b"))
-        try await eventually("the account is known") {
-            try await phone.engine.diagnostics().accountStatus == .noAccount
-        }
+        try await quiet(phone.device)
+        let account = try await phone.engine.diagnostics().accountStatus
+        XCTAssertEqual(account, .noAccount)
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         let diagnostics = try await phone.engine.diagnostics()
         XCTAssertEqual(diagnostics.status, .paused(.account(.noAccount)))
@@ -46,10 +46,10 @@ class AccountScenarios: AccountScenario {
         try await phone.engine.upload(Note("b"))
         try await put(Note("c"), of: "alice")
         phone.account.signIn("alice")
-        try await eventually("everything is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         let server = try await names(of: "alice", phone)
         XCTAssertEqual(server, ["a", "b", "c"])
-        try await eventually("everything is fetched") { try await phone.shown() == ["a", "b", "c"] }
+        try await quiet(phone.device)
         XCTAssertEqual(phone.changes, ["- > alice"])
         let user = try await phone.user()
         XCTAssertEqual(user, "alice")
@@ -70,12 +70,12 @@ class AccountScenarios: AccountScenario {
             let user = "alice-\(status.rawValue)"
             phone.account.signIn(user)
             try await phone.engine.upload(Note("sent"), Note("edited", "old"))
-            try await eventually("all is sent") { try await phone.pending().isEmpty }
+            try await quiet(phone.device)
             let sent = phone.device.database.modifies.count
             phone.account.set(status)
-            try await eventually("\(status) is shown") {
-                try await phone.engine.diagnostics().status == .paused(.account(status))
-            }
+            try await quiet(phone.device)
+            let told = try await phone.engine.diagnostics().status
+            XCTAssertEqual(told, .paused(.account(status)))
             try await phone.engine.upload(Note("edited", "new"), Note("added"))
             let shown = try await phone.shown()
             XCTAssertEqual(shown, ["added", "edited", "sent"], "\(status): nothing is removed")
@@ -85,7 +85,7 @@ class AccountScenarios: AccountScenario {
             XCTAssertEqual(diagnostics.userRecordName, user)
 
             phone.account.set(.available)
-            try await eventually("\(status) is over") { try await phone.pending().isEmpty }
+            try await quiet(phone.device)
             let names = phone.device.database.modifies.dropFirst(sent).flatMap(\.names)
             XCTAssertEqual(names.sorted(), ["added", "edited"], "\(status): exactly what was not sent")
             XCTAssertEqual(phone.changes, ["- > \(user)"], "\(status): nobody is switched")
@@ -133,9 +133,9 @@ class AccountScenarios: AccountScenario {
     func testSignOutKeepsEverythingUnlessTheAppSaysOtherwise() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"), Note("b"))
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         phone.account.signOut()
-        try await eventually("the app is told") { phone.changes == ["- > alice", "alice > -"] }
+        try await quiet(phone.device)
         let sent = phone.device.database.modifies.count
         try await phone.engine.upload(Note("c"))
         try await phone.engine.delete(recordNames: ["a"])
@@ -153,7 +153,7 @@ class AccountScenarios: AccountScenario {
         XCTAssertEqual(phone.changes, ["- > alice", "alice > -"])
 
         phone.account.signIn("alice")
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         let server = try await names(of: "alice", phone)
         XCTAssertEqual(server, ["b", "c"])
         XCTAssertEqual(phone.changes, ["- > alice", "alice > -", "- > alice"])
@@ -163,15 +163,15 @@ class AccountScenarios: AccountScenario {
     func testReturnIsFoundWithoutASignal() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"))
-        try await eventually("nobody is there") {
-            try await phone.engine.diagnostics().accountStatus == .noAccount
-        }
+        try await quiet(phone.device)
+        let account = try await phone.engine.diagnostics().accountStatus
+        XCTAssertEqual(account, .noAccount)
         phone.account.signIn("alice", signal: false)
         clock.advance(by: .seconds(300))
-        try await eventually("the timer looks again") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
 
         phone.account.signOut()
-        try await eventually("signed out") { phone.changes.last == "alice > -" }
+        try await quiet(phone.device)
         phone.account.signIn("bob", signal: false)
         try await phone.engine.sync()
         XCTAssertEqual(phone.changes.last, "- > bob")

@@ -190,8 +190,10 @@ class AccountScenariosClaiming: AccountScenario {
         first = SyncEngine(database: database, configuration: configuration)
         _ = try await first?.allModels()
         weak let engine = first
+        let end = await first?.watchEnd()
         first = nil
-        try await eventually("it is gone") { engine == nil }
+        await end?.value
+        XCTAssertNil(engine)
         let third = SyncEngine<ModuleB.Thing>(database: database, configuration: configuration)
         _ = try await whenFree { try await third.allModels() }
         try await third.close()

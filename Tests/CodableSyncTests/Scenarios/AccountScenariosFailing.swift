@@ -80,11 +80,11 @@ final class AccountScenariosFailing: AccountScenario {
         for isAutomatic in [false, true] {
             let files = HookedFileSystem()
             let phone = try await makeAlice(on: files) { $0.automaticallySyncs = isAutomatic }
-            try await eventually("all is sent") { try await phone.pending().isEmpty }
+            try await quiet(phone.device)
             let changes = phone.engine.changes
-            let taken = Locked<[String]>([])
+            let taken = Told<[String]>([])
             let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
-            try await eventually("alice's are taken") { taken.withLock { $0 } == ["a-1"] }
+            await taken.reach("alice's are taken") { $0 == ["a-1"] }
             files.before { operation, path throws(FileError) in
                 if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
             }
@@ -95,8 +95,8 @@ final class AccountScenariosFailing: AccountScenario {
                     XCTFail("synced for nobody")
                 } catch SyncError.stateUnreadable {}
             }
-            try await eventually("the app is told") {
-                phone.device.events.all.contains {
+            await phone.device.events.reach("the app is told") { events in
+                events.contains {
                     if case .accountSwitchFailed("bob", .stateUnreadable) = $0 { true } else { false }
                 }
             }
@@ -113,14 +113,16 @@ final class AccountScenariosFailing: AccountScenario {
 
             // Alice may come back in between, and finds everything as it was.
             phone.account.signIn("alice")
-            try await eventually("alice is back") { (try? await phone.shown()) == ["a-1"] }
+            try await quiet(phone.device)
+            let alices = try await phone.shown()
+            XCTAssertEqual(alices, ["a-1"])
             files.before(nil)
             phone.account.signIn("bob")
             try await phone.engine.sync()
             try await phone.engine.upload(Note("b-2", "of bob"))
             try await phone.engine.sync()
-            try await eventually("bob's are there") { try await phone.shown() == ["b-1", "b-2"] }
-            try await eventually("bob's are taken") { taken.withLock { Set($0) } == ["a-1", "b-1", "b-2"] }
+            try await quiet(phone.device)
+            await taken.reach("bob's are taken") { Set($0) == ["a-1", "b-1", "b-2"] }
             let bob = try await names(of: "bob", phone)
             XCTAssertEqual(bob, ["b-1", "b-2"])
             let alice = try await names(of: "alice", phone)
@@ -140,7 +142,7 @@ final class AccountScenariosFailing: AccountScenario {
     func testStatusSaysWhyTheStateCannotBeOpenedAndTheTimerTriesAgain() async throws {
         let files = HookedFileSystem()
         let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         // One that does not wake the engine, which would be one more try at a time of its own.
         var statuses = await phone.engine.statusHub.stream {}.makeAsyncIterator()
         files.before { operation, path throws(FileError) in
@@ -152,8 +154,8 @@ final class AccountScenariosFailing: AccountScenario {
         }
         files.before(nil)
         clock.advance(by: .seconds(300))
-        try await eventually("bob's are there") { phone.changes.last == "alice > bob" }
-        try await eventually("bob's are fetched") { try await phone.shown() == ["b-1"] }
+        try await quiet(phone.device)
+        try await quiet(phone.device)
     }
 
     // A2, I-47
@@ -196,7 +198,7 @@ final class AccountScenariosFailing: AccountScenario {
         files.before { _, path in if path.contains("/users/2") { barrier.pass() } }
         phone.account.signIn("bob")
         let run = phone.device.beginSync()
-        try await eventually("the switch is under way") { barrier.isReached }
+        await barrier.reached()
         return (phone, barrier, run)
     }
 
@@ -263,7 +265,7 @@ final class AccountScenariosFailing: AccountScenario {
         await assertThrows(.stopped) { try await phone.engine.sync() }
         XCTAssertEqual(phone.account.told("bob").count, 0)
         try await phone.engine.start()
-        try await eventually("bob's are sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         let bob = try await names(of: "bob", phone)
         XCTAssertEqual(bob, ["b-1", "b-2"])
     }
@@ -293,17 +295,17 @@ final class AccountScenariosFailing: AccountScenario {
         }
         let configuration = try XCTUnwrap(device).configuration
         try await device?.engine.upload(Note("a-1", "of alice"))
-        try await eventually("alice is known") {
-            try await device?.engine.diagnostics().userRecordName == "alice"
-        }
+        await device?.engine.reach("alice is known") { $0.machine?.userRecordName == "alice" }
         let barrier = Barrier()
         files.before { _, path in if path.contains("/users/2") { barrier.pass() } }
         account.signIn("bob")
-        try await eventually("the switch is under way") { barrier.isReached }
+        await barrier.reached()
         weak let engine = device?.engine
+        let end = await device?.engine.watchEnd()
         device = nil
         barrier.open()
-        try await eventually("the engine is gone") { engine == nil }
+        await end?.value
+        XCTAssertNil(engine)
         let next = SyncEngine<Note>(database: account, configuration: configuration)
         let user = try await whenFree { try await next.diagnostics() }.userRecordName
         XCTAssertEqual(user, "bob")

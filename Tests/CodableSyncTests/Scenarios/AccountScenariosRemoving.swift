@@ -52,7 +52,8 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(delivered, [], "what is removed here is not deleted")
         let diagnostics = try await phone.engine.diagnostics()
         XCTAssertEqual(diagnostics.undeliveredCount, 0)
-        try await eventually("they are gone from the files") { !bytes(files).contains("v1 of confirmed") }
+        try await quiet(phone.device)
+        XCTAssertFalse(bytes(files).contains("v1 of confirmed"), "they are gone from the files")
         XCTAssertFalse(bytes(files).contains("v1 of undelivered"))
         XCTAssertTrue(bytes(files).contains("v1 of edited"), "the ancestor of the edit")
         XCTAssertEqual(phone.told("alice").names.contains("new"), false)
@@ -192,7 +193,7 @@ class AccountScenariosRemoving: AccountScenario {
             $0.automaticallySyncs = true
         }
         try await phone.engine.upload(Note("a", "old"))
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         try await quiet(phone.device)
         pass()
         let removal = files.hold(.append)
@@ -200,14 +201,14 @@ class AccountScenariosRemoving: AccountScenario {
         await removal.reached()
         let engine = phone.engine
         let upload = Task { try await engine.upload(Note("a", "new")) }
-        try await eventually("both are under way") { await engine.machine?.uncommitted.count == 2 }
+        await engine.reach("both are under way") { $0.machine?.uncommitted.count == 2 }
         removal.release()
         try await upload.value
         try await quiet(phone.device)
         var model = try await phone.engine.model(named: "a")
         XCTAssertEqual(model?.title, "new")
         phone.account.signIn("alice")
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         model = try await phone.engine.model(named: "a")
         XCTAssertEqual(model?.title, "new")
     }

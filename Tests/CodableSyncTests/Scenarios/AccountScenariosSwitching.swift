@@ -39,16 +39,16 @@ class AccountScenariosSwitching: AccountScenario {
     func testSwitchWhileIdleBeginsAnewForTheOtherUser() async throws {
         let phone = try await makeAlice { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-2", "of alice"))
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         _ = try await phone.device.drain()
         try await put(Note("b-1", "of bob"), of: "bob")
         phone.device.events.clear()
 
         phone.account.signIn("bob")
-        try await eventually("bob's record is there") { try await phone.shown() == ["b-1"] }
+        try await quiet(phone.device)
         XCTAssertEqual(phone.changes, ["alice > bob"])
         try await phone.engine.upload(Note("b-2", "of bob"))
-        try await eventually("all is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         let delivered = try await phone.device.drain()
         XCTAssertEqual(Set(delivered.flatMap(\.names)), ["b-1", "b-2"])
         XCTAssertFalse(delivered.contains { if case .deleted = $0 { true } else { false } })
@@ -95,12 +95,12 @@ class AccountScenariosSwitching: AccountScenario {
         }
         await gate.reached()
         account.signIn("bob")
-        try await eventually("\(what): bob is known") { phone.changes.last == "alice > bob" }
+        try await quiet(phone.device)
         try await phone.engine.upload(Note("b-1", "of bob"))
         // The late answer to alice's request: with `holdBefore` it is made on bob's connection by now.
         let isHarmless = isHeldAfter || operation == .zones
         if isHarmless { gate.open() } else { gate.open(throwing: CloudError(.networkFailure)) }
-        try await eventually("\(what): bob's is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
         let shown = try await phone.shown()
         XCTAssertEqual(shown, ["b-1"], what)
         let bob = try await names(of: "bob", phone)
@@ -109,8 +109,8 @@ class AccountScenariosSwitching: AccountScenario {
 
         phone.device.database.changeModifyAnswers(nil)
         account.signIn("alice")
-        try await eventually("\(what): alice is back") { phone.changes.last == "bob > alice" }
-        try await eventually("\(what): alice's is sent") { try await phone.pending().isEmpty }
+        try await quiet(phone.device)
+        try await quiet(phone.device)
         let alice = try await names(of: "alice", phone)
         XCTAssertEqual(alice, ["a-1"], what)
         let record = try await phone.engine.model(named: "a-1")
@@ -205,9 +205,9 @@ class AccountScenariosSwitching: AccountScenario {
         Interrupted.interruption.withLock { $0 = { barrier.pass() } }
         defer { Interrupted.interruption.withLock { $0 = nil } }
         let run = phone.device.beginSync()
-        try await eventually("the resolver is asked") { barrier.isReached }
+        await barrier.reached()
         phone.account.signIn("bob")
-        try await eventually("bob is known") { phone.changes.last == "alice > bob" }
+        try await quiet(phone.device)
         try await phone.engine.upload(Item("b-1", "of bob"))
         barrier.open()
         _ = try await run.value
@@ -229,7 +229,7 @@ class AccountScenariosSwitching: AccountScenario {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
         for number in 1...3 { try await put(Note("a-\(number)", "of alice"), of: "alice") }
         try await put(Note("b-1", "of bob"), of: "bob")
-        let received = Locked<[ModelChange<Note>]>([])
+        let received = Told<[ModelChange<Note>]>([])
         let (steps, step) = AsyncStream.makeStream(of: Void.self)
         let changes = phone.engine.changes
         let loop = Task {
@@ -239,18 +239,18 @@ class AccountScenariosSwitching: AccountScenario {
                 _ = await steps.next()
             }
         }
-        try await eventually("alice's are handed out") { received.withLock { $0.count } == 1 }
+        await received.reach("alice's are handed out") { $0.count == 1 }
         phone.account.signIn("bob")
-        try await eventually("bob's are there") { try await phone.shown() == ["b-1"] }
+        try await quiet(phone.device)
         step.yield()
-        try await eventually("bob's are delivered") { received.withLock { $0.count } == 2 }
+        await received.reach("bob's are delivered") { $0.count == 2 }
         XCTAssertEqual(received.withLock { $0.map(\.names) }, [["a-1", "a-2", "a-3"], ["b-1"]])
         phone.account.signIn("alice")
-        try await eventually("alice is back") { phone.changes.last == "bob > alice" }
+        try await quiet(phone.device)
         // One at a time, as after any end of an engine that had handed them out.
         for _ in 0..<3 { step.yield() }
-        try await eventually("alice's come again") {
-            received.withLock { Set($0.dropFirst(2).flatMap(\.names)) } == ["a-1", "a-2", "a-3"]
+        await received.reach("alice's come again") {
+            Set($0.dropFirst(2).flatMap(\.names)) == ["a-1", "a-2", "a-3"]
         }
         loop.cancel()
         await loop.value
@@ -260,18 +260,16 @@ class AccountScenariosSwitching: AccountScenario {
     func testTwentySwitchesLeaveNothingBehind() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         let changes = phone.engine.changes
-        let taken = Locked<[String]>([])
+        let taken = Told<[String]>([])
         let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
         for round in 0..<20 {
             let user = round.isMultiple(of: 2) ? "alice" : "bob"
             phone.account.signIn(user)
-            try await eventually("\(round): \(user)") { try await phone.user() == user }
+            try await quiet(phone.device)
             try await phone.engine.upload(Note("\(user)-\(round)", "of \(user)"))
-            try await eventually("\(round) is sent") { try await phone.pending().isEmpty }
+            try await quiet(phone.device)
             // What is not taken before the switch comes when its user is back, and the last one is not.
-            try await eventually("\(round) is delivered") {
-                taken.withLock { $0.contains("\(user)-\(round)") }
-            }
+            await taken.reach("\(round) is delivered") { $0.contains("\(user)-\(round)") }
             XCTAssertEqual(phone.account.listenerCount, 1)
         }
         let (alice, bob) = (try await names(of: "alice", phone), try await names(of: "bob", phone))

@@ -31,15 +31,10 @@ extension EngineScenario {
 
     /// The outcomes of the conflicts that a device decided since its events were cleared.
     func outcomes<Model>(_ device: Device<Model>) async throws -> [ConflictOutcome] {
-        // Events that carry contents come from a task of their own.
-        var found: [ConflictOutcome] = []
-        try await eventually("the events are told") {
-            found = device.events.all.compactMap {
-                if case .conflictResolved(_, _, _, let outcome) = $0 { outcome } else { nil }
-            }
-            return !found.isEmpty
+        try await quiet(device)
+        return device.events.all.compactMap {
+            if case .conflictResolved(_, _, _, let outcome) = $0 { outcome } else { nil }
         }
-        return found
     }
 }
 

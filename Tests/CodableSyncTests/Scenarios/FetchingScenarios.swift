@@ -119,8 +119,8 @@ class FetchingScenarios: EngineScenario {
         await gate.reached()
         phone.events.clear()
         let fetching = Task { try await engine.fetchChanges() }
-        try await eventually("the feed tells of the save") {
-            phone.events.all.contains(.fetchEnded(changed: 0, deleted: 0))
+        await phone.events.reach("the feed tells of the save") {
+            $0.contains(.fetchEnded(changed: 0, deleted: 0))
         }
         gate.open()
         _ = try await sending.value

@@ -136,7 +136,7 @@ class FetchingScenariosPages: EngineScenario {
         phone.database.plan(.fetch, .holdBefore(gate))
         let engine = phone.engine
         let pushes = (0..<50).map { _ in Task { await engine.handleNotification(["zone": "Item"]) } }
-        try await eventually("all pushes have arrived") { await engine.machine?.waiters.count == 50 }
+        await engine.reach("all pushes have arrived") { $0.waiterCount == 50 }
         gate.open()
         for push in pushes { _ = await push.value }
         XCTAssertEqual(phone.database.count(.fetch), before + 2)
@@ -154,7 +154,7 @@ class FetchingScenariosPages: EngineScenario {
         await gate.reached()
         try await serverSave("a", ["id": "a", "title": "late", "count": 0])
         let second = Task { await engine.handleNotification(["zone": "Item"]) }
-        try await eventually("the push has arrived") { await engine.machine?.waiters.count == 2 }
+        await engine.reach("the push has arrived") { $0.waiterCount == 2 }
         gate.open()
         let outcomes = await [first.value, second.value]
         XCTAssertEqual(outcomes, [.noData, .newData])

@@ -169,7 +169,7 @@ class LifecycleScenarios: EngineScenario {
         phone.database.plan(.fetch, .holdBefore(gate))
         let waiting = (0..<5).map { _ in phone.beginSync() }
         await gate.reached()
-        try await eventually("all wait") { await engine.machine?.waiters.count == 5 }
+        await engine.reach("all wait") { $0.waiterCount == 5 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { try await engine.close() } }
             try await group.waitForAll()
@@ -248,7 +248,7 @@ class LifecycleScenarios: EngineScenario {
         try await quiet(phone)
         XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
         XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
-        try await eventually("no sleeper is left") { clock.sleeperCount == sleepers }
+        await clock.reach("no sleeper is left") { $0.count == sleepers }
         XCTAssertLessThanOrEqual(files.last ?? 0, (files.first ?? 0) + 4)
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 10)

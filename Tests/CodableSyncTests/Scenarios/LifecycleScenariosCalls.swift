@@ -17,7 +17,7 @@ class LifecycleScenariosCalls: EngineScenario {
         let first = phone.beginSync()
         await gate.reached()
         let others = (0..<20).map { _ in phone.beginSync() }
-        try await eventually("all wait") { await phone.engine.machine?.waiters.count == 21 }
+        await phone.engine.reach("all wait") { $0.waiterCount == 21 }
         gate.open()
         let summary = try await first.value
         XCTAssertEqual(summary.fetched, 1)

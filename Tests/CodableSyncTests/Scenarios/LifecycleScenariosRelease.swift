@@ -26,8 +26,11 @@ class LifecycleScenariosRelease: EngineScenario {
             weak let resources = phone?.engine.resources
             let gate = Gate()
             let loop = try await begin(moment, XCTUnwrap(phone), gate)
+            let end = await phone?.engine.watchEnd()
             phone = nil
-            try await eventually("\(moment): it is gone") { engine == nil && resources == nil }
+            await end?.value
+            XCTAssertNil(engine, "\(moment)")
+            XCTAssertNil(resources, "\(moment)")
             _ = await loop?.value
 
             // At once: nobody waits for the request that may still be on its way.
@@ -187,7 +190,9 @@ class LifecycleScenariosRelease: EngineScenario {
         clock.advance(by: .seconds(5000))
         phone.database.failNext(.modify, .requestRateLimited, retryAfter: .seconds(30))
         try await phone.engine.upload(Note("a"))
-        try await eventually("the wait begins") { try await phone.engine.diagnostics().status.isServerWait }
+        try await quiet(phone)
+        let status = try await phone.engine.diagnostics().status
+        XCTAssertTrue(status.isServerWait, "\(status)")
         let before = phone.database.totalCount
         for _ in 0..<10 {
             base.goBack(by: .seconds(400))

@@ -87,7 +87,7 @@ extension LocalQueueScenarios {
         }
         XCTAssertEqual(phone.database.modifies.count, before)
         try await phone.engine.start()
-        try await eventually("nothing is pending") { try await phone.pendingNames().isEmpty }
+        try await quiet(phone)
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), ["added", "edited"])
         XCTAssertEqual(server["edited"]?.fields["title"], "new")

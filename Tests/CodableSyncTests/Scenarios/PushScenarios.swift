@@ -187,7 +187,7 @@ class PushScenarios: EngineScenario {
         let pushes = (0..<50).map { _ in
             Task { await engine.handleNotification(push()) }
         }
-        try await eventually("all have arrived") { await engine.machine?.waiters.count == 50 }
+        await engine.reach("all have arrived") { $0.waiterCount == 50 }
         gate.open()
         for push in pushes { _ = await push.value }
         XCTAssertEqual(phone.database.count(.fetch), before + 2)
@@ -207,7 +207,7 @@ class PushScenarios: EngineScenario {
             let engine = phone.engine
             let outcome = Task { await engine.handleNotification(push()) }
             await gate.reached()
-            try await eventually("the push waits") { await engine.machine?.waiters.count == 1 }
+            await engine.reach("the push waits") { $0.waiterCount == 1 }
             XCTAssertEqual(phone.database.totalCount, 1, "only the account is looked for")
             gate.open()
             let found = await outcome.value
@@ -308,7 +308,7 @@ class PushScenarios: EngineScenario {
         let second = phone.beginSync()
         await hold.reached()
         clock.advance(by: .seconds(30))
-        try await eventually("it is given up") { await phone.engine.machine?.setup.request == nil }
+        await phone.engine.reach("it is given up") { $0.machine?.setup.request == nil }
         hold.open()
         _ = try await second.value
         gate.open()

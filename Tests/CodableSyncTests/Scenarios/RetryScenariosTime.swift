@@ -133,7 +133,7 @@ class RetryScenariosTime: EngineScenario {
         XCTAssertLessThanOrEqual(phone.database.highestPeak, 1)
         XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
         XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
-        try await eventually("no sleeper is left") { clock.sleeperCount == sleepers }
+        await clock.reach("no sleeper is left") { $0.count == sleepers }
         let left = try openFiles()
         XCTAssertLessThanOrEqual(left, files)
         let server = try await serverRecords()
@@ -160,23 +160,11 @@ class RetryScenariosTime: EngineScenario {
             try await phone.engine.upload(Note("a", "mine"))
             await gate.reached()
             let asked = phone.database.count(lane)
-            clock.advance(by: .milliseconds(19_999))
-            for _ in 0..<100 { await Task.yield() }
+            try await pass(.milliseconds(19_999), phone)
             XCTAssertEqual(phone.database.count(lane), asked, "\(lane): not before the deadline")
             clock.advance(by: .milliseconds(1))
-            // The gate holds one task for ever, so the engine never rests. Time goes on while nothing else is under
-            // way: a disk that is slow must not meet a deadline.
-            func advance() {
-                if phone.engine.resources.counts.tasks <= 2 { clock.advance(by: .milliseconds(50)) }
-            }
-            try await eventually("\(lane): asked once more") {
-                advance()
-                return phone.database.count(lane) > asked
-            }
-            try await eventually("\(lane): it is sent") {
-                advance()
-                return try await phone.pendingNames().isEmpty
-            }
+            try await passUntil("\(lane): asked once more", phone) { phone.database.count(lane) > asked }
+            try await passUntil("\(lane): it is sent", phone) { try await phone.pendingNames().isEmpty }
             // The late answer is nobody's.
             gate.open()
             try await quiet(phone)
@@ -259,8 +247,8 @@ final class RetryScenariosOnTheFake: EngineScenario {
             fake.clearRequests()
             if kind == .recordZoneChanges { fake.emit(.changes(in: nil)) }
             if kind == .modifyRecords { try await phone.engine.upload(Note("n\(number)")) }
-            try await eventually("the order") { fake.requestCount(kind) == 1 }
             try await quiet(phone)
+            XCTAssertEqual(fake.requestCount(kind), 1, "the order")
             if kind == .recordZoneChanges { try await phone.engine.upload(Note("n\(number)")) }
             fake.emit(.changes(in: nil))
             fake.emit(.reachable)
@@ -292,7 +280,8 @@ final class RetryScenariosOnTheFake: EngineScenario {
         fake.clearRequests()
         try await phone.engine.upload(Note("a", "mine"))
         for request in 1...3 {
-            try await eventually("request \(request)") { fake.requestCount(.modifyRecords) == request }
+            try await quiet(phone)
+            XCTAssertEqual(fake.requestCount(.modifyRecords), request)
             clock.advance(by: .seconds(60))
             // The deadline is over; only the wait is left.
             try await quiet(phone)

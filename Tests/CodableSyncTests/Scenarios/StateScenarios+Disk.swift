@@ -174,7 +174,7 @@ extension StateScenarios {
         // The first compaction is due beyond four megabytes.
         let notes = (0..<5).map { Note("n\($0)", note: String(repeating: "x", count: 900_000)) }
         try await phone.engine.upload(notes)
-        try await eventually("it is told") { phone.hasToldOfCompaction }
+        await phone.events.reach("it is told") { $0.tellOfCompaction }
         try await phone.restart()
         let shown = try await phone.engine.allModels()
         XCTAssertEqual(shown, notes)
@@ -189,7 +189,7 @@ extension StateScenarios {
         disk.hold()
         let engine = phone.engine
         let held = Task { try await engine.upload(Note("held")) }
-        try await eventually("the flush waits") { disk.waitingCount == 1 }
+        await disk.waiting.reach("the flush waits") { $0 == 1 }
         let before = disk.flushCount
         let others = (0..<50).map { number in Task { try await engine.upload(Note("n\(number)")) } }
         // The engine answers as if nothing were the matter.
@@ -197,7 +197,7 @@ extension StateScenarios {
         XCTAssertEqual(model, Note("first"))
         let names = try await phone.pendingNames()
         XCTAssertEqual(names, ["first"])
-        try await eventually("all have come") { await engine.waitingCallCount == 51 }
+        await engine.reach("all have come") { $0.waitingCallCount == 51 }
         disk.release()
         try await held.value
         for other in others { try await other.value }

@@ -126,8 +126,8 @@ final class StreamScenariosMisuse: EngineScenario {
             for await change in changes { return change.names }
             return []
         }
-        try await eventually("it is refused") {
-            second.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
+        await second.events.reach("it is refused") { events in
+            events.contains { if case .stateUnwritable = $0 { true } else { false } }
         }
         try await owner.engine.close()
         try await second.engine.fetchChanges()
@@ -146,20 +146,12 @@ final class StreamScenariosMisuse: EngineScenario {
             for await change in changes { return change.names }
             return []
         }
-        try await eventually("it cannot be read") {
-            phone.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
+        await phone.events.reach("it cannot be read") { events in
+            events.contains { if case .stateUnwritable = $0 { true } else { false } }
         }
         XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
-        let isDone = Locked(false)
-        let names = Task { () -> [String] in
-            defer { isDone.withLock { $0 = true } }
-            return await loop.value
-        }
-        try await eventually("the wait is over") {
-            self.pass(.seconds(1))
-            return isDone.withLock { $0 }
-        }
-        let delivered = await names.value
+        try await passUntil("it is delivered", phone) { await phone.engine.hub.isIdle }
+        let delivered = await loop.value
         XCTAssertEqual(delivered.sorted(), ["r-0", "r-1", "r-2"])
     }
 

@@ -31,7 +31,7 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(held, 450)
         let second = await iterator.next()
         XCTAssertEqual(second?.names.count, 200)
-        try await eventually("the first is accepted") { try await self.undelivered(phone) == 250 }
+        await phone.engine.reach("the first is accepted") { $0.undeliveredCount == 250 }
         try await phone.restart()
         let rest = try await phone.drain().flatMap(\.names)
         XCTAssertEqual(rest.count, 250)
@@ -98,7 +98,7 @@ class StreamScenarios: EngineScenario {
             for await _ in changes { count += 1 }
             return count
         }
-        try await eventually("it waits") { try await self.undelivered(phone) == 0 }
+        await phone.engine.reach("it waits") { $0.undeliveredCount == 0 }
         loop.cancel()
         let count = await loop.value
         XCTAssertEqual(count, 1)
@@ -152,7 +152,7 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(held, 4, "the second has accepted nothing")
         let secondNext = await second.next()
         XCTAssertEqual(secondNext?.names, ["r-7"])
-        try await eventually("both have accepted the first") { try await self.undelivered(phone) == 1 }
+        await phone.engine.reach("both have accepted the first") { $0.undeliveredCount == 1 }
     }
 
     // swift-notes c2.
@@ -180,7 +180,7 @@ class StreamScenarios: EngineScenario {
         let held = try await undelivered(phone)
         XCTAssertEqual(held, 4, "the one in the variable holds them back")
         kept = nil
-        try await eventually("it is gone") { try await self.undelivered(phone) == 1 }
+        await phone.engine.reach("it is gone") { $0.undeliveredCount == 1 }
     }
 
     // swift-notes c5.
@@ -196,21 +196,19 @@ class StreamScenarios: EngineScenario {
             XCTAssertTrue(Set(first).isDisjoint(with: change.names))
             break
         }
-        try await eventually("the first is accepted") { try await self.undelivered(phone) == 250 }
+        await phone.engine.reach("the first is accepted") { $0.undeliveredCount == 250 }
     }
 
     func testWithoutKeepingWhatNobodyTakesIsAcceptedByItself() async throws {
         let phone = try await makeFilled(3) { $0.keepsUndelivered = false }
-        try await eventually("nothing is kept") { try await self.undelivered(phone) == 0 }
+        await phone.engine.reach("nothing is kept") { $0.undeliveredCount == 0 }
         let changes = phone.engine.changes
-        let taken = Locked<[String]>([])
+        let taken = Told<[String]>([])
         let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
         try await serverSave("r-1", ["title": "new"])
-        try await eventually("the stream is live") {
-            try await phone.engine.fetchChanges()
-            try await self.serverSave("r-1", ["title": "newer"])
-            return !taken.withLock { $0.isEmpty }
-        }
+        await phone.engine.reach("the stream is live") { $0.machine?.streams.isEmpty == false }
+        try await phone.engine.fetchChanges()
+        await taken.reach("it is told") { !$0.isEmpty }
         XCTAssertEqual(Set(taken.withLock { $0 }), ["r-1"])
         loop.cancel()
     }

@@ -198,18 +198,14 @@ class TokenScenarios: ZoneScenario {
             return page
         }
         try await phone.engine.start()
-        try await eventually("it waits") {
-            if case .waiting = try await phone.engine.diagnostics().status { true } else { false }
-        }
+        try await quiet(phone)
+        let status = try await phone.engine.diagnostics().status
+        XCTAssertTrue(status.isWaiting, "\(status)")
         let count = phone.database.count(.fetch)
         XCTAssertLessThanOrEqual(count, 5)
-        for _ in 0..<100 { await Task.yield() }
-        XCTAssertEqual(phone.database.count(.fetch), count)
         phone.database.changeFetchAnswers(nil)
-        try await eventually("it is idle") {
-            pass(.seconds(400))
-            return try await phone.engine.diagnostics().status == .idle
-        }
+        try await passUntil("it is idle", phone) { try await phone.engine.diagnostics().status == .idle }
+        XCTAssertGreaterThan(phone.database.count(.fetch), count)
     }
 
     /// P6: an empty page with a new position is no reason to stop.

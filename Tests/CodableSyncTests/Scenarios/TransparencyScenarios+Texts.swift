@@ -59,7 +59,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         try await phone.engine.fetchChanges()
         let changes = phone.engine.changes
         let loop = Task { for await _ in changes {} }
-        try await eventually("it is met") { try await phone.engine.diagnostics().undecodable == ["strange"] }
+        await phone.engine.reach("it is met") { $0.machine?.undecodableNames == ["strange"] }
         loop.cancel()
         let events = phone.events.all
         let kinds = Set(events.compactMap { Mirror(reflecting: $0).children.first?.label })
@@ -110,7 +110,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         try await engine.fetchChanges()
         let changes = engine.changes
         let loop = Task { for await _ in changes {} }
-        try await eventually("all are met") { try await engine.diagnostics().undecodable.count == 3 }
+        await engine.reach("all are met") { $0.machine?.undecodableNames.count == 3 }
         loop.cancel()
         let told = log.all.compactMap { event -> String? in
             if case .undecodable(let name, let reason) = event { "\(name): \(reason)" } else { nil }

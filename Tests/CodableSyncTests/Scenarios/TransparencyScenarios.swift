@@ -144,7 +144,7 @@ final class TransparencyScenarios: EngineScenario {
         try await phone.engine.fetchChanges()
         let changes = phone.engine.changes
         let loop = Task { for await _ in changes {} }
-        try await eventually("it is met") { try await phone.engine.diagnostics().undecodable == ["strange"] }
+        await phone.engine.reach("it is met") { $0.machine?.undecodableNames == ["strange"] }
         loop.cancel()
         for _ in 0..<2 {
             let notes = try await phone.engine.diagnostics().notes

@@ -277,11 +277,13 @@ class ZoneScenarios: ZoneScenario {
         phone.database.plan(.subscriptions, .holdBefore(gate))
         try await phone.engine.upload(Note("a", "Tea"))
         await gate.reached()
-        try await eventually("it is saved") { try await phone.pendingNames().isEmpty }
+        try await quiet(phone)
         try await remove(.encryptedDataReset)
         gate.open()
-        try await eventually("it is saved again") { try await self.serverTitles() == ["a": "Tea"] }
-        try await eventually("there is a subscription") { phone.database.count(.subscriptions) == 2 }
+        try await quiet(phone)
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["a": "Tea"], "it is saved again")
+        XCTAssertEqual(phone.database.count(.subscriptions), 2)
         XCTAssertFalse(
             phone.events.all.contains { if case .subscriptionFailed = $0 { true } else { false } }
         )

@@ -66,15 +66,13 @@ class ZoneScenariosPurge: ZoneScenario {
         phone.configuration.automaticallySyncs = true
         phone.configuration.pollInterval = .seconds(60)
         try await phone.restart()
-        let statuses = Locked<[SyncStatus]>([])
+        let statuses = Told<[SyncStatus]>([])
         let stream = phone.engine.status
         let watching = Task { for await status in stream { statuses.withLock { $0.append(status) } } }
         let before = requests(phone)
         try await phone.engine.start()
         try await phone.engine.upload(Note("c", "Bread"))
-        try await eventually("it tells what it waits for") {
-            statuses.withLock { $0.last } == .waitingForDecision(.purged)
-        }
+        await statuses.reach("it tells what it waits for") { $0.last == .waitingForDecision(.purged) }
         let status = try await phone.engine.diagnostics().status
         XCTAssertEqual(status, .waitingForDecision(.purged))
         for _ in 0..<5 {
@@ -86,7 +84,7 @@ class ZoneScenariosPurge: ZoneScenario {
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, ["b", "c"])
         try await phone.engine.resolvePurge(.uploadAgain)
-        try await eventually("all is sent") { try await phone.pendingNames().isEmpty }
+        try await quiet(phone)
         let titles = try await serverTitles()
         XCTAssertEqual(titles, ["a": "Tea", "b": "Oat milk", "c": "Bread"])
         watching.cancel()

@@ -141,25 +141,13 @@ final class ChaosStory {
         _ what: String,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let result = Locked<Result<Value, any Error>?>(nil)
-        let call = Task {
-            do {
-                let value = try await body()
-                result.withLock { $0 = .success(value) }
-            } catch {
-                result.withLock { $0 = .failure(error) }
-            }
+        let call = Task { try await body() }
+        guard let result = await inTime({ await call.result }) else {
+            call.cancel()
+            fail("standstill: \(what)")
+            throw Standstill()
         }
-        let deadline = ContinuousClock.now + .seconds(10)
-        while true {
-            if let result = result.withLock({ $0 }) { return try result.get() }
-            if ContinuousClock.now > deadline {
-                call.cancel()
-                fail("standstill: \(what)")
-                throw Standstill()
-            }
-            await Task.yield()
-        }
+        return try result.get()
     }
 
     /// What the server has, as models.

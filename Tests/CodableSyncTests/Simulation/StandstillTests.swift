@@ -85,16 +85,8 @@ final class StandstillTests: XCTestCase {
 
     /// Lets the engine work until it asks for nothing more, or has asked far too often.
     private func settled(_ device: Device<Note>) async throws -> Int {
-        var last = -1
-        var quietRounds = 0
-        while quietRounds < 12 {
-            for _ in 0..<200 { await Task.yield() }
-            _ = try await device.engine.diagnostics()
-            let count = ScriptedDatabase.Operation.allCases.reduce(0) { $0 + device.database.count($1) }
-            quietRounds = count == last ? quietRounds + 1 : 0
-            last = count
-            if count > mostRequests * 10 { return count }
-        }
-        return last
+        let (database, far) = (device.database, mostRequests * 10)
+        await device.engine.reach("it rests") { $0.isIdle || database.totalCount > far }
+        return database.totalCount
     }
 }

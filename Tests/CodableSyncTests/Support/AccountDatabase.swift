@@ -1,5 +1,6 @@
-import CodableSync
 import Foundation
+
+@testable import CodableSync
 
 /// A device whose account changes as a test says, in front of any cloud; it notes what each user's server was told.
 final class AccountDatabase: CloudDatabase {
@@ -21,11 +22,10 @@ final class AccountDatabase: CloudDatabase {
         var told: [Told] = []
         var lookUps = 0
         var connections: [String: any CloudDatabase] = [:]
-        var listeners: [Int: AsyncStream<CloudSignal>.Continuation] = [:]
-        var lastListener = 0
     }
 
     private let state: Locked<State>
+    private let signalHub = Broadcaster<CloudSignal>(limit: 1000, replaysLatest: false)
     private let connect: @Sendable (String) -> any CloudDatabase
     private let sample: any CloudDatabase
 
@@ -60,9 +60,7 @@ final class AccountDatabase: CloudDatabase {
         state.withLock { $0.lookUpFailures += Array(repeating: CloudError(code), count: times) }
     }
 
-    func emit(_ signal: CloudSignal) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(signal) }
-    }
+    func emit(_ signal: CloudSignal) { signalHub.send(signal) }
 
     private func change(signal: Bool, _ body: (inout State) -> Void) {
         state.withLock { state in
@@ -108,21 +106,10 @@ final class AccountDatabase: CloudDatabase {
     var isInMemory: Bool { sample.isInMemory }
     var accountGeneration: Int { state.withLock { $0.generation } }
 
-    var signals: AsyncStream<CloudSignal> {
-        AsyncStream { continuation in
-            let id = state.withLock { state in
-                state.lastListener += 1
-                state.listeners[state.lastListener] = continuation
-                return state.lastListener
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { $0.listeners[id] = nil }
-            }
-        }
-    }
+    var signals: AsyncStream<CloudSignal> { signalHub.stream {} }
 
     /// How many listen for signals.
-    var listenerCount: Int { state.withLock { $0.listeners.count } }
+    var listenerCount: Int { signalHub.now.count }
 
     func accountStatus() async throws -> AccountStatus {
         try state.withLock { state in
@@ -199,4 +186,10 @@ final class AccountDatabase: CloudDatabase {
     ) async throws -> ModifySubscriptionsResult {
         try await ask { _ in }.modifySubscriptions(saving: subscriptions, deleting: ids)
     }
+}
+
+extension AccountDatabase: SignalTelling {
+    var areSignalsTaken: Bool { signalHub.now.isTaken }
+
+    func waitUntilSignalsAreTaken() async { await signalHub.wait { $0.isTaken } }
 }

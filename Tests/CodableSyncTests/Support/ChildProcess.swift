@@ -25,7 +25,7 @@ final class ChildProcess {
         try process.run()
         // A helper that says nothing must not hold the tests for ever: what waits for its words then reads the end.
         let process = process
-        DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 300) {
             if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         }
     }

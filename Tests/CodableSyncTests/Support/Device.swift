@@ -42,11 +42,7 @@ final class Device<Model: RecordCodable & Equatable> {
     }
 
     /// Whether the app was told that files could not be made smaller.
-    var hasToldOfCompaction: Bool {
-        events.all.contains { event in
-            if case .stateUnwritable(let text) = event { text.contains("out of the files") } else { false }
-        }
-    }
+    var hasToldOfCompaction: Bool { events.all.tellOfCompaction }
 
     /// Ends the engine in good order, and begins a new one on the same disk.
     func restart() async throws {
@@ -73,16 +69,8 @@ final class Device<Model: RecordCodable & Equatable> {
     }
 
     /// Everything that is delivered now, in order, all of it accepted.
-    func drain() async throws -> [ModelChange<Model>] {
-        let taken = Locked<[ModelChange<Model>]>([])
-        let changes = engine.changes
-        let loop = Task {
-            for await change in changes { taken.withLock { $0.append(change) } }
-        }
-        while try await engine.diagnostics().undeliveredCount > 0 { await Task.yield() }
-        loop.cancel()
-        await loop.value
-        return taken.withLock { $0 }
+    func drain(file: StaticString = #filePath, line: UInt = #line) async throws -> [ModelChange<Model>] {
+        try await drain(leaving: 0, file: file, line: line)
     }
 }
 
@@ -102,15 +90,34 @@ extension ModelChange {
     }
 }
 
+extension [SyncEvent] {
+    /// Whether one of them tells that files could not be made smaller.
+    var tellOfCompaction: Bool {
+        contains { event in
+            if case .stateUnwritable(let text) = event { text.contains("out of the files") } else { false }
+        }
+    }
+}
+
 /// Collects events in the order in which the engine told them.
 final class EventLog: Sendable {
-    private let events = Locked<[SyncEvent]>([])
+    private let events = Told<[SyncEvent]>([])
 
     func append(_ event: SyncEvent) { events.withLock { $0.append(event) } }
 
     var all: [SyncEvent] { events.withLock { $0 } }
 
     func clear() { events.withLock { $0 = [] } }
+
+    /// Returns once something is true of the events that were told.
+    func reach(
+        _ what: String,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        _ condition: @escaping @Sendable ([SyncEvent]) -> Bool
+    ) async {
+        await events.reach(what, file: file, line: line, condition)
+    }
 }
 
 extension EventLog {

@@ -98,13 +98,20 @@ extension EngineScenario {
 
 extension Device {
     /// Takes changes, accepting them, until no more than so many records are left to be told of.
-    func drain(leaving count: Int) async throws -> [ModelChange<Model>] {
+    func drain(
+        leaving count: Int,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws -> [ModelChange<Model>] {
+        _ = try await engine.diagnostics()
         let taken = Locked<[ModelChange<Model>]>([])
         let changes = engine.changes
         let loop = Task {
             for await change in changes { taken.withLock { $0.append(change) } }
         }
-        while try await engine.diagnostics().undeliveredCount > count { await Task.yield() }
+        await engine.reach("the changes are taken", file: file, line: line) {
+            $0.undeliveredCount <= count
+        }
         loop.cancel()
         await loop.value
         return taken.withLock { $0 }

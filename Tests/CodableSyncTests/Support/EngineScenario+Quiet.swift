@@ -24,32 +24,22 @@ extension EngineScenario {
         line: UInt = #line,
         _ open: () async throws -> Value
     ) async throws -> Value {
-        var value: Value?
-        try await eventually("the former engine has let go", file: file, line: line) {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
             do {
-                value = try await open()
-                return true
-            } catch SyncError.stateInUse, SyncError.configuration {
-                return false
+                return try await open()
+            } catch let error as SyncError where error.saysThatStateIsInUse && ContinuousClock.now < deadline {
+                await Task.yield()
             }
         }
-        return try XCTUnwrap(value, file: file, line: line)
     }
 
-    /// Waits until an engine has nothing left to do at this time: no request, no timer that is due, nothing to store.
+    /// Waits until an engine has nothing left to do at this time; what a test holds is not waited for.
     func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
         async throws
     {
-        let engine = device.engine
-        var rounds = 0
-        try await eventually("the engine rests", file: file, line: line) {
-            let now = engine.clock.now.monotonic
-            let isStoring = await engine.machine?.uncommitted.isEmpty == false
-            // One task listens for the database's signals.
-            let isWorking = engine.resources.counts.tasks > 1 || engine.resources.hasDueTimer(at: now)
-            rounds = isStoring || isWorking ? 0 : rounds + 1
-            return rounds >= 3
-        }
+        if case .new = await device.engine.phase { _ = try await device.engine.diagnostics() }
+        await device.engine.rest(file: file, line: line)
     }
 
     /// How long it is until the engine's next timer.
@@ -85,6 +75,23 @@ extension EngineScenario {
             try await pass(max(.zero, next - clock.now.monotonic), device, file: file, line: line)
         }
     }
+}
+
+extension SyncError {
+    fileprivate var saysThatStateIsInUse: Bool {
+        switch self {
+        case .stateInUse, .configuration: true
+        default: false
+        }
+    }
+}
+
+/// What tests wait for in an engine.
+extension SyncEngine {
+    /// How many records are left to be told of.
+    var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
+    /// How many calls wait for the cloud.
+    var waiterCount: Int { machine?.waiters.count ?? 0 }
 }
 
 extension ScriptedDatabase {

@@ -159,17 +159,4 @@ class EngineScenario: XCTestCase {
         }
     }
 
-    /// Waits until something that needs no more input has happened, and fails if it does not.
-    func eventually(
-        _ what: String,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ condition: () async throws -> Bool
-    ) async throws {
-        let deadline = ContinuousClock.now + .seconds(15)
-        while try await !condition() {
-            if ContinuousClock.now > deadline { return XCTFail("never: \(what)", file: file, line: line) }
-            await Task.yield()
-        }
-    }
 }

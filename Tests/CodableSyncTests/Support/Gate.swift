@@ -1,5 +1,6 @@
-import CodableSync
 import Foundation
+
+@testable import CodableSync
 
 /// Holds a request until a test lets it go, and lets the test wait until one is held.
 final class Gate: Sendable {
@@ -7,7 +8,7 @@ final class Gate: Sendable {
         var isOpen = false
         var failure: CloudError?
         var isReached = false
-        var held: [CheckedContinuation<Void, any Error>] = []
+        var held: [(continuation: CheckedContinuation<Void, any Error>, tell: (@Sendable (Bool) -> Void)?)] = []
         var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -30,7 +31,8 @@ final class Gate: Sendable {
                 if state.isOpen {
                     return (state.failure.map { .failure($0) } ?? .success(()), state.watchers)
                 }
-                state.held.append(continuation)
+                state.held.append((continuation, HeldWork.tell))
+                HeldWork.tell?(true)
                 return (nil, state.watchers)
             }
             for watcher in watchers { watcher.resume() }
@@ -51,13 +53,14 @@ final class Gate: Sendable {
 
     /// Lets the request go, or fails it.
     func open(throwing failure: CloudError? = nil) {
-        let held = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+        let held = state.withLock { state in
             state.isOpen = true
             state.failure = failure
             defer { state.held = [] }
             return state.held
         }
-        for continuation in held {
+        for (continuation, tell) in held {
+            tell?(false)
             if let failure { continuation.resume(throwing: failure) } else { continuation.resume() }
         }
     }

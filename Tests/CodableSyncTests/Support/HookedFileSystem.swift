@@ -26,7 +26,7 @@ final class HookedFileSystem: WrappingFileSystem {
 final class Barrier: Sendable {
     private let isTaken = Locked(false)
     private let release = DispatchSemaphore(value: 0)
-    private let hasArrived = Locked(false)
+    private let hasArrived = Told(false)
 
     /// Blocks the first caller.
     func pass() {
@@ -39,8 +39,10 @@ final class Barrier: Sendable {
         release.wait()
     }
 
-    /// Whether somebody is, or was, stopped.
-    var isReached: Bool { hasArrived.withLock { $0 } }
+    /// Returns once somebody is stopped.
+    func reached(file: StaticString = #filePath, line: UInt = #line) async {
+        await hasArrived.reach("somebody is stopped", file: file, line: line) { $0 }
+    }
 
     func open() { release.signal() }
 }

@@ -9,11 +9,10 @@ final class SlowFileSystem: WrappingFileSystem, @unchecked Sendable {
     let base: any FileSystem = SimulatedFileSystem()
     private let condition = NSCondition()
     private var isHeld = false
-    private var waiting = 0
+    /// How many flushes wait now.
+    let waiting = Told(0)
     private var flushes = 0
 
-    /// How many flushes wait now.
-    var waitingCount: Int { locked { waiting } }
     /// How many flushes were done.
     var flushCount: Int { locked { flushes } }
 
@@ -34,11 +33,11 @@ final class SlowFileSystem: WrappingFileSystem, @unchecked Sendable {
 
     func before(_ operation: FileError.Operation, _ path: String) {
         guard operation == .flush else { return }
+        waiting.withLock { $0 += 1 }
         locked {
-            waiting += 1
             while isHeld { condition.wait() }
-            waiting -= 1
             flushes += 1
         }
+        waiting.withLock { $0 -= 1 }
     }
 }

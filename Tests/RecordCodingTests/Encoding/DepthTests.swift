@@ -105,6 +105,6 @@ final class DepthTests: XCTestCase {
         }
         thread.stackSize = 512 << 10
         thread.start()
-        wait(for: [done], timeout: 60)
+        wait(for: [done], timeout: 120)
     }
 }

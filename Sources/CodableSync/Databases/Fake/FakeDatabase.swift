@@ -33,13 +33,12 @@ public final class FakeDatabase: CloudDatabase {
         var limits: DatabaseLimits?
         var pageSize: Int?
         var carriesServerRecords = true
-        var listeners: [Int: AsyncStream<CloudSignal>.Continuation] = [:]
-        var lastListener = 0
     }
 
     /// The cloud that the device is connected to.
     public let cloud: FakeCloud
     let state: Locked<State>
+    private let signalHub = Broadcaster<CloudSignal>(limit: 100, replaysLatest: false)
 
     init(cloud: FakeCloud, user: String) {
         self.cloud = cloud
@@ -47,7 +46,7 @@ public final class FakeDatabase: CloudDatabase {
     }
 
     deinit {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+        signalHub.finish()
     }
 
     /// The cloud's identifier, the same for all its devices.
@@ -68,26 +67,13 @@ public final class FakeDatabase: CloudDatabase {
     }
 
     /// Changes by other devices of the user, account changes, and the network's return; a new stream for each call.
-    public var signals: AsyncStream<CloudSignal> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(100)) { continuation in
-            let id = state.withLock { state in
-                state.lastListener += 1
-                state.listeners[state.lastListener] = continuation
-                return state.lastListener
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { $0.listeners[id] = nil }
-            }
-        }
-    }
+    public var signals: AsyncStream<CloudSignal> { signalHub.stream {} }
 
     /// Sends a signal to everybody who listens on this device; also for a test that wants one doubled.
     ///
     /// - Parameter signal: The signal.
     public func emit(_ signal: CloudSignal) {
-        // Outside the lock: a listener that is gone takes it to leave.
-        let listeners = state.withLock { $0.listeners }
-        for id in listeners.keys.sorted() { listeners[id]?.yield(signal) }
+        signalHub.send(signal)
     }
 
     // MARK: - The account
@@ -173,4 +159,10 @@ public final class FakeDatabase: CloudDatabase {
     public func clearRequests() {
         state.withLock { $0.requests = [] }
     }
+}
+
+extension FakeDatabase: SignalTelling {
+    package var areSignalsTaken: Bool { signalHub.now.isTaken }
+
+    package func waitUntilSignalsAreTaken() async { await signalHub.wait { $0.isTaken } }
 }

@@ -13,6 +13,8 @@ public final class FakeHold: Sendable {
         var arrivals: [AsyncStream<Never>.Continuation] = []
         var outcome: Outcome?
         var waiter: AsyncStream<Outcome>.Continuation?
+        /// Tells the runner of the request whether it is held.
+        var tell: (@Sendable (Bool) -> Void)?
     }
 
     private enum Outcome: Sendable {
@@ -54,20 +56,27 @@ public final class FakeHold: Sendable {
     }
 
     private func finish(_ outcome: Outcome) {
-        let waiter = state.withLock { state in
+        let (waiter, tell) = state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
-            return state.waiter
+            defer { state.tell = nil }
+            return (state.waiter, state.tell)
         }
+        tell?(false)
         waiter?.yield(outcome)
         waiter?.finish()
     }
 
     /// Holds the request that calls it.
     func wait() async throws(CloudError) {
+        let tell = HeldWork.tell
         let stream = AsyncStream<Outcome> { continuation in
             let (outcome, arrivals) = state.withLock { state in
                 state.hasArrived = true
                 state.waiter = continuation
+                if state.outcome == nil {
+                    state.tell = tell
+                    tell?(true)
+                }
                 defer { state.arrivals = [] }
                 return (state.outcome, state.arrivals)
             }
@@ -79,6 +88,11 @@ public final class FakeHold: Sendable {
             return
         }
         // Only a cancelled task leaves the loop without an outcome.
+        let left = state.withLock { state in
+            defer { state.tell = nil }
+            return state.tell
+        }
+        left?(false)
         throw CloudError(.operationCancelled)
     }
 }

@@ -9,8 +9,12 @@ final class Broadcaster<Element: Sendable>: Sendable {
         var dropped = 0
         var waiting: [CheckedContinuation<Element?, Never>] = []
         var hasAsked = false
+        /// Called once, when the stream is gone.
+        var leave: (@Sendable () -> Void)?
 
         var count: Int { buffer.count - taken }
+        /// It has taken everything, and has done with it: it waits for more.
+        var isWaiting: Bool { count == 0 && !waiting.isEmpty }
 
         mutating func append(_ element: Element, limit: Int) {
             buffer.append(element)
@@ -31,11 +35,38 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
+    /// How it stands with the streams.
+    struct Now: Sendable {
+        /// How many there are.
+        var count: Int
+        /// Whether every stream has taken all there is, and has done with it: it waits for more.
+        var isTaken: Bool
+    }
+
+    private struct Watcher {
+        let condition: @Sendable (Now) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var subscribers: [UInt64: Subscriber] = [:]
         var lastID: UInt64 = 0
         var latest: Element?
         var isFinished = false
+        var watchers: [Watcher] = []
+
+        var now: Now {
+            Now(count: subscribers.count, isTaken: isFinished || subscribers.values.allSatisfy(\.isWaiting))
+        }
+
+        /// Those for whom it is true what they wait for.
+        mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
+            if watchers.isEmpty { return [] }
+            let now = now
+            let told = watchers.filter { $0.condition(now) }.map(\.continuation)
+            watchers.removeAll { $0.condition(now) }
+            return told
+        }
     }
 
     private let state = Locked(State())
@@ -84,24 +115,44 @@ final class Broadcaster<Element: Sendable>: Sendable {
 
     /// Ends all streams, once they have taken what they have.
     func finish() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
+        let (waiters, watchers) = state.withLock { state in
             state.isFinished = true
             let waiters = state.subscribers.values.flatMap(\.waiting)
-            for id in state.subscribers.keys { state.subscribers[id]?.waiting = [] }
-            return waiters
+            for id in Array(state.subscribers.keys) { state.subscribers[id]?.waiting = [] }
+            return (waiters, state.takeWatchers())
         }
         for waiter in waiters { waiter.resume(returning: nil) }
+        for watcher in watchers { watcher.resume() }
+    }
+
+    /// How it stands with the streams now.
+    var now: Now { state.withLock { $0.now } }
+
+    /// Returns once something is true of the streams.
+    func wait(until condition: @escaping @Sendable (Now) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let watchers = state.withLock { state in
+                state.watchers.append(Watcher(condition: condition, continuation: continuation))
+                return state.takeWatchers()
+            }
+            for watcher in watchers { watcher.resume() }
+        }
     }
 
     /// A new stream; it holds values from now on.
     ///
-    /// - Parameter wake: Called with the first request for an element, and with no other: what comes of it may be
-    ///   an element, which must not lead to the next one.
+    /// - Parameters:
+    ///   - leave: Called once, when the stream is gone.
+    ///   - wake: Called with the first request for an element, and with no other: what comes of it may be an
+    ///     element, which must not lead to the next one.
     /// - Returns: The stream.
-    func stream(wake: @escaping @Sendable () -> Void) -> AsyncStream<Element> {
+    func stream(
+        leave: (@Sendable () -> Void)? = nil,
+        wake: @escaping @Sendable () -> Void
+    ) -> AsyncStream<Element> {
         let id = state.withLock { state -> UInt64 in
             state.lastID += 1
-            var subscriber = Subscriber()
+            var subscriber = Subscriber(leave: leave)
             if replaysLatest, let latest = state.latest { subscriber.append(latest, limit: limit) }
             state.subscribers[state.lastID] = subscriber
             return state.lastID
@@ -114,9 +165,6 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// Whether somebody waits for a value now.
-    var hasWaiter: Bool { state.withLock { $0.subscribers.values.contains { !$0.waiting.isEmpty } } }
-
     private func isFirstRequest(of id: UInt64) -> Bool {
         state.withLock { state in
             defer { state.subscribers[id]?.hasAsked = true }
@@ -125,15 +173,22 @@ final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     private func remove(_ id: UInt64) {
-        let waiters = state.withLock { $0.subscribers.removeValue(forKey: id)?.waiting ?? [] }
-        for waiter in waiters { waiter.resume(returning: nil) }
+        let (subscriber, watchers) = state.withLock { state in
+            (state.subscribers.removeValue(forKey: id), state.takeWatchers())
+        }
+        for waiter in subscriber?.waiting ?? [] { waiter.resume(returning: nil) }
+        subscriber?.leave?()
+        for watcher in watchers { watcher.resume() }
     }
 
     private func next(_ id: UInt64) async -> Element? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = state.withLock { state in take(&state, id, continuation) }
+                let (ready, watchers) = state.withLock { state in
+                    (take(&state, id, continuation), state.takeWatchers())
+                }
                 if let ready { continuation.resume(returning: ready.element) }
+                for watcher in watchers { watcher.resume() }
             }
         } onCancel: {
             remove(id)
