@@ -58,6 +58,8 @@ public actor SyncEngine<Model: RecordCodable> {
     /// The app's last word before the state was open was `stop`.
     var isStopWanted = false
     var handled = HandledNotifications()
+    /// Records of which the cloud has told since a call began that waits for a summary.
+    var fetchedNames: [CallID: [String]] = [:]
 
     enum Phase {
         case new

@@ -18,7 +18,9 @@ final class LedgerNameTests: XCTestCase {
 
     func testTwoFormsOfANameAreEachRefused() {
         var fixture = LedgerFixture()
-        let result = fixture.modify(saving: [LedgerFixture.record(composed), LedgerFixture.record(decomposed)])
+        let result = fixture.modify(saving: [
+            LedgerFixture.record(composed), LedgerFixture.record(decomposed),
+        ])
         XCTAssertEqual(result.saveResults.count, 2)
         for name in [composed, decomposed] {
             guard case .failure(let error)? = result.saveResults[id(name)] else { return XCTFail(name) }
@@ -58,7 +60,9 @@ final class LedgerNameTests: XCTestCase {
         let zone = ZoneID(zoneName: "K")
         fixture.perform(.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: []))
         fixture.perform(.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: kelvin)]))
-        guard case .recordZones(let zones) = fixture.perform(.recordZones([zone])) else { return XCTFail("?") }
+        guard case .recordZones(let zones) = fixture.perform(.recordZones([zone])) else {
+            return XCTFail("?")
+        }
         guard case .success? = zones[zone] else { return XCTFail("it is gone") }
     }
 
