@@ -6,8 +6,9 @@ public struct SyncSummary: Hashable, Sendable {
     public var deleted = 0
     /// Records that were changed or deleted elsewhere.
     public var fetched = 0
-    /// Records among those fetched that the model cannot be decoded from; ``SyncEvent/undecodable(recordName:reason:)`` names
-    /// each of them. They are kept, and not delivered.
+    /// Records among those fetched that cannot be decoded.
+    ///
+    /// They are kept, and not delivered; ``SyncEvent/undecodable(recordName:reason:)`` names each of them.
     public var undecodable = 0
     /// Conflicts that the model decided.
     public var conflictsResolved = 0

@@ -41,7 +41,7 @@ extension JournalLine {
         var parsed = (contents: [(ContentHandle, Range<Int>)](), problems: [String]())
         try json.members { json, key in
             switch key {
-            case "name": name = try recordName(json.string())
+            case "name": name = try json.string()
             case "contents": parsed.contents = try readContents(&json)
             default:
                 let fact =
@@ -58,14 +58,6 @@ extension JournalLine {
         try json.end()
         if let entry { return Parsed(entry: entry, contents: parsed.contents, problems: parsed.problems) }
         throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no fact")
-    }
-
-    /// A name that a record can have; no call and no fetch lets another one in.
-    private static func recordName(_ name: String) throws -> String {
-        guard RecordLimits.allowsRecordName(name) else {
-            throw JournalLineError.malformed("\(name.quoted) is no name of a record")
-        }
-        return name
     }
 
     private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {

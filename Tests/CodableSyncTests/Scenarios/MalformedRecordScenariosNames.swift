@@ -8,7 +8,9 @@ import XCTest
 final class MalformedRecordScenariosNames: EngineScenario {
     private let kelvin = "\u{212A}"
 
-    private func id(_ name: String) -> RecordID { RecordID(recordName: name, zoneID: ZoneID(zoneName: "Item")) }
+    private func id(_ name: String) -> RecordID {
+        RecordID(recordName: name, zoneID: ZoneID(zoneName: "Item"))
+    }
 
     private func record(_ name: String, title: String) throws -> Record {
         Record(
@@ -21,7 +23,8 @@ final class MalformedRecordScenariosNames: EngineScenario {
         )
     }
 
-    private func changePages(of device: Device<Note>, adding records: [Record], deleting names: [String] = []) {
+    private func changePages(of device: Device<Note>, adding records: [Record], deleting names: [String] = [])
+    {
         let deletions = names.map { ZoneChanges.Deletion(recordID: id($0), recordType: "Item") }
         device.database.changeFetchAnswers { page in
             var page = page

@@ -5,7 +5,9 @@ import XCTest
 /// Names are compared by their bytes: a server takes two Unicode forms of one text for two names.
 final class NameIdentityTests: XCTestCase {
     /// Names that Swift's strings take as equal.
-    private let pairs = [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("\u{C5}", "\u{212B}")]
+    private let pairs = [
+        ("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("\u{C5}", "\u{212B}"),
+    ]
 
     func testRecordIDsDifferWhereTheirBytesDo() {
         for (one, other) in pairs {
