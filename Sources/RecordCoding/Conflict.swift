@@ -10,9 +10,9 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     ///
     /// Where the answer to an own request was lost, fields that the server has from it count as in common.
     public let ancestor: Model?
-    /// When the user of this device made the edit.
+    /// When the user of this device made the edit, by this device's clock.
     public let clientEdited: Date
-    /// When the edit in the cloud was made.
+    /// When the edit in the cloud was made, by its device's clock; never later than the cloud saved it.
     public let serverEdited: Date
 
     /// Makes a conflict; the engine does, and so may the tests of an app.

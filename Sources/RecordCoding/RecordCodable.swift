@@ -46,6 +46,9 @@ public protocol RecordCodable: Codable, Sendable {
     /// Decides what is kept when a record edited here was deleted in the cloud; by default `nil`: deletes
     /// win.
     ///
+    /// The default gives the pending edit up. It is asked where a fetch brings the deletion, and where a save is answered
+    /// with `unknownItem`.
+    ///
     /// - Parameter client: The newest model of this device.
     /// - Returns: The model to create anew, or `nil` to accept the deletion.
     /// - Throws: Whatever keeps the function from deciding.

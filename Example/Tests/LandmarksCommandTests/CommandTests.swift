@@ -29,7 +29,8 @@ final class CommandTests: CommandTestCase {
         ).trimmingCharacters(in: .newlines)
         XCTAssertEqual(
             try runs("phone", "sync", "--json"),
-            #"{"conflictsResolved":0,"deleted":0,"fetched":0,"parked":0,"pending":0,"sent":1}"# + "\n"
+            #"{"conflictsResolved":0,"deleted":0,"fetched":0,"parked":0,"pending":0,"sent":1,"undecodable":0}"#
+                + "\n"
         )
         XCTAssertEqual(try runs("tablet", "list", "--json"), "[]\n", "nothing is fetched before a sync")
         XCTAssertEqual(

@@ -20,6 +20,20 @@ struct Note: RecordCodable, Identifiable, Equatable {
 }
 // end model
 
+// begin forwarding
+/// A connection on which the answers to look-ups of records never arrive.
+final class DeafToLookUps: ForwardingDatabase, @unchecked Sendable {
+    override func perform<Answer: Sendable>(
+        _ operation: FakeOperation,
+        _ request: @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        let answer = try await request()
+        if operation == .records { throw CloudError(.serverResponseLost) }
+        return answer
+    }
+}
+// end forwarding
+
 /// P-44: the tests of an app, with nothing but what is public. They stand in the article "Testing your app".
 // begin devices
 final class NoteSyncTests: XCTestCase {
@@ -223,4 +237,82 @@ final class NoteSyncTests: XCTestCase {
         XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Tea")])
     }
     // end restart
+
+    // begin holding
+    func testAnEditDuringAnUploadIsKept() async throws {
+        let (phone, network) = device()
+        cloud.limits.maximumItems = 1
+        try await phone.upload(Note(id: "a", title: "Tea"), Note(id: "b", title: "Milk"))
+
+        let saves = network.hold(.modifyRecords, times: nil)
+        async let summary = phone.sync()
+        await saves.arrived()
+        try await phone.upload(Note(id: "a", title: "Green tea"))
+        saves.release()
+        _ = try await summary
+        try await phone.sync()
+        XCTAssertEqual(try cloud.models(Note.self).map(\.title), ["Green tea", "Milk"])
+    }
+    // end holding
+
+    // begin forwarded
+    func testANoteArrivesWithoutALookUp() async throws {
+        let (phone, network) = device()
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        try await phone.sync()
+
+        var configuration = SyncConfiguration()
+        configuration.automaticallySyncs = false
+        let tablet = SyncEngine<Note>(database: DeafToLookUps(network), configuration: configuration)
+        let summary = try await tablet.sync()
+        XCTAssertEqual(summary.fetched, 1)
+        XCTAssertEqual(summary.undecodable, 0)
+    }
+    // end forwarded
+
+    // begin crash
+    func testANoteInTheHandsOfALoopSurvivesACrash() async throws {
+        let (tablet, _) = device()
+        try await tablet.upload(Note(id: "a", title: "Tea"))
+        try await tablet.sync()
+
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        addTeardownBlock { try FileManager.default.removeItem(at: directory) }
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(directory)
+        configuration.automaticallySyncs = false
+        let before = SyncEngine<Note>(database: cloud.database(), configuration: configuration)
+        try await before.sync()
+        var changes = before.changes.makeAsyncIterator()
+        let taken = await changes.next()
+        XCTAssertEqual(taken, .updated([Note(id: "a", title: "Tea")]))
+        await before.simulateCrash()
+
+        let after = SyncEngine<Note>(database: cloud.database(), configuration: configuration)
+        var again = after.changes.makeAsyncIterator()
+        let delivered = await again.next()
+        XCTAssertEqual(delivered, taken)
+        try await after.close()
+    }
+    // end crash
+
+    // begin local
+    func testANoteReachesADirectory() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        addTeardownBlock { try FileManager.default.removeItem(at: directory) }
+        var options = LedgerOptions()
+        options.enforcesSchema = true
+        var configuration = SyncConfiguration()
+        configuration.clock = clock
+        configuration.automaticallySyncs = false
+        configuration.storage = .inMemory
+        let database = LocalDatabase(directory: directory, options: options, clock: clock)
+        let phone = SyncEngine<Note>(database: database, configuration: configuration)
+        try await phone.upload(Note(id: "a", title: "Tea"))
+        let summary = try await phone.sync()
+        XCTAssertEqual(summary.sent, 1)
+        try await phone.close()
+        await database.close()
+    }
+    // end local
 }

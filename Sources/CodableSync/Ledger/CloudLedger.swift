@@ -25,7 +25,9 @@ public struct CloudLedger: Sendable {
     /// What it does where CloudKit's behaviour is uncertain.
     public var options: LedgerOptions
 
-    private(set) var databases: [String: LedgerDatabase] = [:]
+    private(set) var databases: [ExactName: LedgerDatabase] = [:]
+    /// The types of the fields that were saved while a schema was enforced, for all users.
+    private(set) var schema = LedgerSchema()
 
     /// Makes an empty ledger.
     ///
@@ -66,7 +68,10 @@ public struct CloudLedger: Sendable {
     ///
     /// - Parameter entry: The entry, in the order in which ``handle(_:at:)`` returned them.
     public mutating func apply(_ entry: LedgerEntry) {
-        databases[entry.user, default: LedgerDatabase()].apply(entry.change)
+        if case .fieldTypesFixed(let recordType, let types) = entry.change {
+            return schema.fix(types, of: recordType)
+        }
+        databases[named: entry.user, default: LedgerDatabase()].apply(entry.change)
     }
 
     /// Entries that make an empty ledger the same as this one; change tokens stay valid.
@@ -74,20 +79,22 @@ public struct CloudLedger: Sendable {
     /// - Returns: Fewer entries than led here: what was overwritten is left out. They are made one by one.
     /// - Complexity: O(*n*), where *n* is the number of records and of deletions that are remembered.
     public func snapshotEntries() -> some Sequence<LedgerEntry> {
-        databases.keys.sorted().lazy.flatMap { [databases] user in
+        let types = schema.changes.map { LedgerEntry(user: "", change: $0) }
+        let contents = databases.keys.sorted().lazy.flatMap { [databases] user in
             AnySequence(databases[user].map { AnySequence($0.snapshotChanges) } ?? AnySequence([]))
-                .lazy.map { LedgerEntry(user: user, change: $0) }
+                .lazy.map { LedgerEntry(user: user.text, change: $0) }
         }
+        return [AnySequence(types), AnySequence(contents)].lazy.flatMap { $0 }
     }
 
     /// The users who have something stored, in the order of their names.
-    public var users: [String] { databases.keys.sorted() }
+    public var users: [String] { databases.keys.sorted().map(\.text) }
 
     /// The bytes of field data that a user has stored.
     ///
     /// - Parameter user: The user record name.
     /// - Returns: The sum over all records.
-    public func usedBytes(of user: String) -> Int { databases[user]?.usedBytes ?? 0 }
+    public func usedBytes(of user: String) -> Int { databases[named: user]?.usedBytes ?? 0 }
 
     /// One record.
     ///
@@ -96,7 +103,7 @@ public struct CloudLedger: Sendable {
     ///   - user: The user record name.
     /// - Returns: The record; `nil` if it is not there.
     public func record(_ id: RecordID, of user: String) -> Record? {
-        databases[user]?.zones[id.zoneID.zoneName]?.rows[id.recordName]?.record
+        databases[named: user]?.zones[named: id.zoneID.zoneName]?.rows[named: id.recordName]?.record
     }
 
     /// The records of a zone, by name.
@@ -104,9 +111,12 @@ public struct CloudLedger: Sendable {
     /// - Parameters:
     ///   - zoneID: The zone.
     ///   - user: The user record name.
-    /// - Returns: The records; none if the zone is not there.
+    /// - Returns: The records; none if the zone is not there. Where no names are checked, of two that are equal as strings
+    ///   only one is in it; a fetch of changes brings both.
     /// - Complexity: O(*n*), where *n* is the number of records.
     public func records(in zoneID: ZoneID, of user: String) -> [String: Record] {
-        databases[user]?.zones[zoneID.zoneName]?.rows.compactMapValues(\.record) ?? [:]
+        let records =
+            databases[named: user]?.zones[named: zoneID.zoneName]?.rows.values.compactMap(\.record) ?? []
+        return Dictionary(records.map { ($0.recordID.recordName, $0) }) { first, _ in first }
     }
 }

@@ -5,8 +5,8 @@ import struct Foundation.Date
 /// The private database of one user: what the entries of that user make of an empty one.
 struct LedgerDatabase: Sendable {
     /// The zones by name, those included that are gone.
-    private(set) var zones: [String: LedgerZone] = [:]
-    private(set) var subscriptions: [String: CloudSubscription] = [:]
+    private(set) var zones: [ExactName: LedgerZone] = [:]
+    private(set) var subscriptions: [ExactName: CloudSubscription] = [:]
     /// The sequence of the newest change.
     private(set) var sequence: Int64 = 0
     /// What a change token of the database must name to be usable.
@@ -24,32 +24,39 @@ struct LedgerDatabase: Sendable {
         switch change {
         case .recordSaved(let record, let sequence):
             let zone = record.recordID.zoneID.zoneName
-            let old = zones[zone]?.rows[record.recordID.recordName]?.record
+            let old = zones[named: zone]?.rows[named: record.recordID.recordName]?.record
             usedBytes += record.size - (old?.size ?? 0)
             advance(to: sequence, modificationDate: record.systemFields?.modificationDate)
-            zones[zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
+            zones[named: zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
         case .recordDeleted(let name, let zone, let recordType, let sequence):
-            usedBytes -= zones[zone]?.rows[name]?.record?.size ?? 0
+            usedBytes -= zones[named: zone]?.rows[named: name]?.record?.size ?? 0
             advance(to: sequence)
-            zones[zone]?.delete(name, recordType: recordType, sequence: sequence)
+            zones[named: zone]?.delete(name, recordType: recordType, sequence: sequence)
         case .zoneCreated(let zone, let sequence):
             advance(to: sequence)
-            if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
-            zones[zone] = LedgerZone(incarnation: sequence, former: zones[zone]?.removal)
+            if zones[named: zone] == nil || zones[named: zone]?.removal != nil { countZone(zone, 1) }
+            zones[named: zone] = LedgerZone(incarnation: sequence, former: zones[named: zone]?.removal)
         case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
             advance(to: sequence)
             removeZone(zone, .init(reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence))
         case .subscriptionSaved(let subscription):
-            subscriptions[subscription.subscriptionID] = subscription
+            subscriptions[named: subscription.subscriptionID] = subscription
         case .subscriptionDeleted(let id):
-            subscriptions[id] = nil
+            subscriptions[named: id] = nil
         case .tokensExpired(let zone, let sequence):
             advance(to: sequence)
-            if let zone { zones[zone]?.expireTokens(sequence: sequence) } else { generation = sequence }
+            if let zone {
+                zones[named: zone]?.expireTokens(sequence: sequence)
+            } else {
+                generation = sequence
+            }
         case .quotaChanged(let bytes):
             quota = bytes
         case .countersAdvanced(let sequence, let modificationDate):
             advance(to: sequence, modificationDate: modificationDate)
+        case .fieldTypesFixed:
+            // One schema for all users: the ledger keeps it.
+            break
         }
     }
 
@@ -59,10 +66,10 @@ struct LedgerDatabase: Sendable {
     }
 
     private mutating func removeZone(_ name: String, _ removal: LedgerZone.Removal) {
-        guard let zone = zones[name] else { return }
+        guard let zone = zones[named: name] else { return }
         for row in zone.rows.values { usedBytes -= row.record?.size ?? 0 }
         if zone.removal == nil { countZone(name, -1) }
-        zones[name]?.remove(removal)
+        zones[named: name]?.remove(removal)
     }
 
     private mutating func countZone(_ name: String, _ difference: Int) {
@@ -83,7 +90,7 @@ struct LedgerDatabase: Sendable {
         let parts = [nil] + zones.keys.sorted()
         return parts.lazy.flatMap { [self] name -> AnySequence<LedgerEntry.Change> in
             guard let name else { return AnySequence(settings) }
-            return zones[name].map { $0.snapshotChanges(name: name) } ?? AnySequence([])
+            return zones[name].map { $0.snapshotChanges(name: name.text) } ?? AnySequence([])
         }
     }
 }

@@ -5,8 +5,8 @@ extension LedgerDraft {
     func deletionOrder(_ ids: [RecordID], in zone: LedgerZoneDraft) -> [RecordID] {
         guard options.keepsParents, ids.count > 1 else { return ids }
         let order = LedgerOrder.parentsFirst(ids.map(\.recordName)) { zone.record($0)?.parent?.recordName }
-        let byName = Dictionary(uniqueKeysWithValues: ids.map { ($0.recordName, $0) })
-        return order.reversed().compactMap { byName[$0] }
+        let byName = Dictionary(uniqueKeysWithValues: ids.map { (ExactName($0.recordName), $0) })
+        return order.reversed().compactMap { byName[named: $0] }
     }
 
     /// Deletes a record and all that goes with it.
@@ -17,7 +17,7 @@ extension LedgerDraft {
         guard let record = zone.record(id.recordName) else {
             return options.deletionOfMissing == .success ? nil : CloudError(.unknownItem)
         }
-        let isOwnParent = record.parent?.recordName == id.recordName
+        let isOwnParent = record.parent?.recordName.isIdentical(to: id.recordName) == true
         if options.keepsParents, zone.childCount(of: id.recordName) > (isOwnParent ? 1 : 0) {
             let message = "The record is the parent of another. Delete the children first, or with it."
             return CloudError(.referenceViolation, message: message)

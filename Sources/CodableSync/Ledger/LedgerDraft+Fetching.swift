@@ -10,7 +10,7 @@ extension LedgerDraft {
         for id in ids {
             results[id] = Result { () throws(CloudError) in
                 let zone = try usableZone(id.zoneID)
-                guard let record = database.zones[zone]?.rows[id.recordName]?.record else {
+                guard let record = database.zones[named: zone]?.rows[named: id.recordName]?.record else {
                     throw CloudError(.unknownItem)
                 }
                 return record.seen(as: id, desiredKeys)
@@ -33,8 +33,8 @@ extension LedgerDraft {
             sequence: 0
         )
         if let token { position = try usable(token, like: position, upTo: database.sequence) }
-        let news = database.zones.filter { $0.key != ZoneID.defaultZoneName }
-            .map { (name: $0.key, sequence: $0.value.lastSequence, zone: $0.value) }
+        let news = database.zones.filter { $0.key.text != ZoneID.defaultZoneName }
+            .map { (name: $0.key.text, sequence: $0.value.lastSequence, zone: $0.value) }
             .filter { $0.sequence > position.sequence }
             .sorted { $0.sequence < $1.sequence }
         let page = news.prefix(pageSize(resultsLimit))
@@ -68,7 +68,7 @@ extension LedgerDraft {
         resultsLimit: Int?
     ) throws(CloudError) -> ZoneChanges {
         let name = try usableZone(zoneID)
-        guard name != ZoneID.defaultZoneName, let zone = database.zones[name] else {
+        guard name != ZoneID.defaultZoneName, let zone = database.zones[named: name] else {
             throw CloudError(.invalidArguments, message: "The default zone has no change feed.")
         }
         var position = LedgerToken(kind: .zone, mark: mark(name), generation: zone.generation, sequence: 0)

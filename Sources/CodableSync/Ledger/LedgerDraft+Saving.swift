@@ -61,7 +61,7 @@ extension LedgerDraft {
 
     /// The ID with the owner name that is stored: the user's own name and the word for it are the same.
     func normalized(_ id: RecordID) -> RecordID {
-        guard id.zoneID.ownerName == user else { return id }
+        guard id.zoneID.ownerName.isIdentical(to: user) else { return id }
         return RecordID(recordName: id.recordName, zoneID: ZoneID(zoneName: id.zoneID.zoneName))
     }
 

@@ -45,7 +45,7 @@ extension LedgerDraft {
                 throw CloudError(.invalidArguments, message: String(describing: error))
             }
         }
-        if let old = database.zones[id.zoneName] {
+        if let old = database.zones[named: id.zoneName] {
             guard let removal = old.removal else { return }
             if !removal.canBeMadeAnew { throw removal.error }
         }
@@ -62,7 +62,7 @@ extension LedgerDraft {
             throw CloudError(.invalidArguments, message: "The default zone cannot be deleted.")
         }
         if id.ownerName == ZoneID.currentUserOwnerName,
-            let removal = database.zones[id.zoneName]?.removal, !removal.canBeMadeAnew
+            let removal = database.zones[named: id.zoneName]?.removal, !removal.canBeMadeAnew
         {
             // Other devices must go on seeing why the zone is gone.
             return remove(id.zoneName, reason: removal.reason, canBeMadeAnew: true)
@@ -101,8 +101,8 @@ extension LedgerDraft {
     }
 
     func allZones() -> [RecordZone] {
-        let names = database.zones.filter { $0.value.removal == nil }.keys
-        let custom = names.filter { $0 != ZoneID.defaultZoneName }.sorted()
+        let names = database.zones.filter { $0.value.removal == nil }.keys.map(\.text)
+        let custom = names.filter { $0 != ZoneID.defaultZoneName }.sorted { $0.precedes($1) }
         return ([ZoneID.defaultZoneName] + custom).map { RecordZone(zoneID: ZoneID(zoneName: $0)) }
     }
 
@@ -112,7 +112,7 @@ extension LedgerDraft {
         }
         add(.tokensExpired(zone: nil, sequence: nextSequence()))
         for name in database.zones.keys.sorted() where database.zones[name]?.removal == nil {
-            add(.tokensExpired(zone: name, sequence: nextSequence()))
+            add(.tokensExpired(zone: name.text, sequence: nextSequence()))
         }
     }
 
@@ -120,7 +120,7 @@ extension LedgerDraft {
         saving subscriptions: [CloudSubscription],
         deleting ids: [String]
     ) throws(CloudError) -> ModifySubscriptionsResult {
-        try checkDistinct(subscriptions.map(\.subscriptionID) + ids)
+        try checkDistinct((subscriptions.map(\.subscriptionID) + ids).map(ExactName.init))
         var result = ModifySubscriptionsResult()
         for subscription in subscriptions {
             do throws(CloudError) {
@@ -132,7 +132,7 @@ extension LedgerDraft {
             }
         }
         for id in ids {
-            let exists = database.subscriptions[id] != nil
+            let exists = database.subscriptions[named: id] != nil
             if exists { add(.subscriptionDeleted(id)) }
             result.deleteResults[id] = .some(exists ? nil : CloudError(.unknownItem))
         }

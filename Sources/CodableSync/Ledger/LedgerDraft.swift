@@ -15,15 +15,18 @@ struct LedgerDraft {
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
+    /// The types that fields had before this request, and have by it.
+    private(set) var schema: LedgerSchema
 
     init(of ledger: CloudLedger, user: String, at date: Date) {
         identifier = ledger.identifier
         limits = ledger.limits
         options = ledger.options
         self.user = user
-        database = ledger.databases[user] ?? LedgerDatabase()
+        database = ledger.databases[named: user] ?? LedgerDatabase()
         sequence = database.sequence
         usedBytes = database.usedBytes
+        schema = ledger.schema
         let last = database.modificationDate?.milliseconds
         let now = date.milliseconds
         self.date = Date(milliseconds: max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0))
@@ -79,17 +82,21 @@ struct LedgerDraft {
         changes += zone.changes
         sequence = zone.sequence
         usedBytes = zone.usedBytes
+        schema = zone.schema
     }
 
     /// The name of a zone that may be used.
     func usableZone(_ zoneID: ZoneID) throws(CloudError) -> String {
-        guard zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName == user else {
-            throw CloudError(.zoneNotFound)
-        }
+        guard isOwn(zoneID) else { throw CloudError(.zoneNotFound) }
         if zoneID.zoneName == ZoneID.defaultZoneName { return zoneID.zoneName }
-        guard let zone = database.zones[zoneID.zoneName] else { throw CloudError(.zoneNotFound) }
+        guard let zone = database.zones[named: zoneID.zoneName] else { throw CloudError(.zoneNotFound) }
         if let removal = zone.removal { throw removal.error }
         return zoneID.zoneName
+    }
+
+    /// Whether the zone is the user's, by name or by the word for it.
+    func isOwn(_ zoneID: ZoneID) -> Bool {
+        zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user)
     }
 
     /// Refuses the whole request if it names something twice.

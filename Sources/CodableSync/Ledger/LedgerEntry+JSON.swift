@@ -67,6 +67,14 @@ extension LedgerEntry {
             writer.optionalMember("sequence", sequence)
         case .quotaChanged(let bytes):
             writer.optionalMember("quota", bytes.map(Int64.init))
+        case .fieldTypesFixed(let recordType, let types):
+            writer.optionalMember("fieldTypes", recordType)
+            writer.key("types")
+            writer.beginObject()
+            for (field, type) in types.sorted(by: { $0.key.precedes($1.key) }) {
+                writer.optionalMember(field, type.description)
+            }
+            writer.endObject()
         case .countersAdvanced(let sequence, let modificationDate):
             writer.optionalMember("counters", sequence)
             writer.optionalMember("date", modificationDate?.milliseconds)
@@ -108,6 +116,7 @@ extension LedgerEntry {
         var canBeMadeAnew: Bool?
         var sequence: Int64?
         var date: Int64?
+        var types: [String: LedgerFieldType]?
         private var keys: Set<String> = []
 
         mutating func read(_ key: String, from reader: inout JSONReader) throws {
@@ -122,9 +131,24 @@ extension LedgerEntry {
                 if reason == nil { throw reader.failure("the reason is not known") }
             case "canBeMadeAnew": canBeMadeAnew = try reader.bool()
             case "sequence": sequence = try reader.int()
+            case "types": types = try readTypes(from: &reader)
             case "date": date = try reader.isNull() ? nil : reader.int()
             default: try readKind(key, from: &reader)
             }
+        }
+
+        private func readTypes(from reader: inout JSONReader) throws -> [String: LedgerFieldType] {
+            var types: [String: LedgerFieldType] = [:]
+            try reader.beginObject()
+            while let field = try reader.nextKey() {
+                guard let type = LedgerFieldType(try reader.string()) else {
+                    throw reader.failure("the type of a field is not known")
+                }
+                guard types.updateValue(type, forKey: field) == nil else {
+                    throw reader.failure("a field is there twice")
+                }
+            }
+            return types
         }
 
         private mutating func readKind(_ key: String, from reader: inout JSONReader) throws {
@@ -132,7 +156,8 @@ extension LedgerEntry {
             kind = key
             switch key {
             case "saved": record = try RecordJSON.read(from: &reader)
-            case "deleted", "zoneCreated", "zoneRemoved", "subscriptionSaved", "subscriptionDeleted":
+            case "deleted", "zoneCreated", "zoneRemoved", "subscriptionSaved", "subscriptionDeleted",
+                "fieldTypes":
                 name = try reader.string()
             case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
             case "quota": number = try reader.isNull() ? nil : reader.int()
@@ -164,6 +189,8 @@ extension LedgerEntry {
                 return .subscriptionDeleted(name)
             case ("tokensExpired", let name, let sequence?):
                 return .tokensExpired(zone: name, sequence: sequence)
+            case ("fieldTypes", let name?, _):
+                return types.map { .fieldTypesFixed(recordType: name, $0) }
             case ("quota", _, _):
                 return .quotaChanged(bytes: number.map(Int.init(clamping:)))
             case ("counters", _, _):

@@ -29,11 +29,13 @@ public struct LedgerEntry: Equatable, Sendable {
         case tokensExpired(zone: String?, sequence: Int64)
         /// The user may store this many bytes; `nil` is any number.
         case quotaChanged(bytes: Int?)
+        /// Fields of a record type have these types from now on, for all users.
+        case fieldTypesFixed(recordType: String, [String: LedgerFieldType])
         /// The counters stand here; for what a snapshot leaves out.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
 
-    /// The user record name of the user whose database it is.
+    /// The user record name of the user whose database it is; of what is all users', whoever caused it, or nobody.
     public var user: String
     /// What happened.
     public var change: Change
@@ -55,7 +57,9 @@ public struct LedgerEntry: Equatable, Sendable {
         case .recordDeleted(_, let zone, _, _): ZoneID(zoneName: zone)
         case .zoneCreated(let zone, _): ZoneID(zoneName: zone)
         case .zoneRemoved(let zone, _, _, _): ZoneID(zoneName: zone)
-        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .countersAdvanced: nil
+        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .countersAdvanced,
+            .fieldTypesFixed:
+            nil
         }
     }
 }

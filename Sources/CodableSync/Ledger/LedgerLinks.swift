@@ -3,25 +3,27 @@ import RecordCoding
 /// Who points at whom in a zone, as far as the rules of deletion need it.
 struct LedgerLinks: Sendable {
     /// For each record, those that go with it when it is deleted; CloudKit bounds their number.
-    var holders: [String: Set<String>] = [:]
+    var holders: [ExactName: Set<ExactName>] = [:]
     /// For each record, how many records name it as their parent.
-    var childCounts: [String: Int] = [:]
+    var childCounts: [ExactName: Int] = [:]
 
     mutating func add(_ record: Record) {
         for target in record.deleteSelfTargets {
-            holders[target, default: []].insert(record.recordID.recordName)
+            holders[target, default: []].insert(ExactName(record.recordID.recordName))
         }
-        if let parent = record.parent { childCounts[parent.recordName, default: 0] += 1 }
+        if let parent = record.parent { childCounts[named: parent.recordName, default: 0] += 1 }
     }
 
     mutating func remove(_ record: Record) {
         for target in record.deleteSelfTargets {
-            holders[target]?.remove(record.recordID.recordName)
+            holders[target]?.remove(ExactName(record.recordID.recordName))
             if holders[target]?.isEmpty == true { holders[target] = nil }
         }
         if let parent = record.parent {
-            childCounts[parent.recordName, default: 0] -= 1
-            if childCounts[parent.recordName, default: 0] <= 0 { childCounts[parent.recordName] = nil }
+            childCounts[named: parent.recordName, default: 0] -= 1
+            if childCounts[named: parent.recordName, default: 0] <= 0 {
+                childCounts[named: parent.recordName] = nil
+            }
         }
     }
 }
@@ -42,10 +44,10 @@ extension Record {
     }
 
     /// The names of the records with which this one is deleted.
-    var deleteSelfTargets: Set<String> {
-        var targets: Set<String> = []
+    var deleteSelfTargets: Set<ExactName> {
+        var targets: Set<ExactName> = []
         for (_, reference) in references where reference.action == .deleteSelf {
-            targets.insert(reference.recordName)
+            targets.insert(ExactName(reference.recordName))
         }
         return targets
     }

@@ -7,9 +7,9 @@ struct LedgerSaver {
     private let draft: LedgerDraft
     private let save: LedgerSave
     private let records: [Record]
-    private let names: Set<String>
+    private let names: Set<ExactName>
     /// Records of this request that nobody has looked at yet.
-    private var waiting: Set<String>
+    private var waiting: Set<ExactName>
     /// Parents outside this request that got a child, in the order in which they did.
     private var parents: [String] = []
 
@@ -17,28 +17,35 @@ struct LedgerSaver {
         self.draft = draft
         self.save = save
         self.records = records
-        names = Set(records.map(\.recordID.recordName))
+        names = Set(records.map { ExactName($0.recordID.recordName) })
         waiting = names
     }
 
     /// The records, each after its parent if that is among them.
     func parentsFirst() -> [Record] {
-        let parents = Dictionary(uniqueKeysWithValues: records.map { ($0.recordID.recordName, $0.parent) })
+        let parents = Dictionary(
+            uniqueKeysWithValues: records.map { (ExactName($0.recordID.recordName), $0.parent) }
+        )
         guard parents.values.contains(where: { $0 != nil }) else { return records }
-        let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) { parents[$0]??.recordName }
-        let byName = Dictionary(uniqueKeysWithValues: records.map { ($0.recordID.recordName, $0) })
-        return order.compactMap { byName[$0] }
+        let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) {
+            parents[named: $0]??.recordName
+        }
+        let byName = Dictionary(
+            uniqueKeysWithValues: records.map { (ExactName($0.recordID.recordName), $0) }
+        )
+        return order.compactMap { byName[named: $0] }
     }
 
     /// Saves one record.
     ///
     /// - Returns: The server's copy.
     mutating func save(_ record: Record, in zone: inout LedgerZoneDraft) throws(CloudError) -> Record {
-        waiting.remove(record.recordID.recordName)
+        waiting.remove(ExactName(record.recordID.recordName))
         if let error = save.refusing[record.recordID] { throw error }
         try check(record)
+        let types = try zone.newTypes(of: record, in: draft)
         let existing = zone.record(record.recordID.recordName)
-        if let existing, existing.recordType != record.recordType {
+        if let existing, !existing.recordType.isIdentical(to: record.recordType) {
             throw CloudError(
                 .invalidArguments,
                 message: "The record exists with the type \(existing.recordType.quoted)."
@@ -48,6 +55,7 @@ struct LedgerSaver {
         let merged = merged(record, into: existing)
         try checkReferences(of: record, in: zone)
         try checkSpace(for: merged, existing, in: zone)
+        zone.fix(types, of: record.recordType)
         let saved = zone.write(merged)
         if let parent = saved.parent?.recordName { note(parent: parent) }
         return answer(saved, to: record)
@@ -62,7 +70,9 @@ struct LedgerSaver {
     }
 
     private mutating func note(parent: String) {
-        guard draft.options.bumpsParentTag, !names.contains(parent), !parents.contains(parent) else { return }
+        guard draft.options.bumpsParentTag, !names.contains(ExactName(parent)),
+            !parents.contains(where: { $0.isIdentical(to: parent) })
+        else { return }
         parents.append(parent)
     }
 
@@ -167,8 +177,10 @@ struct LedgerSaver {
             }
         }
         for target in record.deleteSelfTargets.sorted() {
-            let holders = zone.holders(of: target)
-            if holders.count >= draft.limits.maximumDeleteSelfReferences, !holders.contains(name) {
+            let holders = zone.holders(of: target.text)
+            if holders.count >= draft.limits.maximumDeleteSelfReferences,
+                !holders.contains(where: { $0.isIdentical(to: name) })
+            {
                 let message = "Too many references with the action deleteSelf point at one record."
                 throw CloudError(.limitExceeded, message: message)
             }
@@ -179,8 +191,8 @@ struct LedgerSaver {
             throw CloudError(.invalidArguments, message: message)
         }
         // A record that waits is there when the request is done; only a circle of parents gets this far.
-        if zone.record(parent.recordName) == nil, !waiting.contains(parent.recordName),
-            parent.recordName != name
+        if zone.record(parent.recordName) == nil, !waiting.contains(ExactName(parent.recordName)),
+            !parent.recordName.isIdentical(to: name)
         {
             throw CloudError(
                 .referenceViolation,
@@ -191,8 +203,7 @@ struct LedgerSaver {
 
     private func isHere(_ reference: RecordReference, _ zone: LedgerZoneDraft) -> Bool {
         guard let zoneID = reference.zoneID else { return true }
-        let isOwn = zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName == draft.user
-        return isOwn && zoneID.zoneName == zone.name
+        return draft.isOwn(zoneID) && zoneID.zoneName.isIdentical(to: zone.name)
     }
 
     private func checkSpace(

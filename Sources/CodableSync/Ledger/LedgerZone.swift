@@ -41,7 +41,7 @@ struct LedgerZone: Sendable {
     private(set) var removal: Removal?
     /// How the zone of this name went that was there before this one.
     let former: Removal?
-    private(set) var rows: [String: Row] = [:]
+    private(set) var rows: [ExactName: Row] = [:]
     private(set) var links = LedgerLinks()
     private var positions: [Position] = []
     private var staleCount = 0
@@ -54,14 +54,16 @@ struct LedgerZone: Sendable {
     }
 
     mutating func save(_ record: Record, sequence: Int64) {
-        let old = rows.updateValue(.record(record, sequence: sequence), forKey: record.recordID.recordName)
+        let name = ExactName(record.recordID.recordName)
+        let old = rows.updateValue(.record(record, sequence: sequence), forKey: name)
         if let old = old?.record { links.remove(old) }
         links.add(record)
-        append(record.recordID.recordName, sequence, replacing: old)
+        append(name.text, sequence, replacing: old)
     }
 
     mutating func delete(_ name: String, recordType: String, sequence: Int64) {
-        let old = rows.updateValue(.deletion(recordType: recordType, sequence: sequence), forKey: name)
+        let row = Row.deletion(recordType: recordType, sequence: sequence)
+        let old = rows.updateValue(row, forKey: ExactName(name))
         if let old = old?.record { links.remove(old) }
         append(name, sequence, replacing: old)
     }
@@ -89,7 +91,7 @@ struct LedgerZone: Sendable {
     }
 
     private mutating func dropStalePositions() {
-        positions = positions.filter { rows[$0.recordName]?.sequence == $0.sequence }
+        positions = positions.filter { rows[named: $0.recordName]?.sequence == $0.sequence }
         staleCount = 0
     }
 
@@ -102,7 +104,9 @@ struct LedgerZone: Sendable {
             if positions[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
         }
         return positions[low...].lazy.compactMap { position in
-            guard let row = rows[position.recordName], row.sequence == position.sequence else { return nil }
+            guard let row = rows[named: position.recordName], row.sequence == position.sequence else {
+                return nil
+            }
             return (position.recordName, row)
         }
     }

@@ -7,28 +7,31 @@ struct LedgerZoneDraft {
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
-    private var rows: [String: Record?] = [:]
+    /// The types of fields, those included that this request fixes.
+    private(set) var schema: LedgerSchema
+    private var rows: [ExactName: Record?] = [:]
     private var links = LedgerLinks()
 
     init(name: String, of draft: LedgerDraft) {
         self.name = name
-        base = draft.database.zones[name]
+        base = draft.database.zones[named: name]
         sequence = draft.sequence
         usedBytes = draft.usedBytes
+        schema = draft.schema
     }
 
     func record(_ name: String) -> Record? {
-        if let row = rows[name] { return row }
-        return base?.rows[name]?.record
+        if let row = rows[named: name] { return row }
+        return base?.rows[named: name]?.record
     }
 
     /// The records that go with a record, in the order of their names.
     func holders(of name: String) -> [String] {
-        (links.holders[name] ?? base?.links.holders[name] ?? []).sorted()
+        (links.holders[named: name] ?? base?.links.holders[named: name] ?? []).sorted().map(\.text)
     }
 
     func childCount(of name: String) -> Int {
-        links.childCounts[name] ?? base?.links.childCounts[name] ?? 0
+        links.childCounts[named: name] ?? base?.links.childCounts[named: name] ?? 0
     }
 
     /// Stores a version of a record under a new change tag, which is returned with it.
@@ -39,6 +42,13 @@ struct LedgerZoneDraft {
         replace(record.recordID.recordName, with: record)
         changes.append(.recordSaved(record, sequence: sequence))
         return record
+    }
+
+    /// Fixes the types of fields, if there are any.
+    mutating func fix(_ types: [String: LedgerFieldType], of recordType: String) {
+        guard !types.isEmpty else { return }
+        schema.fix(types, of: recordType)
+        changes.append(.fieldTypesFixed(recordType: recordType, types))
     }
 
     mutating func erase(_ name: String) {
@@ -63,7 +73,7 @@ struct LedgerZoneDraft {
         if let old { remove(old) }
         if let new { add(new) }
         usedBytes += (new?.size ?? 0) - (old?.size ?? 0)
-        rows[name] = .some(new)
+        rows[ExactName(name)] = .some(new)
     }
 
     /// Brings what is to be changed on top; an entry that is there, also an empty one, hides the base's.
@@ -71,18 +81,22 @@ struct LedgerZoneDraft {
         for target in record.deleteSelfTargets where links.holders[target] == nil {
             links.holders[target] = base?.links.holders[target] ?? []
         }
-        if let parent = record.parent?.recordName, links.childCounts[parent] == nil {
-            links.childCounts[parent] = base?.links.childCounts[parent] ?? 0
+        if let parent = record.parent?.recordName, links.childCounts[named: parent] == nil {
+            links.childCounts[named: parent] = base?.links.childCounts[named: parent] ?? 0
         }
     }
 
     private mutating func add(_ record: Record) {
-        for target in record.deleteSelfTargets { links.holders[target]?.insert(record.recordID.recordName) }
-        if let parent = record.parent?.recordName { links.childCounts[parent]? += 1 }
+        for target in record.deleteSelfTargets {
+            links.holders[target]?.insert(ExactName(record.recordID.recordName))
+        }
+        if let parent = record.parent?.recordName { links.childCounts[named: parent]? += 1 }
     }
 
     private mutating func remove(_ record: Record) {
-        for target in record.deleteSelfTargets { links.holders[target]?.remove(record.recordID.recordName) }
-        if let parent = record.parent?.recordName { links.childCounts[parent]? -= 1 }
+        for target in record.deleteSelfTargets {
+            links.holders[target]?.remove(ExactName(record.recordID.recordName))
+        }
+        if let parent = record.parent?.recordName { links.childCounts[named: parent]? -= 1 }
     }
 }

@@ -6,6 +6,10 @@ public struct SyncSummary: Hashable, Sendable {
     public var deleted = 0
     /// Records that were changed or deleted elsewhere.
     public var fetched = 0
+    /// Records among those fetched that cannot be decoded.
+    ///
+    /// They are kept, and not delivered; ``SyncEvent/undecodable(recordName:reason:)`` names each of them.
+    public var undecodable = 0
     /// Conflicts that the model decided.
     public var conflictsResolved = 0
     /// Changes that were set aside.

@@ -1,8 +1,8 @@
 /// Decides what one request carries.
 package struct BatchPlanner: Equatable, Sendable {
     /// The database's limits.
-    private let maximumItems: Int
-    private let maximumBytes: Int
+    private var maximumItems: Int
+    private var maximumBytes: Int
     /// What the server has shown that it takes; halved by `limitExceeded`, doubled by success.
     private var learned: Int
     /// A request was refused for one of its items, and the server does not say for which.
@@ -21,6 +21,14 @@ package struct BatchPlanner: Equatable, Sendable {
         self.maximumItems = max(1, maximumItems)
         self.maximumBytes = max(1, maximumBytes)
         learned = self.maximumItems
+    }
+
+    /// The database claims other limits; where the former one was reached, the new one is tried.
+    mutating func take(_ limits: DatabaseLimits) {
+        let wasReached = learned == maximumItems
+        maximumItems = max(1, limits.maximumItems)
+        maximumBytes = max(1, limits.maximumBytes)
+        learned = wasReached ? maximumItems : min(learned, maximumItems)
     }
 
     /// The request was too large; smaller from now on.

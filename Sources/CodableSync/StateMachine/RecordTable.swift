@@ -1,13 +1,15 @@
+import RecordCoding
+
 /// Values by record name, made for large states: a change after a copy costs one shard, never the whole table.
 ///
-/// A plain dictionary is copied whole by the first change after a copy. Names are spread over shards by a hash
-/// that is the same in every process, and iteration is in the order of the names, so that the same events give
-/// the same actions.
+/// A plain dictionary is copied whole by the first change after a copy. Names are told apart by their bytes, and spread
+/// over shards by a hash that is the same in every process; iteration is in the order of the names, so that the same
+/// events give the same actions.
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
 
     /// None before the first value comes: many tables are made, and stay empty.
-    private var shards: [[String: Value]] = []
+    private var shards: [[ExactName: Value]] = []
     /// The number of names that have a value.
     package private(set) var count = 0
 
@@ -19,7 +21,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
     ///
     /// Complexity: O(1).
     package subscript(name: String) -> Value? {
-        get { shards.isEmpty ? nil : shards[Self.shard(of: name)][name] }
+        get { shards.isEmpty ? nil : shards[Self.shard(of: name)][named: name] }
         set {
             if shards.isEmpty {
                 if newValue == nil { return }
@@ -27,7 +29,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
             }
             let shard = Self.shard(of: name)
             let before = shards[shard].count
-            shards[shard][name] = newValue
+            shards[shard][named: name] = newValue
             count += shards[shard].count - before
         }
     }
@@ -40,7 +42,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
             let shard = Self.shard(of: name)
             let before = shards[shard].count
             defer { count += shards[shard].count - before }
-            yield &shards[shard][name, default: value()]
+            yield &shards[shard][named: name, default: value()]
         }
     }
 
@@ -48,11 +50,11 @@ package struct RecordTable<Value: Sendable>: Sendable {
     ///
     /// Complexity: O(n log n); for listings, not for changes.
     package var sortedNames: [String] {
-        var names: [String] = []
+        var names: [ExactName] = []
         names.reserveCapacity(count)
         for shard in shards { names.append(contentsOf: shard.keys) }
         names.sort()
-        return names
+        return names.map(\.text)
     }
 
     private mutating func makeShards() {

@@ -50,6 +50,8 @@ package enum SyncInput: Equatable, Sendable {
 
     case timerFired(SyncTimer)
     case signal(CloudSignal)
+    /// The database says that a request may carry more, or less, than before.
+    case limitsChanged(DatabaseLimits)
 
     /// A stream asks for its next element, and so accepts the one that it has.
     case streamRequested(StreamID)

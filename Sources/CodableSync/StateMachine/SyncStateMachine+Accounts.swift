@@ -1,3 +1,5 @@
+import RecordCoding
+
 /// Who the user is: nothing is requested before that is known, and nothing of one user is used for another.
 extension SyncStateMachine {
     mutating func takeAccount(_ request: RequestID, _ result: Result<CloudAccount, CloudError>) {
@@ -19,7 +21,7 @@ extension SyncStateMachine {
 
     private mutating func accept(user: String) {
         let owner = state.summary.user
-        if let owner, owner != user { return makeWay(for: user) }
+        if let owner, !owner.isIdentical(to: user) { return makeWay(for: user) }
         if owner == nil || state.summary.signOut != nil {
             // Whatever was edited before anybody was known is theirs, in one commit.
             setup.isStoring = true

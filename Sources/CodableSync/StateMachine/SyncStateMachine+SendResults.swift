@@ -48,7 +48,8 @@ extension SyncStateMachine {
 
     private func unwrapped(_ item: SendItem, _ error: CloudError) -> SendResult {
         let isOwn = error.recovery != .unwrap
-        let found = isOwn ? error : error.itemErrors.first { $0.key.recordName == item.name }?.value
+        let found =
+            isOwn ? error : error.itemErrors.first { $0.key.recordName.isIdentical(to: item.name) }?.value
         let outcome: SendResult.Outcome = found.map { .failed($0) } ?? .unmentioned
         return SendResult(name: item.name, handle: item.handle, outcome: outcome)
     }

@@ -21,6 +21,13 @@ extension SyncStateMachine {
         )
     }
 
+    /// The next request goes by these; what is under way went by the former ones.
+    mutating func takeLimits(_ limits: DatabaseLimits) {
+        configuration.maximumItems = limits.maximumItems
+        configuration.maximumBytes = limits.maximumBytes
+        planner.take(limits)
+    }
+
     /// What could be sent now, in order, with the bytes that each may need.
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in

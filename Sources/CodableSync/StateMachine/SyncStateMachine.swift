@@ -8,7 +8,7 @@ import struct Foundation.Date
 /// may forget: requests under way, waiting callers, streams, timers. It never loads contents, never waits, and
 /// knows the time only from its caller.
 package struct SyncStateMachine: Sendable {
-    package let configuration: MachineConfiguration
+    package internal(set) var configuration: MachineConfiguration
     package internal(set) var state: SyncState
 
     // MARK: What a restart may forget
@@ -187,6 +187,7 @@ package struct SyncStateMachine: Sendable {
         case .reconciled(let results): takeReconciled(results)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)
+        case .limitsChanged(let limits): takeLimits(limits)
         case .streamRequested(let stream): takeStreamRequested(stream)
         case .streamEnded(let stream): takeStreamEnded(stream)
         case .undecodable(let stream, let changes, let isEmpty):

@@ -109,13 +109,13 @@ package final class StateDirectory: Sendable {
         if let former { learn(former) }
         while true {
             let user = users.withLock { users in
-                users.first { $0.name == name && $0.number != former?.number }
+                users.first { $0.name?.isIdentical(to: name) == true && $0.number != former?.number }
                     ?? users.first { $0.name == nil && $0.number != former?.number }
                     ?? StateUser(number: (users.map(\.number).max() ?? 0) + 1, name: name)
             }
             let opened = try open(user)
             // The journal knows whose it is; the index may have been lost, or come from a backup.
-            guard let owner = opened.state.summary.user, owner != name else {
+            guard let owner = opened.state.summary.user, !owner.isIdentical(to: name) else {
                 let isTheirs = opened.state.summary.user != nil && opened.state.summary.signOut == nil
                 return isTheirs ? opened : try claimed(opened, by: name)
             }

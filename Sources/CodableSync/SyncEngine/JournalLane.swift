@@ -190,6 +190,24 @@ final class JournalLane: Sendable {
         }
     }
 
+    /// Lets go of the files as they are, as the end of a process does: what waits to be written never is.
+    func abandon() async {
+        let isFirst = state.withLock { state in
+            defer {
+                state.isClosed = true
+                state.waiting = []
+            }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                letGo(keepsDirectory: false)
+                continuation.resume()
+            }
+        }
+    }
+
     /// The same for an engine that is released: once it is gone, its directory is free.
     func closeAndWait() {
         queue.sync { closeOnQueue(keepsDirectory: false) }
@@ -198,6 +216,10 @@ final class JournalLane: Sendable {
     private func closeOnQueue(keepsDirectory: Bool) {
         if isClosed { return }
         run()
+        letGo(keepsDirectory: keepsDirectory)
+    }
+
+    private func letGo(keepsDirectory: Bool) {
         store.close()
         outcomes.finish()
         if !keepsDirectory { directory.release() }

@@ -65,8 +65,8 @@ extension RecordCodingError {
         case .valueOutOfRange(let field, let expected, _):
             .valueOutOfRange(field: field, expected: expected, value: hidden)
         case .invalidName, .unstableRecordName, .recordNameMismatch, .unsupportedShape, .tooDeep,
-            .nonFiniteNumber, .mixedList, .tooLarge, .missingField, .unexpectedKind, .malformedJSON,
-            .unreadableSystemFields:
+            .nonFiniteNumber, .nestedFile, .mixedList, .tooLarge, .missingField, .unexpectedKind,
+            .malformedJSON, .unreadableSystemFields:
             self
         }
     }

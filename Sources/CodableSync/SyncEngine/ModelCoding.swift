@@ -36,7 +36,7 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
     /// Makes the record that a request is made from: what the model says, and when it was edited.
     func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
         var record = try RecordEncoder().encode(model, zoneID: zoneID)
-        if let name, record.recordID.recordName != name {
+        if let name, !record.recordID.recordName.isIdentical(to: name) {
             throw Failure.otherRecordName(expected: name, found: record.recordID.recordName)
         }
         for field in record.fields.keys.sorted() where record.fields[field]?.holdsAsset == true {
@@ -58,7 +58,7 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
             throw Failure.tooNew(found: version, known: Model.schemaVersion)
         }
         let model = try RecordDecoder().decode(Model.self, from: record)
-        guard model.recordName == record.recordID.recordName else {
+        guard model.recordName.isIdentical(to: record.recordID.recordName) else {
             throw Failure.otherRecordName(expected: record.recordID.recordName, found: model.recordName)
         }
         return model

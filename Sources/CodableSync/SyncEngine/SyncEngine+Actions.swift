@@ -14,12 +14,26 @@ extension SyncEngine {
     ///   - input: What happened.
     ///   - contents: The contents that the input names, not stored yet.
     func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
+        if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
+        perform(input, contents)
+        if !unserved.isEmpty { serveAgain() }
+        tellWatchers()
+    }
+
+    private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
         guard let actions = machine?.handle(input, at: now) else { return }
         staged = contents
         for action in actions { perform(action) }
         staged = [:]
-        if !unserved.isEmpty { serveAgain() }
-        tellWatchers()
+    }
+
+    /// What the database says of its limits now, where that is not what the machine goes by.
+    private var changedLimits: DatabaseLimits? {
+        guard let known = machine?.configuration else { return nil }
+        let limits = database.limits
+        let isSame =
+            limits.maximumItems == known.maximumItems && limits.maximumBytes == known.maximumBytes
+        return isSame ? nil : limits
     }
 
     /// A handle that was never used, for contents that are new.

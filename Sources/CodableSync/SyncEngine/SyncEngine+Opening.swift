@@ -189,21 +189,46 @@ extension SyncEngine {
     ///
     /// - Throws: Never; it may in a later version.
     public func close() async throws {
+        await end { engine in
+            // What is under way to the disk is stored, and its callers are told so.
+            await engine.journal?.close()
+        }
+    }
+
+    /// Ends the engine as the end of its process would, for tests of what a crash leaves behind.
+    ///
+    /// Nothing more is stored, sent or accepted: what a call that has returned has promised is on disk, of the others
+    /// nobody knows. An element of ``changes`` that a loop holds comes again, alone. Requests that are under way are
+    /// given up, whether the server has done them or not; calls that wait throw ``SyncError/closed``, streams end,
+    /// and the next engine may open the state at once. What an app wrote to a disk survives the end of its process, so
+    /// this is no loss of power.
+    public func simulateCrash() async {
+        await end { engine in
+            engine.machine = nil
+            engine.resources.endAll()
+            await engine.journal?.abandon()
+        }
+    }
+
+    /// Ends the engine once; whoever asks for it again waits for the first.
+    private func end(_ letGo: @escaping @Sendable (isolated SyncEngine) async -> Void) async {
         if let closing { return await closing.value }
         let opening = phase
         phase = .closed
-        let task = Task { await end(opening) }
+        let task = Task { await end(opening, letGo) }
         closing = task
         await task.value
     }
 
-    private func end(_ opening: Phase) async {
+    private func end(
+        _ opening: Phase,
+        _ letGo: @Sendable (isolated SyncEngine) async -> Void
+    ) async {
         switch opening {
         case .opening(let task), .switching(let task): _ = await task.result
         case .new, .open, .closed: break
         }
-        // What is under way to the disk is stored, and its callers are told so.
-        await journal?.close()
+        await letGo(self)
         await outcomeTask?.value
         resources.keep(nil)
         resources.endAll()

@@ -62,7 +62,7 @@ extension SyncEngine {
         return pending.map { name, change, stage in
             PendingChange(
                 recordName: name,
-                model: models[name],
+                model: models[named: name],
                 isDeletion: change.isDeletion,
                 edited: change.edited,
                 stage: stage
@@ -91,8 +91,8 @@ extension SyncEngine {
             guard let reason = record.pending?.parked else { return nil }
             return ParkedChange(
                 recordName: name,
-                client: clients[name],
-                server: servers[name],
+                client: clients[named: name],
+                server: servers[named: name],
                 reason: reason
             )
         }
@@ -139,7 +139,7 @@ extension SyncEngine {
 
     /// Decodes contents beside the actor, in their order; those that cannot be decoded are left out.
     private func models(of shown: [ShownContents]) async throws -> [Model] {
-        var decoded: [String: Model] = [:]
+        var decoded: [ExactName: Model] = [:]
         var wanted = shown
         // Contents that were replaced meanwhile may be gone: then the newer ones are read.
         for _ in 0..<8 where !wanted.isEmpty {
@@ -150,7 +150,28 @@ extension SyncEngine {
             if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
             wanted = found.missing.isEmpty ? [] : try shownContents(of: found.missing)
         }
-        return shown.compactMap { decoded[$0.name] }
+        return shown.compactMap { decoded[named: $0.name] }
+    }
+
+    /// How many of these records have a version in the cloud that cannot be decoded; each is told once.
+    ///
+    /// They are decoded once more for it, after they were stored, so that no model's code runs before the fetch counts.
+    func undecodableCount(among names: [String]) async -> Int {
+        if names.isEmpty { return 0 }
+        // Collected before anything is awaited, as above.
+        let wanted = Set(names.map(ExactName.init)).sorted().compactMap { name -> ShownContents? in
+            guard let handle = machine?.state[name.text]?.known?.handle else { return nil }
+            return ShownContents(name: name.text, shown: handle, known: nil)
+        }
+        let began = session
+        do {
+            let found = try await decode(wanted)
+            if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
+            return found.undecodable.count
+        } catch {
+            emit(.stateUnwritable("What was fetched cannot be read from the disk now: \(error)"))
+            return 0
+        }
     }
 
     private func decode(_ wanted: [ShownContents]) async throws -> DecodedContents<Model> {
@@ -168,7 +189,7 @@ extension SyncEngine {
                     record.systemFields = try journal?.load([known])[known]?.systemFields
                 }
                 do {
-                    found.models[one.name] = try coding.decode(record)
+                    found.models[named: one.name] = try coding.decode(record)
                 } catch {
                     let reason = coding.describe(error)
                     found.undecodable.append(ReadVersion(name: one.name, handle: one.shown, reason: reason))
@@ -186,7 +207,7 @@ extension SyncEngine {
     /// The models of these contents by record name, as far as there are any that can be decoded.
     private func modelsIfDecodable(
         _ contents: [(name: String, handle: ContentHandle?)]
-    ) async throws -> [String: Model] {
+    ) async throws -> [ExactName: Model] {
         let wanted = contents.compactMap { name, handle in
             handle.map { ShownContents(name: name, shown: $0, known: nil) }
         }
@@ -203,7 +224,7 @@ private struct ShownContents: Sendable {
 
 /// What came of decoding contents for a read, which shows what can be shown.
 private struct DecodedContents<Model: Sendable>: Sendable {
-    var models: [String: Model] = [:]
+    var models: [ExactName: Model] = [:]
     /// The names of those that are no longer there.
     var missing: [String] = []
     var undecodable: [ReadVersion] = []

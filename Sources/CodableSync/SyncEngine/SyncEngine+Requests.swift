@@ -198,7 +198,7 @@ extension SyncEngine {
             }
         }
         for deletion in changes.deletions {
-            let isOurs = deletion.recordType == Model.recordType || deletion.recordType.isEmpty
+            let isOurs = deletion.recordType.isIdentical(to: Model.recordType) || deletion.recordType.isEmpty
             guard isOurs, isUsable(deletion.recordID) else {
                 page.ignored += 1
                 continue
@@ -207,17 +207,23 @@ extension SyncEngine {
                 page.deletions.append(deletion.recordID.recordName)
             }
         }
+        noteFetched(page.records.map(\.name))
         process(.fetched(request, .success(page)), contents: contents)
     }
 
-    /// Whether it is a name that a record of this engine can have.
-    private func isUsable(_ recordID: RecordID) -> Bool {
-        let length = recordID.recordName.utf8.count
-        return 1...RecordLimits.maximumNameLength ~= length && recordID.zoneID.isSameZone(as: zoneID)
+    /// Whoever waits for a summary is told how many of these cannot be decoded.
+    private func noteFetched(_ names: [String]) {
+        for call in fetchedNames.keys { fetchedNames[call]? += names }
     }
 
-    private func isOurs(_ record: Record, named recordID: RecordID) -> Bool {
-        record.recordType == Model.recordType && record.recordID.recordName == recordID.recordName
+    /// Whether it is a name that a record of this engine can have: one that `upload` takes.
+    private func isUsable(_ recordID: RecordID) -> Bool {
+        RecordLimits.allowsRecordName(recordID.recordName) && recordID.zoneID.isSameZone(as: zoneID)
+    }
+
+    func isOurs(_ record: Record, named recordID: RecordID) -> Bool {
+        record.recordType.isIdentical(to: Model.recordType)
+            && record.recordID.recordName.isIdentical(to: recordID.recordName)
             && record.recordID.zoneID.isSameZone(as: zoneID)
     }
 
@@ -248,6 +254,7 @@ extension SyncEngine {
         } then: { engine, result in
             var contents: [ContentHandle: Record] = [:]
             let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }
+            engine.noteFetched(names)
             engine.process(.lookedUp(request, found), contents: contents)
         }
     }

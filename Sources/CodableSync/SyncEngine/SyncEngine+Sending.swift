@@ -63,8 +63,7 @@ extension SyncEngine {
         case .failure(let error)?:
             guard error.recovery == .resolveConflict else { return .failed(error) }
             // A server's record of another name or type is not the record in question.
-            guard let server = error.serverRecord, server.recordID.recordName == item.name,
-                server.recordType == Model.recordType
+            guard let server = error.serverRecord, isOurs(server, named: recordID)
             else { return .conflict(server: nil) }
             return .conflict(server: stage(server, in: &contents))
         }

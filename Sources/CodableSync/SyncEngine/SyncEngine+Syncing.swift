@@ -69,6 +69,8 @@ extension SyncEngine {
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
         let call = lastCall
+        if !parts.contains(.hint) { fetchedNames[call] = [] }
+        defer { fetchedNames[call] = nil }
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
@@ -80,7 +82,9 @@ extension SyncEngine {
             Task { [weak self] in await self?.abandon(call) }
         }
         switch answer {
-        case .summary(let summary): return summary
+        case .summary(var summary):
+            summary.undecodable = await undecodableCount(among: fetchedNames[call] ?? [])
+            return summary
         case .failed(let error): throw error
         case .done: throw CancellationError()
         }

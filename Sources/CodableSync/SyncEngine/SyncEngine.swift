@@ -62,6 +62,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var journalRest: UInt64 = 0
     var watchers: [EngineWatcher<Model>] = []
     var lastWatcher: UInt64 = 0
+    /// Records of which the cloud has told since a call began that waits for a summary.
+    var fetchedNames: [CallID: [String]] = [:]
 
     enum Phase {
         case new

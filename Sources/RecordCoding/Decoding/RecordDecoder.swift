@@ -17,7 +17,7 @@ public struct RecordDecoder: Sendable {
     ///   - record: The record.
     /// - Returns: The value.
     /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
-    ///   ``RecordCodable`` value has another record name than the record; an error that the value's own
+    ///   ``RecordCodable`` value has another record name than the record, or a field a name that no server takes; an error that the value's own
     ///   `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
@@ -37,6 +37,12 @@ public struct RecordDecoder: Sendable {
 
     /// Decodes fields and hands a blob to a value that stores system fields.
     func decode<T: Decodable>(_ type: T.Type, from record: Record, systemFields: Data?) throws -> T {
+        do throws(RecordCodingError) {
+            // Strings of other bytes may be equal to a key of the model: another field would be read in its place.
+            try RecordLimits.checkForeignFieldNames(record.fields.keys)
+        } catch {
+            throw CodingPlace([]).corrupted(error)
+        }
         var fields = record.fields.filter { !ReservedField.isReserved($0.key) }
         let storesSystemFields = type is any SystemFieldsStoring.Type
         if storesSystemFields { fields[SystemFieldsKey.name] = systemFields.map(RecordValue.bytes) ?? .null }

@@ -25,6 +25,7 @@ final class EncodingSession {
             box.content = try convertible.jsonContent(at: place)
             return
         }
+        if value is RecordAsset { throw place.encodingError(value, .nestedFile(field: place.field)) }
         try checkDepth(depth, of: value, at: place)
         if let unordered = value as? any UnorderedEncodable, unordered.isUnordered {
             box.content = .array(

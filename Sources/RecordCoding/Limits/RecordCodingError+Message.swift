@@ -25,6 +25,9 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
             "\(subject(field)) is \(value.abbreviated), which would lose digits. Store it as a string."
         case .invalidURL(let field, let value):
             "\(subject(field)) is the URL \(value.quoted), which does not read back. Store it as a string."
+        case .nestedFile(let field):
+            "\(subject(field)) is a file inside of a nested value, which no asset can be. "
+                + "Store the bytes as Data, or leave the field out."
         case .mixedList(let field):
             "\(subject(field)) is a list of different kinds. Use elements of one kind, without nulls."
         case .tooLarge(let recordName, let size, let limit, let largestFields):

@@ -75,7 +75,8 @@ extension RecordLimits {
         guard allows(date) else { throw .dateOutOfRange(field: field, value: date.shown) }
     }
 
-    private static func check(_ reference: RecordReference) throws(RecordCodingError) {
+    /// Checks the names in a reference.
+    static func check(_ reference: RecordReference) throws(RecordCodingError) {
         try checkRecordName(reference.recordName)
         if let zoneID = reference.zoneID { try check(zoneID) }
     }

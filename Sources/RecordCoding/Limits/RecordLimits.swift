@@ -27,6 +27,12 @@ public enum RecordLimits {
         try check(name, as: .recordName, fault: faultOfFreeName(name))
     }
 
+    /// Whether a record can have this name.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: Whether ``checkRecordName(_:)`` takes it.
+    package static func allowsRecordName(_ name: String) -> Bool { faultOfFreeName(name) == nil }
+
     /// Checks the name of a zone by the rule for record names; the default zone has the one other name
     /// allowed.
     ///
@@ -62,6 +68,14 @@ public enum RecordLimits {
     public static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
         try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
+    }
+
+    /// Checks the form of names of fields that somebody else made: such as a server can have.
+    ///
+    /// - Parameter names: The names.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first that no record can have.
+    static func checkForeignFieldNames(_ names: some Sequence<String>) throws(RecordCodingError) {
+        for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
     }
 
     /// Checks a key of a model: the name of a field that does not begin with the reserved prefix.

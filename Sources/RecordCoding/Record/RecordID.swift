@@ -1,7 +1,8 @@
 /// The identity of a record: its name, and the zone it is in.
 ///
 /// CloudKit's rule: a record name is ASCII, 1 to 255 characters, without a leading underscore
-/// (`CKRecord.ID.init(recordName:zoneID:)`).
+/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text are two
+/// names.
 public struct RecordID: Hashable, Sendable, Codable {
     /// The record's name, unique in its zone.
     public var recordName: String
@@ -20,15 +21,29 @@ public struct RecordID: Hashable, Sendable, Codable {
     }
 }
 
+extension RecordID {
+    /// Whether names and zones have the same bytes.
+    ///
+    /// - Parameters:
+    ///   - lhs: An ID.
+    ///   - rhs: Another ID.
+    /// - Returns: Whether both mean one record.
+    public static func == (lhs: RecordID, rhs: RecordID) -> Bool {
+        lhs.recordName.isIdentical(to: rhs.recordName) && lhs.zoneID == rhs.zoneID
+    }
+}
+
 extension RecordID: Comparable {
-    /// By name, then by zone: an order for listings, without any other meaning.
+    /// By the bytes of the name, then of the zone: an order for listings, without any other meaning.
     ///
     /// - Parameters:
     ///   - lhs: An ID.
     ///   - rhs: Another ID.
     /// - Returns: Whether the first comes before the second.
     public static func < (lhs: RecordID, rhs: RecordID) -> Bool {
-        (lhs.recordName, lhs.zoneID.zoneName, lhs.zoneID.ownerName)
-            < (rhs.recordName, rhs.zoneID.zoneName, rhs.zoneID.ownerName)
+        if !lhs.recordName.isIdentical(to: rhs.recordName) { return lhs.recordName.precedes(rhs.recordName) }
+        let (mine, theirs) = (lhs.zoneID, rhs.zoneID)
+        if !mine.zoneName.isIdentical(to: theirs.zoneName) { return mine.zoneName.precedes(theirs.zoneName) }
+        return mine.ownerName.precedes(theirs.ownerName)
     }
 }

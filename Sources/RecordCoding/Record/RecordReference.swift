@@ -28,4 +28,14 @@ public struct RecordReference: Hashable, Sendable, Codable {
         self.zoneID = zoneID
         self.action = action
     }
+
+    /// Whether both point at the same record, by the bytes of its names, and do the same.
+    ///
+    /// - Parameters:
+    ///   - lhs: A reference.
+    ///   - rhs: Another reference.
+    /// - Returns: Whether they are the same.
+    public static func == (lhs: RecordReference, rhs: RecordReference) -> Bool {
+        lhs.recordName.isIdentical(to: rhs.recordName) && lhs.zoneID == rhs.zoneID && lhs.action == rhs.action
+    }
 }

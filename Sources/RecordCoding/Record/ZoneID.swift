@@ -1,7 +1,7 @@
 /// The identity of a record zone: its name, and the user who owns it.
 ///
 /// CloudKit's rule: a zone name is ASCII, 1 to 255 characters, without a leading underscore; the system's
-/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`).
+/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by their bytes.
 public struct ZoneID: Hashable, Sendable, Codable {
     /// The owner name that stands for the current user.
     public static let currentUserOwnerName = "__defaultOwner__"
@@ -30,13 +30,24 @@ public struct ZoneID: Hashable, Sendable, Codable {
 }
 
 extension ZoneID {
+    /// Whether both names have the same bytes.
+    ///
+    /// - Parameters:
+    ///   - lhs: An ID.
+    ///   - rhs: Another ID.
+    /// - Returns: Whether both mean one zone.
+    public static func == (lhs: ZoneID, rhs: ZoneID) -> Bool {
+        lhs.zoneName.isIdentical(to: rhs.zoneName) && lhs.ownerName.isIdentical(to: rhs.ownerName)
+    }
+
     /// Whether this is the same zone, where one side may say "the current user" and the other the user's name.
     ///
     /// - Parameter other: The other side's ID.
     /// - Returns: Whether both may mean the same zone.
     package func isSameZone(as other: ZoneID) -> Bool {
-        guard zoneName == other.zoneName else { return false }
+        guard zoneName.isIdentical(to: other.zoneName) else { return false }
         let current = ZoneID.currentUserOwnerName
-        return ownerName == other.ownerName || ownerName == current || other.ownerName == current
+        return ownerName.isIdentical(to: other.ownerName) || ownerName == current
+            || other.ownerName == current
     }
 }

@@ -39,8 +39,7 @@ extension URL: FieldConvertible {
 extension RecordReference: FieldConvertible {
     func fieldValue(at place: CodingPlace) throws -> RecordValue {
         do throws(RecordCodingError) {
-            try RecordLimits.checkRecordName(recordName)
-            if let zoneID { try RecordLimits.check(zoneID) }
+            try RecordLimits.check(self)
         } catch {
             throw place.encodingError(self, error)
         }
@@ -50,6 +49,11 @@ extension RecordReference: FieldConvertible {
     init(field value: RecordValue, at place: CodingPlace) throws {
         guard case .reference(let reference) = value else {
             throw place.mismatch(RecordReference.self, expected: "a reference", found: value.kind.rawValue)
+        }
+        do throws(RecordCodingError) {
+            try RecordLimits.check(reference)
+        } catch {
+            throw place.corrupted(error)
         }
         self = reference
     }

@@ -102,7 +102,11 @@ extension Data: JSONConvertible {
 }
 
 extension URL: JSONConvertible {
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content { .string(try text(at: place)) }
+    /// A file is refused: its path says nothing on another device.
+    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+        if isFileURL { throw place.encodingError(self, .nestedFile(field: place.field)) }
+        return .string(try text(at: place))
+    }
 
     init(json value: JSONValue, at place: CodingPlace) throws {
         let text = try String(json: value, at: place)

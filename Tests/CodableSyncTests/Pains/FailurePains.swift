@@ -133,6 +133,7 @@ final class FailurePains: EngineScenario {
 
     // P-24
     func testOneBadRecordStopsNobody() async throws {
+        withoutSchema()
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("n250", CloudError(.invalidArguments))
         try await phone.engine.upload((0..<500).map { Note("n\($0)") })

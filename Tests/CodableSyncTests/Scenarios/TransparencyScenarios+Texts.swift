@@ -39,6 +39,7 @@ final class TransparencyScenariosTexts: EngineScenario {
 
     /// OB-03.
     func testEventsAndParkedReasonsAndNotesShowNoContents() async throws {
+        withoutSchema()
         let phone = try makeDevice(Item<Telling>.self)
         let names = ["server", "client", "throws", "gone", "refused", "dropped", "remote"]
         try await phone.engine.upload(names.map { Item<Telling>($0, Self.secret) })

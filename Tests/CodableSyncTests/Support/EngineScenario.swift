@@ -67,6 +67,11 @@ class EngineScenario: XCTestCase {
         addTeardownBlock { await cloud.close() }
     }
 
+    /// Lets the server take a value of any type in any field: for what an engine makes of one that it cannot decode.
+    func withoutSchema() {
+        (cloud as? FakeTestCloud)?.cloud.options.enforcesSchema = false
+    }
+
     /// One more device of the same user.
     func makeDevice<Model>(
         _ model: Model.Type = Model.self,

@@ -6,7 +6,9 @@ import Foundation
 ///
 /// The fake has faults of its own; this one puts the same in front of every database, so that one suite of
 /// scenarios runs on all of them.
-final class ScriptedDatabase: CloudDatabase {
+final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
+    // Sendable, since what changes is in `script`, which has a lock.
+
     enum Operation: String, Sendable, CaseIterable {
         case account, zones, subscriptions, databaseChanges, fetch, lookUp, modify
     }
@@ -55,12 +57,7 @@ final class ScriptedDatabase: CloudDatabase {
         var lostSignals: [AsyncStream<CloudSignal>.Continuation] = []
     }
 
-    let base: any CloudDatabase
     private let script = Locked(Script())
-
-    init(_ base: any CloudDatabase) {
-        self.base = base
-    }
 
     // MARK: Scripting
 
@@ -159,12 +156,10 @@ final class ScriptedDatabase: CloudDatabase {
 
     // MARK: CloudDatabase
 
-    var identifier: String { base.identifier }
-    var scope: DatabaseScope { base.scope }
-    var limits: DatabaseLimits { script.withLock { $0.limits } ?? base.limits }
-    var isInMemory: Bool { base.isInMemory }
-    var signals: AsyncStream<CloudSignal> {
-        guard script.withLock({ $0.losesSignals }) else { return base.signals }
+    override var limits: DatabaseLimits { script.withLock { $0.limits } ?? super.limits }
+
+    override var signals: AsyncStream<CloudSignal> {
+        guard script.withLock({ $0.losesSignals }) else { return super.signals }
         return AsyncStream { continuation in script.withLock { $0.lostSignals.append(continuation) } }
     }
 
@@ -173,11 +168,17 @@ final class ScriptedDatabase: CloudDatabase {
         script.withLock { $0.losesSignals = true }
     }
 
-    var accountGeneration: Int { base.accountGeneration }
+    override func perform<Answer: Sendable>(
+        _ operation: FakeOperation,
+        _ body: @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        guard let operation = Operation(operation) else { return try await body() }
+        return try await perform(operation, body)
+    }
 
     private func perform<Answer: Sendable>(
         _ operation: Operation,
-        _ body: () async throws -> Answer
+        _ body: @Sendable () async throws -> Answer
     ) async throws -> Answer {
         let (fault, standing) = script.withLock { script -> (Fault?, CloudError?) in
             script.counts[operation, default: 0] += 1
@@ -207,16 +208,14 @@ final class ScriptedDatabase: CloudDatabase {
         }
     }
 
-    func accountStatus() async throws -> AccountStatus {
-        try await perform(.account) {
+    override func accountStatus() async throws -> AccountStatus {
+        try await perform(Operation.account) {
             if let status = script.withLock({ $0.status }) { return status }
             return try await base.accountStatus()
         }
     }
 
-    func userRecordName() async throws -> String { try await base.userRecordName() }
-
-    func modifyRecords(
+    override func modifyRecords(
         saving recordsToSave: [Record],
         deleting recordIDsToDelete: [RecordID],
         savePolicy: SavePolicy,
@@ -227,7 +226,7 @@ final class ScriptedDatabase: CloudDatabase {
             script.modifies.append(request)
             return (script.maximumAccepted, script.modifyTransform)
         }
-        return try await perform(.modify) {
+        return try await perform(Operation.modify) {
             if let maximum, request.names.count > maximum { throw CloudError(.limitExceeded) }
             for name in request.names {
                 if let error = script.withLock({ $0.requestErrors[name] }) { throw error }
@@ -277,36 +276,7 @@ final class ScriptedDatabase: CloudDatabase {
         return (errors, result)
     }
 
-    func records(
-        for ids: [RecordID],
-        desiredKeys: [String]?
-    ) async throws -> [RecordID: Result<Record, CloudError>] {
-        try await perform(.lookUp) { try await base.records(for: ids, desiredKeys: desiredKeys) }
-    }
-
-    func modifyRecordZones(
-        saving zonesToSave: [RecordZone],
-        deleting zoneIDsToDelete: [ZoneID]
-    ) async throws -> ModifyZonesResult {
-        try await perform(.zones) {
-            try await base.modifyRecordZones(saving: zonesToSave, deleting: zoneIDsToDelete)
-        }
-    }
-
-    func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
-        try await perform(.zones) { try await base.recordZones(for: ids) }
-    }
-
-    func databaseChanges(
-        since changeToken: ChangeToken?,
-        resultsLimit: Int?
-    ) async throws -> DatabaseChanges {
-        try await perform(.databaseChanges) {
-            try await base.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
-        }
-    }
-
-    func recordZoneChanges(
+    override func recordZoneChanges(
         inZoneWith zoneID: ZoneID,
         since changeToken: ChangeToken?,
         desiredKeys: [String]?,
@@ -316,7 +286,7 @@ final class ScriptedDatabase: CloudDatabase {
             script.askedTokens.append(changeToken)
             return (script.fetchTransform, script.ignoresTokens)
         }
-        return try await perform(.fetch) {
+        return try await perform(Operation.fetch) {
             let changes = try await base.recordZoneChanges(
                 inZoneWith: zoneID,
                 since: ignoresTokens ? nil : changeToken,
@@ -329,24 +299,28 @@ final class ScriptedDatabase: CloudDatabase {
         }
     }
 
-    func modifySubscriptions(
-        saving subscriptionsToSave: [CloudSubscription],
-        deleting subscriptionIDsToDelete: [String]
-    ) async throws -> ModifySubscriptionsResult {
-        try await perform(.subscriptions) {
-            try await base.modifySubscriptions(
-                saving: subscriptionsToSave,
-                deleting: subscriptionIDsToDelete
-            )
-        }
-    }
-
     /// A push of a test is `["zone": name]`, for databases that know of no pushes.
-    func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
+    override func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
         if let zone = userInfo["zone"] as? String {
             return CloudNotification(zoneID: ZoneID(zoneName: zone))
         }
-        return base.notification(from: userInfo)
+        return super.notification(from: userInfo)
+    }
+}
+
+extension ScriptedDatabase.Operation {
+    /// The kind of a request; `nil` where a test has no say in it.
+    fileprivate init?(_ operation: FakeOperation) {
+        switch operation {
+        case .any, .userRecordName: return nil
+        case .accountStatus: self = .account
+        case .modifyRecords: self = .modify
+        case .records: self = .lookUp
+        case .modifyRecordZones, .recordZones: self = .zones
+        case .databaseChanges: self = .databaseChanges
+        case .recordZoneChanges: self = .fetch
+        case .modifySubscriptions: self = .subscriptions
+        }
     }
 }
 

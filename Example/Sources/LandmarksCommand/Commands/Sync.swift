@@ -27,6 +27,7 @@ struct Sync: AsyncParsableCommand {
             "\(summary.sent) sent", "\(summary.deleted) deleted", "\(summary.fetched) fetched",
             "\(summary.conflictsResolved) conflicts resolved",
         ]
+        if summary.undecodable > 0 { parts.append("\(summary.undecodable) of them not decodable, and kept") }
         if summary.parked > 0 { parts.append("\(summary.parked) parked: 'landmarks status' says why") }
         if summary.pending > 0 { parts.append("\(summary.pending) pending") }
         return parts.joined(separator: ", ") + "\n"
@@ -38,6 +39,7 @@ struct SummaryDocument: Encodable, Equatable {
     var sent: Int
     var deleted: Int
     var fetched: Int
+    var undecodable: Int
     var conflictsResolved: Int
     var parked: Int
     var pending: Int
@@ -46,6 +48,7 @@ struct SummaryDocument: Encodable, Equatable {
         sent = summary.sent
         deleted = summary.deleted
         fetched = summary.fetched
+        undecodable = summary.undecodable
         conflictsResolved = summary.conflictsResolved
         parked = summary.parked
         pending = summary.pending

@@ -4,7 +4,7 @@ extension SyncSummary {
     /// What was done, in a few words; what was not done is left out.
     var brief: String {
         let parts = [
-            (sent, "sent"), (deleted, "deleted"), (fetched, "fetched"),
+            (sent, "sent"), (deleted, "deleted"), (fetched, "fetched"), (undecodable, "not decodable"),
             (conflictsResolved, conflictsResolved == 1 ? "conflict resolved" : "conflicts resolved"),
             (parked, "set aside"), (pending, "pending"),
         ]

@@ -5,9 +5,10 @@ import struct Foundation.UUID
 
 /// A cloud in memory that obeys CloudKit's rules: for tests of apps that sync, and for previews.
 ///
-/// It has any number of users, and each user any number of devices. Everything that CloudKit refuses it refuses
-/// too: stale change tags, missing zones, requests that are too large. What goes wrong in a network goes wrong on
-/// demand; see ``FakeDatabase``.
+/// It has any number of users, and each user any number of devices. It refuses what CloudKit refuses of the requests that
+/// an engine makes: stale change tags, missing zones, names and values that no record can have, requests that are too
+/// large, and values of another type than the one that a field was first saved with. What goes wrong in a network goes
+/// wrong on demand; see ``FakeDatabase``.
 ///
 /// ```swift
 /// func testTwoDevicesAgree() async throws {
@@ -64,7 +65,8 @@ public final class FakeCloud: Sendable {
         let clock = SystemClock()
         self.identifier = identifier
         self.date = date ?? { clock.now.wall }
-        state = Locked(State(ledger: CloudLedger(identifier: identifier, limits: limits, options: options)))
+        let ledger = CloudLedger(identifier: identifier, limits: limits, options: options.enforcingSchema)
+        state = Locked(State(ledger: ledger))
     }
 
     /// Makes an empty cloud whose clock is a test's.
@@ -102,16 +104,16 @@ public final class FakeCloud: Sendable {
         set { state.withLock { $0.pushes = newValue } }
     }
 
-    /// What a request may carry; changing it changes what the server takes from now on.
+    /// What a request may carry; changing it changes what the server takes from now on, and what its devices claim.
     public var limits: LedgerLimits {
         get { state.withLock { $0.ledger.limits } }
         set { state.withLock { $0.ledger.limits = newValue } }
     }
 
-    /// What it does where CloudKit's behaviour is uncertain.
+    /// What it does where CloudKit's behaviour is uncertain; its schema is enforced unless they say that it is not.
     public var options: LedgerOptions {
         get { state.withLock { $0.ledger.options } }
-        set { state.withLock { $0.ledger.options = newValue } }
+        set { state.withLock { $0.ledger.options = newValue.enforcingSchema } }
     }
 
     /// A copy of all that the cloud holds, with the rules that made it.
@@ -142,7 +144,7 @@ public final class FakeCloud: Sendable {
         var zones: [ZoneID] = []
         for case let zone? in entries.map(\.changedZone) where !zones.contains(zone) { zones.append(zone) }
         guard !zones.isEmpty else { return response }
-        for device in devices where device !== origin && device.user == user {
+        for device in devices where device !== origin && device.belongs(to: user) {
             device.emit(.changes(in: zones))
         }
         return response
@@ -159,7 +161,16 @@ public final class FakeCloud: Sendable {
 
     /// The devices on which a user is signed in.
     func devices(of user: String) -> [FakeDatabase] {
-        state.withLock { $0.devices.compactMap(\.device) }.filter { $0.user == user }
+        state.withLock { $0.devices.compactMap(\.device) }.filter { $0.belongs(to: user) }
+    }
+}
+
+extension LedgerOptions {
+    /// The same, with a schema unless they say that there is none.
+    fileprivate var enforcingSchema: LedgerOptions {
+        var options = self
+        options.enforcesSchema = enforcesSchema ?? true
+        return options
     }
 }
 

@@ -8,7 +8,7 @@ extension FakeDatabase {
         var effect: FakeScript.Effect?
         /// Whose database it is about, also if somebody else signs in meanwhile.
         var user: String
-        var refusals: [String: FakeScript.Refusal] = [:]
+        var refusals: [ExactName: FakeScript.Refusal] = [:]
         var pageSize: Int?
     }
 
@@ -59,7 +59,7 @@ extension FakeDatabase {
             if request.operation.needsAccount { try state.checkAccount() }
             var reception = Reception(effect: effect, user: state.user ?? "", pageSize: state.pageSize)
             for name in request.recordNames {
-                reception.refusals[name] = state.script.nextRefusal(of: name, request.operation)
+                reception.refusals[named: name] = state.script.nextRefusal(of: name, request.operation)
             }
             return reception
         }
@@ -75,7 +75,7 @@ extension FakeDatabase {
         case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, _):
             var refusing: [RecordID: CloudError] = [:]
             for id in saving.map(\.recordID) + deleting {
-                if let refusal = reception.refusals[id.recordName] {
+                if let refusal = reception.refusals[named: id.recordName] {
                     refusing[id] = error(of: refusal, for: id, user: reception.user)
                 }
             }
@@ -117,7 +117,7 @@ extension FakeDatabase {
         switch response {
         case .records(var results):
             for id in request.recordIDs {
-                guard let refusal = reception.refusals[id.recordName] else { continue }
+                guard let refusal = reception.refusals[named: id.recordName] else { continue }
                 results[id] = .failure(error(of: refusal, for: id, user: reception.user))
             }
             response = .records(results)

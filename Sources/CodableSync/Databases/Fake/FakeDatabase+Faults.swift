@@ -26,15 +26,20 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: times, .lose(error)) }
     }
 
-    /// Holds a request until the test lets it go on.
+    /// Holds requests until the test lets them go on.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - stage: Whether it is held before or after the server has done it.
+    ///   - stage: Whether they are held before or after the server has done them.
+    ///   - times: How many; `nil` is every one that comes before the hold is released.
     /// - Returns: What the test waits for, and lets go.
-    public func hold(_ operation: FakeOperation, _ stage: FakeStage = .beforeApplying) -> FakeHold {
+    public func hold(
+        _ operation: FakeOperation,
+        _ stage: FakeStage = .beforeApplying,
+        times: Int? = 1
+    ) -> FakeHold {
         let hold = FakeHold()
-        state.withLock { $0.script.add(operation, times: 1, .hold(hold, stage)) }
+        state.withLock { $0.script.add(operation, times: times, .hold(hold, stage)) }
         return hold
     }
 
@@ -207,8 +212,6 @@ extension FakeDatabase {
         state.withLock { $0.script.removeAll() }
     }
 
-    /// How many faults for requests no request has met yet.
-    public var pendingFaultCount: Int {
-        state.withLock { $0.script.faults.reduce(0) { $0 + $1.remaining } }
-    }
+    /// How many faults for requests no request has met yet; a hold for every request counts until it is released.
+    public var pendingFaultCount: Int { state.withLock { $0.script.pendingCount } }
 }

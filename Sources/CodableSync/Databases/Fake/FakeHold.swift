@@ -1,4 +1,4 @@
-/// A request that a test holds back until it chooses to let it go on.
+/// Requests that a test holds back until it chooses to let them go on.
 ///
 /// ```swift
 /// let held = database.hold(.modifyRecords)
@@ -7,12 +7,19 @@
 /// try await engine.upload(newer)  // … so this edit is made during the upload
 /// held.release()
 /// ```
+///
+/// Of ``FakeDatabase/hold(_:_:times:)`` it holds as many as the test asked for, and all of them go on at once.
 public final class FakeHold: Sendable {
     private struct State {
-        var hasArrived = false
-        var arrivals: [AsyncStream<Never>.Continuation] = []
+        var arrived = 0
+        var arrivals: [(count: Int, continuation: AsyncStream<Never>.Continuation)] = []
         var outcome: Outcome?
-        var waiter: AsyncStream<Outcome>.Continuation?
+        var waiting: [Int: Waiting] = [:]
+    }
+
+    /// A request that is held.
+    private struct Waiting {
+        var continuation: AsyncStream<Outcome>.Continuation
         /// Tells the runner of the request whether it is held.
         var tell: (@Sendable (Bool) -> Void)?
     }
@@ -26,14 +33,16 @@ public final class FakeHold: Sendable {
 
     init() {}
 
-    /// Waits until a request is held; returns at once if one is or was.
+    /// Waits until requests are held; returns at once if so many are or were.
     ///
     /// It ends early if the task is cancelled.
-    public func arrived() async {
+    ///
+    /// - Parameter count: How many.
+    public func arrived(_ count: Int = 1) async {
         let stream = AsyncStream<Never> { continuation in
             let hasArrived = state.withLock { state in
-                if !state.hasArrived { state.arrivals.append(continuation) }
-                return state.hasArrived
+                if state.arrived < count { state.arrivals.append((count, continuation)) }
+                return state.arrived >= count
             }
             if hasArrived { continuation.finish() }
         }
@@ -41,58 +50,66 @@ public final class FakeHold: Sendable {
     }
 
     /// Whether a request has arrived and was not released.
-    public var isHolding: Bool { state.withLock { $0.hasArrived && $0.outcome == nil } }
+    public var isHolding: Bool { state.withLock { $0.arrived > 0 && $0.outcome == nil } }
 
-    /// Lets the request go on; before one has arrived, lets it pass without being held.
+    /// How many requests wait.
+    public var count: Int { state.withLock { $0.waiting.count } }
+
+    /// Whether it lets requests pass.
+    var isReleased: Bool { state.withLock { $0.outcome != nil } }
+
+    /// Lets all requests go on that are held, and those pass that come later.
     public func release() {
         finish(.goOn)
     }
 
-    /// Makes the request fail.
+    /// Makes the requests fail that are held, and those that come later.
     ///
-    /// - Parameter error: What it fails with. Held after it was applied, that is a lost response.
+    /// - Parameter error: What they fail with. Held after it was applied, that is a lost response.
     public func release(throwing error: CloudError) {
         finish(.fail(error))
     }
 
     private func finish(_ outcome: Outcome) {
-        let (waiter, tell) = state.withLock { state in
+        let waiting = state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
-            defer { state.tell = nil }
-            return (state.waiter, state.tell)
+            defer { state.waiting = [:] }
+            return state.waiting
         }
-        tell?(false)
-        waiter?.yield(outcome)
-        waiter?.finish()
+        for (_, held) in waiting.sorted(by: { $0.key < $1.key }) {
+            held.tell?(false)
+            held.continuation.yield(outcome)
+            held.continuation.finish()
+        }
     }
 
     /// Holds the request that calls it.
     func wait() async throws(CloudError) {
         let tell = HeldWork.tell
         let stream = AsyncStream<Outcome> { continuation in
-            let (outcome, arrivals) = state.withLock { state in
-                state.hasArrived = true
-                state.waiter = continuation
+            let (number, outcome, arrivals) = state.withLock { state in
+                state.arrived += 1
+                let number = state.arrived
                 if state.outcome == nil {
-                    state.tell = tell
+                    state.waiting[number] = Waiting(continuation: continuation, tell: tell)
                     tell?(true)
                 }
-                defer { state.arrivals = [] }
-                return (state.outcome, state.arrivals)
+                let arrivals = state.arrivals.filter { $0.count <= number }
+                state.arrivals.removeAll { $0.count <= number }
+                return (number, state.outcome, arrivals)
+            }
+            continuation.onTermination = { [weak self] _ in
+                let left = self?.state.withLock { $0.waiting.removeValue(forKey: number) }
+                left?.tell?(false)
             }
             if let outcome { continuation.yield(outcome) }
-            for arrival in arrivals { arrival.finish() }
+            for arrival in arrivals { arrival.continuation.finish() }
         }
         for await outcome in stream {
             if case .fail(let error) = outcome { throw error }
             return
         }
         // Only a cancelled task leaves the loop without an outcome.
-        let left = state.withLock { state in
-            defer { state.tell = nil }
-            return state.tell
-        }
-        left?(false)
         throw CloudError(.operationCancelled)
     }
 }

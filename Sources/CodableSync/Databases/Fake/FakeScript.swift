@@ -20,8 +20,15 @@ struct FakeScript: Sendable {
 
     struct Fault: Sendable {
         var operation: FakeOperation
-        var remaining: Int
+        /// `nil` is every request until it is over.
+        var remaining: Int?
         var effect: Effect
+
+        /// Whether it was for every request, and the test has let them go.
+        var isOver: Bool {
+            guard remaining == nil, case .hold(let hold, _) = effect else { return false }
+            return hold.isReleased
+        }
     }
 
     /// What one record is refused with.
@@ -43,8 +50,8 @@ struct FakeScript: Sendable {
     private(set) var throttledUntil: Date?
     private(set) var throttleViolations = 0
 
-    mutating func add(_ operation: FakeOperation, times: Int, _ effect: Effect) {
-        guard times > 0 else { return }
+    mutating func add(_ operation: FakeOperation, times: Int?, _ effect: Effect) {
+        if let times, times <= 0 { return }
         faults.append(Fault(operation: operation, remaining: times, effect: effect))
     }
 
@@ -61,17 +68,25 @@ struct FakeScript: Sendable {
 
     /// Takes the first fault that waits for a request of this kind.
     mutating func next(_ operation: FakeOperation) -> Effect? {
+        faults.removeAll(where: \.isOver)
         guard let index = faults.firstIndex(where: { $0.operation.matches(operation) }) else { return nil }
-        let effect = faults[index].effect
-        faults[index].remaining -= 1
-        if faults[index].remaining == 0 { faults.remove(at: index) }
-        return effect
+        let fault = faults[index]
+        if let remaining = fault.remaining {
+            faults[index].remaining = remaining - 1
+            if remaining == 1 { faults.remove(at: index) }
+        }
+        return fault.effect
+    }
+
+    /// How many faults no request has met yet.
+    var pendingCount: Int {
+        faults.reduce(0) { $0 + ($1.isOver ? 0 : $1.remaining ?? 1) }
     }
 
     /// Takes the first fault that waits for a record in a request of this kind.
     mutating func nextRefusal(of recordName: String, _ operation: FakeOperation) -> Refusal? {
         let index = itemFaults.firstIndex {
-            $0.recordName == recordName && $0.operation.matches(operation)
+            $0.recordName.isIdentical(to: recordName) && $0.operation.matches(operation)
         }
         guard let index else { return nil }
         let refusal = itemFaults[index].refusal

@@ -31,17 +31,23 @@ public final class LocalDatabase: CloudDatabase {
     ///   - directory: The directory, made if it is missing; ``defaultDirectory`` if left out.
     ///   - user: The user record name.
     ///   - limits: What a request and a database may hold; the same for all who use the directory.
+    ///   - options: What it does where CloudKit's behaviour is uncertain; the same for all who use the directory.
+    ///   - clock: The server's clock, for modification dates, and for how often it looks whether others have changed
+    ///     something. A test gives it the clock of its engines.
     public convenience init(
         directory: URL? = nil,
         user: String = LocalDatabase.defaultUser,
-        limits: LedgerLimits = .cloudKit
+        limits: LedgerLimits = .cloudKit,
+        options: LedgerOptions = LedgerOptions(),
+        clock: any SyncClock = SystemClock()
     ) {
         self.init(
             directory: directory ?? Self.defaultDirectory,
             user: user,
             limits: limits,
+            options: options,
             fileSystem: LocalFileSystem(),
-            clock: SystemClock()
+            clock: clock
         )
     }
 

@@ -1,0 +1,230 @@
+public import RecordCoding
+
+/// A database that hands every request on to another one: for tests that change what one of them does or answers.
+///
+/// Override the request in question, or ``perform(_:_:)``, through which all of them go. `override` lets the compiler
+/// find a function of almost the right shape.
+///
+/// ```swift
+/// final class OldPages: ForwardingDatabase, @unchecked Sendable {
+///     override func recordZoneChanges(
+///         inZoneWith zoneID: ZoneID, since changeToken: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int?
+///     ) async throws -> ZoneChanges {
+///         // Every page is the first one.
+///         try await super.recordZoneChanges(
+///             inZoneWith: zoneID, since: nil, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+///     }
+/// }
+/// ```
+///
+/// The base may be any database, a ``FakeDatabase`` with faults of its own among them. Several requests may come at once,
+/// from any task: what a subclass remembers needs a lock.
+open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
+    // Sendable, since its one property is a constant that is; subclasses promise the same of theirs.
+
+    /// The database that does the work.
+    public let base: any CloudDatabase
+
+    /// Makes a connection that goes through to another database.
+    ///
+    /// - Parameter base: The database that does the work.
+    public init(_ base: any CloudDatabase) {
+        self.base = base
+    }
+
+    /// Performs a request; every request of an engine comes through here.
+    ///
+    /// An override may fail before the request or after it, wait, or ask twice:
+    ///
+    /// ```swift
+    /// override func perform<Answer: Sendable>(
+    ///     _ operation: FakeOperation, _ request: @Sendable () async throws -> Answer
+    /// ) async throws -> Answer {
+    ///     let answer = try await request()
+    ///     if operation == .modifyRecords { throw CloudError(.serverResponseLost) }
+    ///     return answer
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operation: The kind of request; never ``FakeOperation/any``.
+    ///   - request: Has the base do it.
+    /// - Returns: The answer.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func perform<Answer: Sendable>(
+        _ operation: FakeOperation,
+        _ request: @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        try await request()
+    }
+
+    // MARK: What it is
+
+    /// The base's identifier.
+    open var identifier: String { base.identifier }
+
+    /// The base's scope.
+    open var scope: DatabaseScope { base.scope }
+
+    /// The base's limits; an engine reads them anew for each request.
+    open var limits: DatabaseLimits { base.limits }
+
+    /// Whether the base is kept in memory.
+    open var isInMemory: Bool { base.isInMemory }
+
+    /// The base's signals.
+    open var signals: AsyncStream<CloudSignal> { base.signals }
+
+    /// The base's number of changes of the account.
+    open var accountGeneration: Int { base.accountGeneration }
+
+    /// Reads a push payload as the base does.
+    ///
+    /// - Parameter userInfo: The payload as the system handed it over.
+    /// - Returns: What it says, or `nil` if it is not the cloud's.
+    open func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
+        base.notification(from: userInfo)
+    }
+
+    // MARK: Requests
+
+    /// Asks the base whether there is a user.
+    ///
+    /// - Returns: The state of the account.
+    /// - Throws: ``CloudError`` if it could not be looked up.
+    open func accountStatus() async throws -> AccountStatus {
+        try await perform(.accountStatus) { try await base.accountStatus() }
+    }
+
+    /// Asks the base who the user is.
+    ///
+    /// - Returns: The user record name.
+    /// - Throws: ``CloudError`` if it could not be looked up.
+    open func userRecordName() async throws -> String {
+        try await perform(.userRecordName) { try await base.userRecordName() }
+    }
+
+    /// Has the base save and delete records.
+    ///
+    /// - Parameters:
+    ///   - recordsToSave: The records to save, with the fields to write.
+    ///   - recordIDsToDelete: The records to delete.
+    ///   - savePolicy: What happens where the server has another version.
+    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    /// - Returns: A result for each record.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func modifyRecords(
+        saving recordsToSave: [Record],
+        deleting recordIDsToDelete: [RecordID],
+        savePolicy: SavePolicy,
+        atomically: Bool
+    ) async throws -> ModifyRecordsResult {
+        try await perform(.modifyRecords) {
+            try await base.modifyRecords(
+                saving: recordsToSave,
+                deleting: recordIDsToDelete,
+                savePolicy: savePolicy,
+                atomically: atomically
+            )
+        }
+    }
+
+    /// Has the base look records up.
+    ///
+    /// - Parameters:
+    ///   - ids: The records' IDs.
+    ///   - desiredKeys: The fields to bring; `nil` brings all.
+    /// - Returns: For each ID the record, or why there is none.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func records(
+        for ids: [RecordID],
+        desiredKeys: [String]?
+    ) async throws -> [RecordID: Result<Record, CloudError>] {
+        try await perform(.records) { try await base.records(for: ids, desiredKeys: desiredKeys) }
+    }
+
+    /// Has the base make and delete zones.
+    ///
+    /// - Parameters:
+    ///   - zonesToSave: The zones to make.
+    ///   - zoneIDsToDelete: The zones to delete, with everything in them.
+    /// - Returns: A result for each zone.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func modifyRecordZones(
+        saving zonesToSave: [RecordZone],
+        deleting zoneIDsToDelete: [ZoneID]
+    ) async throws -> ModifyZonesResult {
+        try await perform(.modifyRecordZones) {
+            try await base.modifyRecordZones(saving: zonesToSave, deleting: zoneIDsToDelete)
+        }
+    }
+
+    /// Has the base look zones up.
+    ///
+    /// - Parameter ids: The zones' IDs.
+    /// - Returns: For each ID the zone, or why there is none.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+        try await perform(.recordZones) { try await base.recordZones(for: ids) }
+    }
+
+    /// Has the base read a page of the database's change feed.
+    ///
+    /// - Parameters:
+    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
+    ///   - resultsLimit: The most zones in the page.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError`` if the request failed.
+    open func databaseChanges(
+        since changeToken: ChangeToken?,
+        resultsLimit: Int?
+    ) async throws -> DatabaseChanges {
+        try await perform(.databaseChanges) {
+            try await base.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
+        }
+    }
+
+    /// Has the base read a page of a zone's change feed.
+    ///
+    /// - Parameters:
+    ///   - zoneID: The zone.
+    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to bring; `nil` brings all.
+    ///   - resultsLimit: The most records in the page.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError`` if the request failed.
+    open func recordZoneChanges(
+        inZoneWith zoneID: ZoneID,
+        since changeToken: ChangeToken?,
+        desiredKeys: [String]?,
+        resultsLimit: Int?
+    ) async throws -> ZoneChanges {
+        try await perform(.recordZoneChanges) {
+            try await base.recordZoneChanges(
+                inZoneWith: zoneID,
+                since: changeToken,
+                desiredKeys: desiredKeys,
+                resultsLimit: resultsLimit
+            )
+        }
+    }
+
+    /// Has the base make and delete subscriptions.
+    ///
+    /// - Parameters:
+    ///   - subscriptionsToSave: The subscriptions to make.
+    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    /// - Returns: A result for each subscription.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
+    open func modifySubscriptions(
+        saving subscriptionsToSave: [CloudSubscription],
+        deleting subscriptionIDsToDelete: [String]
+    ) async throws -> ModifySubscriptionsResult {
+        try await perform(.modifySubscriptions) {
+            try await base.modifySubscriptions(
+                saving: subscriptionsToSave,
+                deleting: subscriptionIDsToDelete
+            )
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import RecordCoding
+
+/// The types of fields, by record type: what was saved first in a field says what the field is, for ever.
+///
+/// CloudKit's rule: "a field's type never changes". One schema holds for all users of a container.
+struct LedgerSchema: Sendable {
+    private var types: [ExactName: [ExactName: LedgerFieldType]] = [:]
+
+    func type(of field: String, in recordType: String) -> LedgerFieldType? {
+        types[named: recordType]?[named: field]
+    }
+
+    mutating func fix(_ new: [String: LedgerFieldType], of recordType: String) {
+        for (field, type) in new { types[named: recordType, default: [:]][ExactName(field)] = type }
+    }
+
+    /// Changes that make this schema.
+    var changes: [LedgerEntry.Change] {
+        types.sorted { $0.key < $1.key }.map { recordType, fields in
+            let types = Dictionary(fields.map { ($0.key.text, $0.value) }) { first, _ in first }
+            return .fieldTypesFixed(recordType: recordType.text, types)
+        }
+    }
+}
+
+extension LedgerZoneDraft {
+    /// The types of fields that a save would be the first to say something about.
+    ///
+    /// - Throws: `invalidArguments` if a field has another type already.
+    func newTypes(of record: Record, in draft: LedgerDraft) throws(CloudError) -> [String: LedgerFieldType] {
+        guard draft.options.enforcesSchema == true else { return [:] }
+        var new: [String: LedgerFieldType] = [:]
+        for (field, value) in record.fields {
+            guard let type = LedgerFieldType(of: value) else { continue }
+            guard let fixed = schema.type(of: field, in: record.recordType) else {
+                new[field] = type
+                continue
+            }
+            if type != fixed { throw Self.mismatch(field, of: record.recordType, fixed, type) }
+        }
+        return new
+    }
+
+    private static func mismatch(
+        _ field: String,
+        of recordType: String,
+        _ fixed: LedgerFieldType,
+        _ found: LedgerFieldType
+    ) -> CloudError {
+        let message =
+            "The field \(field.quoted) of the record type \(recordType.quoted) is of the type \(fixed) since it was "
+            + "first saved; a value of the type \(found) is refused. A change of type needs a field of another name."
+        return CloudError(.invalidArguments, message: message)
+    }
+}

@@ -1,0 +1,77 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// Requests that a test holds, as many as it asked for.
+final class FakeHoldTests: XCTestCase {
+    private let database = FakeCloud().database()
+
+    private func look() -> Task<AccountStatus, any Error> {
+        let database = database
+        return Task { try await database.accountStatus() }
+    }
+
+    func testAHoldForEveryRequestHoldsThemUntilItIsReleased() async throws {
+        let hold = database.hold(.accountStatus, times: nil)
+        let held = [look(), look(), look()]
+        await hold.arrived(3)
+        XCTAssertEqual(hold.count, 3)
+        XCTAssertEqual(database.pendingFaultCount, 1)
+        hold.release()
+        for task in held { _ = try await task.value }
+        XCTAssertEqual(hold.count, 0)
+        XCTAssertEqual(database.pendingFaultCount, 0)
+        _ = try await look().value
+        XCTAssertFalse(hold.isHolding)
+    }
+
+    func testAHoldForEveryRequestLetsOthersPass() async throws {
+        let hold = database.hold(.accountStatus, times: nil)
+        let name = try await database.userRecordName()
+        XCTAssertEqual(name, FakeCloud.defaultUser)
+        XCTAssertFalse(hold.isHolding)
+    }
+
+    func testAHoldForTwoRequestsHoldsTwo() async throws {
+        let hold = database.hold(.accountStatus, times: 2)
+        let held = [look(), look()]
+        await hold.arrived(2)
+        _ = try await look().value
+        XCTAssertEqual(hold.count, 2)
+        hold.release(throwing: CloudError(.networkFailure))
+        for task in held {
+            do {
+                _ = try await task.value
+                XCTFail("It was not refused.")
+            } catch let error as CloudError {
+                XCTAssertEqual(error.code, .networkFailure)
+            }
+        }
+    }
+
+    func testFaultsBehindAHoldForEveryRequestWaitUntilItIsReleased() async throws {
+        let hold = database.hold(.accountStatus, times: nil)
+        database.fail(.accountStatus, with: CloudError(.networkFailure))
+        let held = look()
+        await hold.arrived()
+        hold.release()
+        _ = try await held.value
+        do {
+            _ = try await look().value
+            XCTFail("It did not fail.")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .networkFailure)
+        }
+    }
+
+    func testACancelledRequestIsNoLongerHeld() async throws {
+        let hold = database.hold(.accountStatus, times: nil)
+        let (first, second) = (look(), look())
+        await hold.arrived(2)
+        first.cancel()
+        _ = await first.result
+        XCTAssertEqual(hold.count, 1)
+        hold.release()
+        _ = try await second.value
+    }
+}

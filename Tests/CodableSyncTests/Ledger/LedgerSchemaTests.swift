@@ -1,0 +1,169 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// A field keeps the type of the first value that was saved in it, where a ledger has a schema.
+final class LedgerSchemaTests: XCTestCase {
+    private func strict(limits: LedgerLimits = .cloudKit) -> LedgerFixture {
+        var options = LedgerOptions()
+        options.enforcesSchema = true
+        return LedgerFixture(limits: limits, options: options)
+    }
+
+    private func record(_ name: String, _ fields: [String: RecordValue]) -> Record {
+        LedgerFixture.record(name, fields)
+    }
+
+    private func code(_ name: String, in result: ModifyRecordsResult) -> CloudError.Code? {
+        if case .failure(let error)? = result.saveResults[LedgerFixture.id(name)] { error.code } else { nil }
+    }
+
+    func testAnotherTypeOfAFieldIsRefusedForItsRecordOnly() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["count": 1])])
+        let result = fixture.modify(
+            saving: [record("b", ["count": "one"]), record("c", ["count": 2]), record("d", ["count": 1.5])]
+        )
+        XCTAssertEqual(code("b", in: result), .invalidArguments)
+        XCTAssertNil(code("c", in: result))
+        XCTAssertEqual(code("d", in: result), .invalidArguments)
+        guard case .failure(let error)? = result.saveResults[LedgerFixture.id("b")] else { return }
+        for word in ["\"count\"", "\"Note\"", "int64", "string"] {
+            XCTAssertTrue(error.message.contains(word), word)
+        }
+    }
+
+    func testAListIsAnotherTypeThanItsElements() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["tags": .list(["x"])])])
+        let result = fixture.modify(
+            saving: [
+                record("b", ["tags": "x"]), record("c", ["tags": .list([1])]),
+                record("d", ["tags": .list(["y"])]),
+            ]
+        )
+        XCTAssertEqual(
+            ["b", "c", "d"].map { code($0, in: result) },
+            [.invalidArguments, .invalidArguments, nil]
+        )
+    }
+
+    func testANullAndAnEmptyListFixNothing() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": .null, "y": .list([])])])
+        let result = fixture.modify(saving: [record("b", ["x": 1, "y": "text"])])
+        XCTAssertNil(code("b", in: result))
+        let cleared = fixture.modify(saving: [record("c", ["x": .null, "y": .list([])])])
+        XCTAssertNil(code("c", in: cleared))
+    }
+
+    func testTypesAreThoseOfARecordType() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": 1])])
+        var other = record("b", ["x": "text"])
+        other.recordType = "Other"
+        XCTAssertNil(code("b", in: fixture.modify(saving: [other])))
+    }
+
+    func testTheEnginesOwnFieldsHaveTypesAsWell() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["codableSyncEdited": .date(fixture.date)])])
+        let result = fixture.modify(saving: [record("b", ["codableSyncEdited": "now"])])
+        XCTAssertEqual(code("b", in: result), .invalidArguments)
+    }
+
+    func testTheFirstOfTwoTypesInOneRequestCounts() {
+        var fixture = strict()
+        let result = fixture.modify(saving: [record("a", ["x": 1]), record("b", ["x": "text"])])
+        XCTAssertEqual(["a", "b"].map { code($0, in: result) }, [nil, .invalidArguments])
+    }
+
+    func testARequestThatFailsAsAWholeFixesNothing() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": 1]), record("b", ["x": "text"])], atomically: true)
+        XCTAssertNil(code("c", in: fixture.modify(saving: [record("c", ["x": "text"])])))
+    }
+
+    func testARefusedSaveFixesNothing() {
+        var fixture = strict()
+        fixture.modify(saving: [LedgerFixture.record("a", ["x": 1], tag: "unknown")])
+        XCTAssertNil(code("b", in: fixture.modify(saving: [record("b", ["x": "text"])])))
+    }
+
+    func testOneSchemaHoldsForAllUsers() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": 1])])
+        fixture.perform(
+            .modifyRecordZones(saving: [RecordZone(zoneID: LedgerFixture.zoneID)], deleting: []),
+            user: "bob"
+        )
+        let operation = LedgerRequest.Operation.modifyRecords(
+            saving: [record("a", ["x": "text"])],
+            deleting: [],
+            savePolicy: .ifServerRecordUnchanged,
+            atomically: false
+        )
+        guard case .modifyRecords(let result) = fixture.perform(operation, user: "bob") else {
+            return XCTFail("?")
+        }
+        XCTAssertEqual(code("a", in: result), .invalidArguments)
+    }
+
+    func testTheTypeOutlivesTheRecordsAndASnapshot() throws {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": 1, "y": .list(["z"])])])
+        fixture.modify(deleting: ["a"])
+        var copy = fixture
+        copy.ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
+        for entry in fixture.ledger.snapshotEntries() {
+            copy.ledger.apply(try LedgerEntry(json: entry.encode()))
+        }
+        let result = copy.modify(saving: [
+            record("b", ["x": "text"]), record("c", ["y": "z"]), record("d", ["x": 2]),
+        ])
+        XCTAssertEqual(
+            ["b", "c", "d"].map { code($0, in: result) },
+            [.invalidArguments, .invalidArguments, nil]
+        )
+    }
+
+    func testWithoutASchemaEveryTypeIsTaken() {
+        var fixture = LedgerFixture()
+        fixture.modify(saving: [record("a", ["x": 1])])
+        XCTAssertNil(code("b", in: fixture.modify(saving: [record("b", ["x": "text"])])))
+        XCTAssertFalse(
+            fixture.entries.contains { if case .fieldTypesFixed = $0.change { true } else { false } }
+        )
+    }
+
+    func testASaveSaysOnlyWhatIsNewAboutTypes() {
+        var fixture = strict()
+        fixture.modify(saving: [record("a", ["x": 1])])
+        let before = fixture.entries.count
+        fixture.modify(saving: [record("b", ["x": 2]), record("c", ["x": 3, "y": 4])])
+        let types = fixture.entries[before...].compactMap { entry in
+            if case .fieldTypesFixed(_, let types) = entry.change { types.keys.sorted() } else { nil }
+        }
+        XCTAssertEqual(types, [["y"]])
+    }
+
+    func testAFakeCloudHasASchemaUnlessItIsSwitchedOff() throws {
+        let zone = ZoneID(zoneName: "Note")
+        let records = [("a", RecordValue.int64(1)), ("b", .string("text"))].map { name, value in
+            Record(
+                recordType: "Note",
+                recordID: RecordID(recordName: name, zoneID: zone),
+                fields: ["x": value]
+            )
+        }
+        var other = LedgerOptions()
+        other.dropsEmptyLists = true
+        for cloud in [FakeCloud(), FakeCloud(options: other)] {
+            try cloud.createZone(zone)
+            try cloud.put(records[0])
+            XCTAssertThrowsError(try cloud.put(records[1]))
+            cloud.options.enforcesSchema = false
+            XCTAssertNoThrow(try cloud.put(records[1]))
+        }
+    }
+}

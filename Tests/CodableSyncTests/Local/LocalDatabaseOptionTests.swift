@@ -1,0 +1,58 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// What an app may choose about a database in a directory.
+final class LocalDatabaseOptionTests: XCTestCase {
+    private let zone = ZoneID(zoneName: "Note")
+
+    private func directory() throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appending(
+            path: "CodableSyncTests-\(UUID().uuidString)"
+        )
+        addTeardownBlock { try FileManager.default.removeItem(at: url) }
+        return url
+    }
+
+    private func save(_ name: String, _ value: RecordValue, to database: LocalDatabase) async throws -> Record
+    {
+        _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])
+        let id = RecordID(recordName: name, zoneID: zone)
+        let result = try await database.modifyRecords(
+            saving: [Record(recordType: "Note", recordID: id, fields: ["x": value])],
+            deleting: [],
+            savePolicy: .ifServerRecordUnchanged,
+            atomically: false
+        )
+        return try XCTUnwrap(result.saveResults[id]).get()
+    }
+
+    func testItsClockIsTheOneThatItIsGiven() async throws {
+        let clock = ManualClock()
+        clock.advance(by: .seconds(86_400))
+        let database = LocalDatabase(directory: try directory(), clock: clock)
+        let saved = try await save("a", 1, to: database)
+        XCTAssertEqual(saved.systemFields?.modificationDate, clock.now.wall)
+        await database.close()
+    }
+
+    func testItEnforcesASchemaWhereItIsAskedToAlsoAfterARestart() async throws {
+        let directory = try directory()
+        var options = LedgerOptions()
+        options.enforcesSchema = true
+        let first = LocalDatabase(directory: directory, options: options)
+        _ = try await save("a", 1, to: first)
+        await first.close()
+        let second = LocalDatabase(directory: directory, options: options)
+        do {
+            _ = try await save("b", "text", to: second)
+            XCTFail("It was taken.")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .invalidArguments)
+        }
+        await second.close()
+        let third = LocalDatabase(directory: directory)
+        _ = try await save("b", "text", to: third)
+        await third.close()
+    }
+}

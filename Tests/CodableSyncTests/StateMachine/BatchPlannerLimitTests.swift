@@ -1,0 +1,36 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A planner goes by the limits that it was told last.
+final class BatchPlannerLimitTests: XCTestCase {
+    private func count(_ planner: BatchPlanner, of items: Int = 100, size: Int = 10) -> Int {
+        planner.plan((0..<items).map { (SendItem(name: "\($0)", handle: nil, known: nil), size) }).count
+    }
+
+    func testNewLimitsHoldForTheNextBatch() {
+        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        planner.take(DatabaseLimits(maximumItems: 20, maximumBytes: 1000))
+        XCTAssertEqual(count(planner), 20)
+        planner.take(DatabaseLimits(maximumItems: 5, maximumBytes: 1000))
+        XCTAssertEqual(count(planner), 5)
+        planner.take(DatabaseLimits(maximumItems: 5, maximumBytes: 30))
+        XCTAssertEqual(count(planner), 3)
+    }
+
+    func testWhatTheServerHasShownStaysUntilItTakesMore() {
+        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        planner.halve(after: 10)
+        planner.take(DatabaseLimits(maximumItems: 100, maximumBytes: 1000))
+        XCTAssertEqual(count(planner), 5)
+        planner.grow(after: 5)
+        XCTAssertEqual(count(planner), 10)
+    }
+
+    func testLimitsOfNothingLetOneItemThrough() {
+        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        planner.take(DatabaseLimits(maximumItems: 0, maximumBytes: 0))
+        XCTAssertEqual(count(planner), 1)
+    }
+}
