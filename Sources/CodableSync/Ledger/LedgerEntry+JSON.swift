@@ -67,6 +67,9 @@ extension LedgerEntry {
             writer.optionalMember("sequence", sequence)
         case .quotaChanged(let bytes):
             writer.optionalMember("quota", bytes.map(Int64.init))
+        case .epochBegan(let number, let sequence):
+            writer.optionalMember("epoch", String(number, radix: 36))
+            writer.optionalMember("sequence", sequence)
         case .countersAdvanced(let sequence, let modificationDate):
             writer.optionalMember("counters", sequence)
             writer.optionalMember("date", modificationDate?.milliseconds)
@@ -101,6 +104,7 @@ extension LedgerEntry {
         var name: String?
         var record: Record?
         var number: Int64?
+        var epoch: UInt64?
         var zone: String?
         var owner: String?
         var type: String?
@@ -137,6 +141,9 @@ extension LedgerEntry {
             case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
             case "quota": number = try reader.isNull() ? nil : reader.int()
             case "counters": number = try reader.int()
+            case "epoch":
+                epoch = UInt64(try reader.string(), radix: 36)
+                if epoch == nil { throw reader.failure("the epoch is no number") }
             default: throw reader.failure("the entry is of a kind that is not known")
             }
         }
@@ -166,6 +173,8 @@ extension LedgerEntry {
                 return .tokensExpired(zone: name, sequence: sequence)
             case ("quota", _, _):
                 return .quotaChanged(bytes: number.map(Int.init(clamping:)))
+            case ("epoch", _, let sequence?):
+                return epoch.map { .epochBegan($0, sequence: sequence) }
             case ("counters", _, _):
                 return number.map {
                     .countersAdvanced(sequence: $0, modificationDate: date.map(Date.init(milliseconds:)))

@@ -29,6 +29,8 @@ public struct LedgerEntry: Equatable, Sendable {
         case tokensExpired(zone: String?, sequence: Int64)
         /// The user may store this many bytes; `nil` is any number.
         case quotaChanged(bytes: Int?)
+        /// From this sequence on the history goes on under another number, drawn by chance.
+        case epochBegan(UInt64, sequence: Int64)
         /// The counters stand here; for what a snapshot leaves out.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
@@ -55,7 +57,9 @@ public struct LedgerEntry: Equatable, Sendable {
         case .recordDeleted(_, let zone, _, _): ZoneID(zoneName: zone)
         case .zoneCreated(let zone, _): ZoneID(zoneName: zone)
         case .zoneRemoved(let zone, _, _, _): ZoneID(zoneName: zone)
-        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .countersAdvanced: nil
+        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .epochBegan,
+            .countersAdvanced:
+            nil
         }
     }
 }

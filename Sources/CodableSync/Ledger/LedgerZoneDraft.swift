@@ -7,6 +7,7 @@ struct LedgerZoneDraft {
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
+    private let epoch: UInt64
     private var rows: [String: Record?] = [:]
     private var links = LedgerLinks()
 
@@ -15,6 +16,7 @@ struct LedgerZoneDraft {
         base = draft.database.zones[name]
         sequence = draft.sequence
         usedBytes = draft.usedBytes
+        epoch = draft.epoch
     }
 
     func record(_ name: String) -> Record? {
@@ -35,7 +37,7 @@ struct LedgerZoneDraft {
     mutating func write(_ record: Record) -> Record {
         sequence += 1
         var record = record
-        record.systemFields?.recordChangeTag = String(sequence, radix: 36)
+        record.systemFields?.recordChangeTag = LedgerTag(sequence: sequence, epoch: epoch).text
         replace(record.recordID.recordName, with: record)
         changes.append(.recordSaved(record, sequence: sequence))
         return record
