@@ -28,7 +28,7 @@ enum SecondProcess {
 
     /// Holds a lock until the standard input ends.
     private static func lock(_ path: String) throws {
-        switch try LocalFileSystem().lock(path, waiting: false) {
+        switch try LocalFileSystem().lock(path) {
         case .acquired(let lock):
             say("locked")
             while readLine() != nil {}
@@ -41,7 +41,7 @@ enum SecondProcess {
     /// Takes the lock of a database, writes half a save, and stays there until the standard input ends.
     private static func half(_ path: String) throws {
         guard
-            case .acquired(let lock) = try LocalFileSystem().lock(path.appending(path: "lock"), waiting: true)
+            case .acquired(let lock) = try LocalFileSystem().lock(path.appending(path: "lock"))
         else { return say("held") }
         let journal = try LocalFileSystem()
             .openFile(at: path.appending(path: "journal-1.jsonl"), for: .appending)

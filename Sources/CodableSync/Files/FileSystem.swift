@@ -26,9 +26,9 @@ package protocol FileSystem: Sendable {
 
     /// Locks a file against everybody else, in this process and in others.
     ///
-    /// The file is made where it is missing. The lock ends when it is released, and with the process. Without
-    /// waiting, the process id is written into the file, for the message that others get.
-    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome
+    /// The file is made where it is missing. The lock ends when it is released, and with the process. It is not
+    /// waited for: whoever has it may have stopped. The process id stands in the file, for the message that others get.
+    func lock(_ path: String) throws(FileError) -> LockOutcome
 }
 
 /// How a file is opened.

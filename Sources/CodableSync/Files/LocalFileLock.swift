@@ -24,7 +24,7 @@ final class LocalFileLock: FileLock {
         if open >= 0 { _ = close(open) }
     }
 
-    static func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+    static func lock(_ path: String) throws(FileError) -> LockOutcome {
         while true {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
             let number = retryingInterrupted { open(path, flags, 0o600) }
@@ -35,14 +35,14 @@ final class LocalFileLock: FileLock {
                 throw FileError(.lock, path, code: errno)
             }
             let lock = LocalFileLock(number)
-            guard retryingInterrupted({ flock(number, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) }) == 0 else {
+            guard retryingInterrupted({ flock(number, LOCK_EX | LOCK_NB) }) == 0 else {
                 guard errno == EWOULDBLOCK else { throw FileError(.lock, path, code: errno) }
                 return .held(processID: processID(in: number))
             }
-            // The file may have been removed while we waited: then the lock is on nothing, and we begin again.
+            // The file may have been removed meanwhile: then the lock is on nothing, and we begin again.
             if try stands(number, at: path) {
-                // Whoever waits needs no message about who is waited for.
-                if !waiting { try writeProcessID(into: number, path) }
+                // A lock that is taken often mostly goes to the process that had it last.
+                if processID(in: number) != Int(getpid()) { try writeProcessID(into: number, path) }
                 return .acquired(lock)
             }
             lock.release()

@@ -85,9 +85,9 @@ package struct LocalFileSystem: FileSystem {
         }
     }
 
-    package func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+    package func lock(_ path: String) throws(FileError) -> LockOutcome {
         try checkPath(path, .lock)
-        return try LocalFileLock.lock(path, waiting: waiting)
+        return try LocalFileLock.lock(path)
     }
 
     /// A path without symbolic links, whether it exists yet or not: the part of it that exists is resolved.

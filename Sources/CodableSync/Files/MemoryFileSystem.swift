@@ -91,7 +91,7 @@ package final class MemoryFileSystem: FileSystem {
 
     package func syncDirectory(_ path: String) throws(FileError) {}
 
-    package func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+    package func lock(_ path: String) throws(FileError) -> LockOutcome {
         let isOurs = state.withLock { state -> Bool in
             if state.entries[path]?.isLocked == true { return false }
             state.lastNumber += 1

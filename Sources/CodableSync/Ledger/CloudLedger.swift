@@ -50,15 +50,20 @@ public struct CloudLedger: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - date: The current date; modification dates never go back even if it does.
+    ///   - epoch: A number drawn by chance, new wherever the entries may not have been the last ones: at each start,
+    ///     after entries of others, after a backup was restored. What the request changes is told by it from what
+    ///     another past had in the same place. `nil` goes on under the number before.
     /// - Returns: What to answer, and the entries to ``apply(_:)`` before it is answered.
     public func handle(
         _ request: LedgerRequest,
-        at date: Date
+        at date: Date,
+        epoch: UInt64? = nil
     ) -> (response: LedgerResponse, entries: [LedgerEntry]) {
-        var draft = LedgerDraft(of: self, user: request.user, at: date)
+        var draft = LedgerDraft(of: self, user: request.user, at: date, epoch: epoch)
         do throws(CloudError) {
             let response = try draft.perform(request.operation)
-            return (response, draft.changes.map { LedgerEntry(user: request.user, change: $0) })
+            let changes = draft.beginningOfEpoch + draft.changes
+            return (response, changes.map { LedgerEntry(user: request.user, change: $0) })
         } catch {
             return (.failure(error), [])
         }

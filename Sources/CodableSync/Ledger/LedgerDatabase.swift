@@ -11,6 +11,7 @@ struct LedgerDatabase: Sendable {
     private(set) var sequence: Int64 = 0
     /// What a change token of the database must name to be usable.
     private(set) var generation: Int64 = 0
+    private(set) var epochs = LedgerEpochs()
     /// The newest modification date that was given out.
     private(set) var modificationDate: Date?
     /// Bytes of field data that the user may store.
@@ -52,6 +53,8 @@ struct LedgerDatabase: Sendable {
             }
         case .quotaChanged(let bytes):
             quota = bytes
+        case .epochBegan(let number, let sequence):
+            epochs.begin(.init(number: number, firstSequence: sequence))
         case .countersAdvanced(let sequence, let modificationDate):
             advance(to: sequence, modificationDate: modificationDate)
         case .fieldTypesFixed:
@@ -81,6 +84,7 @@ struct LedgerDatabase: Sendable {
         var settings: [LedgerEntry.Change] = [
             .countersAdvanced(sequence: sequence, modificationDate: modificationDate)
         ]
+        settings += epochs.epochs.map { .epochBegan($0.number, sequence: $0.firstSequence) }
         if quota != nil { settings.append(.quotaChanged(bytes: quota)) }
         if generation != 0 { settings.append(.tokensExpired(zone: nil, sequence: generation)) }
         for id in subscriptions.keys.sorted() {

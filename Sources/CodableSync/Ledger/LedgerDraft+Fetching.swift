@@ -19,19 +19,29 @@ extension LedgerDraft {
         return results
     }
 
-    /// What tells the tokens of one history from those of any other.
-    private func mark(_ zone: String) -> UInt64 { LedgerToken.mark([identifier, user, zone]) }
+    /// The beginning of the history of a zone, or of the database.
+    private func start(_ kind: LedgerToken.Kind, of zone: String, generation: Int64) -> LedgerToken {
+        LedgerToken(
+            kind: kind,
+            ledger: LedgerToken.mark([identifier]),
+            mark: LedgerToken.mark([user, zone]),
+            generation: generation
+        )
+    }
+
+    /// A position as a client gets it.
+    private func stamped(_ position: LedgerToken) -> ChangeToken {
+        var position = position
+        position.witness = database.epochs.witness(for: position.newestSequence, last: database.sequence)
+        position.epoch = database.epochs.number(at: position.witness)
+        return position.changeToken
+    }
 
     func databaseChanges(
         since token: ChangeToken?,
         resultsLimit: Int?
     ) throws(CloudError) -> DatabaseChanges {
-        var position = LedgerToken(
-            kind: .database,
-            mark: mark(""),
-            generation: database.generation,
-            sequence: 0
-        )
+        var position = start(.database, of: "", generation: database.generation)
         if let token { position = try usable(token, like: position, upTo: database.sequence) }
         let news = database.zones.filter { $0.key.text != ZoneID.defaultZoneName }
             .map { (name: $0.key.text, sequence: $0.value.lastSequence, zone: $0.value) }
@@ -43,7 +53,7 @@ extension LedgerDraft {
         var changes = DatabaseChanges(
             modifications: [],
             deletions: [],
-            changeToken: position.changeToken,
+            changeToken: stamped(position),
             moreComing: page.count < news.count
         )
         for (name, _, zone) in page {
@@ -71,7 +81,7 @@ extension LedgerDraft {
         guard name != ZoneID.defaultZoneName, let zone = database.zones[named: name] else {
             throw CloudError(.invalidArguments, message: "The default zone has no change feed.")
         }
-        var position = LedgerToken(kind: .zone, mark: mark(name), generation: zone.generation, sequence: 0)
+        var position = start(.zone, of: name, generation: zone.generation)
         if let token {
             position = try usable(token, like: position, upTo: max(zone.lastSequence, zone.generation))
         } else if !options.listsOldDeletions {
@@ -80,7 +90,7 @@ extension LedgerDraft {
         var changes = ZoneChanges(
             modifications: [:],
             deletions: [],
-            changeToken: position.changeToken,
+            changeToken: stamped(position),
             moreComing: false
         )
         let size = pageSize(resultsLimit)
@@ -96,7 +106,7 @@ extension LedgerDraft {
         }
         if !changes.moreComing { position.sequence = max(zone.lastSequence, zone.generation) }
         if position.sequence >= position.listing { position.listing = 0 }
-        changes.changeToken = position.changeToken
+        changes.changeToken = stamped(position)
         return changes
     }
 
@@ -117,10 +127,23 @@ extension LedgerDraft {
             let message = "A change token of a zone is not one of a database, nor the other way round."
             throw CloudError(.invalidArguments, message: message)
         }
-        guard read.mark == position.mark, read.generation == position.generation,
-            read.sequence >= 0, read.sequence <= sequence
+        let origin = database.epochs.origin(of: read.epoch, at: read.witness, last: database.sequence)
+        if read.ledger != position.ledger || origin == .anotherPast { throw CloudError.ofAnotherPast }
+        guard origin == .thisPast, read.mark == position.mark, read.generation == position.generation,
+            read.sequence <= sequence
         else { throw CloudError(.changeTokenExpired) }
         return read
+    }
+}
+
+extension CloudError {
+    /// What this ledger cannot have given is of a zone that is not here: its past was another one.
+    ///
+    /// Clients take it for a loss of the zone that nobody can explain, and so delete nothing.
+    static var ofAnotherPast: CloudError {
+        let message =
+            "The zone is not the one that this device knows: the cloud was put back to an earlier copy, or begun anew."
+        return CloudError(.zoneNotFound, message: message)
     }
 }
 

@@ -11,6 +11,8 @@ struct LedgerDraft {
     let database: LedgerDatabase
     /// The modification date of what this request saves: later than every one before.
     let date: Date
+    /// Under which number this request changes something.
+    let epoch: UInt64
 
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
@@ -18,7 +20,7 @@ struct LedgerDraft {
     /// The types that fields had before this request, and have by it.
     private(set) var schema: LedgerSchema
 
-    init(of ledger: CloudLedger, user: String, at date: Date) {
+    init(of ledger: CloudLedger, user: String, at date: Date, epoch: UInt64?) {
         identifier = ledger.identifier
         limits = ledger.limits
         options = ledger.options
@@ -27,6 +29,7 @@ struct LedgerDraft {
         sequence = database.sequence
         usedBytes = database.usedBytes
         schema = ledger.schema
+        self.epoch = epoch ?? database.epochs.current
         let last = database.modificationDate?.milliseconds
         let now = date.milliseconds
         self.date = Date(milliseconds: max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0))
@@ -66,6 +69,12 @@ struct LedgerDraft {
             add(.quotaChanged(bytes: bytes))
         }
         return .done
+    }
+
+    /// What comes before the changes, where they are the first ones under their number.
+    var beginningOfEpoch: [LedgerEntry.Change] {
+        guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
+        return [.epochBegan(epoch, sequence: database.sequence + 1)]
     }
 
     mutating func add(_ change: LedgerEntry.Change) {

@@ -75,6 +75,9 @@ extension LedgerEntry {
                 writer.optionalMember(field, type.description)
             }
             writer.endObject()
+        case .epochBegan(let number, let sequence):
+            writer.optionalMember("epoch", String(number, radix: 36))
+            writer.optionalMember("sequence", sequence)
         case .countersAdvanced(let sequence, let modificationDate):
             writer.optionalMember("counters", sequence)
             writer.optionalMember("date", modificationDate?.milliseconds)
@@ -109,6 +112,7 @@ extension LedgerEntry {
         var name: String?
         var record: Record?
         var number: Int64?
+        var epoch: UInt64?
         var zone: String?
         var owner: String?
         var type: String?
@@ -162,6 +166,9 @@ extension LedgerEntry {
             case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
             case "quota": number = try reader.isNull() ? nil : reader.int()
             case "counters": number = try reader.int()
+            case "epoch":
+                epoch = UInt64(try reader.string(), radix: 36)
+                if epoch == nil { throw reader.failure("the epoch is no number") }
             default: throw reader.failure("the entry is of a kind that is not known")
             }
         }
@@ -193,6 +200,8 @@ extension LedgerEntry {
                 return types.map { .fieldTypesFixed(recordType: name, $0) }
             case ("quota", _, _):
                 return .quotaChanged(bytes: number.map(Int.init(clamping:)))
+            case ("epoch", _, let sequence?):
+                return epoch.map { .epochBegan($0, sequence: sequence) }
             case ("counters", _, _):
                 return number.map {
                     .countersAdvanced(sequence: $0, modificationDate: date.map(Date.init(milliseconds:)))

@@ -31,6 +31,8 @@ public struct LedgerEntry: Equatable, Sendable {
         case quotaChanged(bytes: Int?)
         /// Fields of a record type have these types from now on, for all users.
         case fieldTypesFixed(recordType: String, [String: LedgerFieldType])
+        /// From this sequence on the history goes on under another number, drawn by chance.
+        case epochBegan(UInt64, sequence: Int64)
         /// The counters stand here; for what a snapshot leaves out.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
@@ -57,8 +59,8 @@ public struct LedgerEntry: Equatable, Sendable {
         case .recordDeleted(_, let zone, _, _): ZoneID(zoneName: zone)
         case .zoneCreated(let zone, _): ZoneID(zoneName: zone)
         case .zoneRemoved(let zone, _, _, _): ZoneID(zoneName: zone)
-        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .countersAdvanced,
-            .fieldTypesFixed:
+        case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .epochBegan,
+            .fieldTypesFixed, .countersAdvanced:
             nil
         }
     }

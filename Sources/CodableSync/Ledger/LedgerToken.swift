@@ -4,7 +4,8 @@ import struct Foundation.Data
 
 /// What a change token of a ledger says: whose history it belongs to, and how far it was read.
 ///
-/// The generation is new whenever the history is: a zone made anew, tokens expired.
+/// The generation is new whenever the history is: a zone made anew, tokens expired. Witness and epoch name a change
+/// that was there when the token was given, so that a history is found out that has lost it since.
 struct LedgerToken: Equatable {
     enum Kind: Character {
         case database = "d"
@@ -12,36 +13,51 @@ struct LedgerToken: Equatable {
     }
 
     var kind: Kind
-    /// Tells the histories of different ledgers, users and zones apart.
+    /// Tells different ledgers apart.
+    var ledger: UInt64
+    /// Tells the histories of different users and zones apart.
     var mark: UInt64
     var generation: Int64
     /// The sequence of the last change that was read.
     var sequence: Int64
     /// While a first listing lasts: deletions up to here are left out, since nobody was told of the records.
     var listing: Int64 = 0
+    /// The sequence of a change that had come when the token was given.
+    var witness: Int64 = 0
+    /// The number of the epoch in which that change was made.
+    var epoch: UInt64 = 0
+
+    /// The newest change that this position is about.
+    var newestSequence: Int64 { max(sequence, listing, generation) }
 
     var changeToken: ChangeToken {
-        let numbers =
-            [String(mark, radix: 36)] + [generation, sequence, listing].map { String($0, radix: 36) }
-        return ChangeToken(Data("\(kind.rawValue).\(numbers.joined(separator: "."))".utf8))
+        let marks = [ledger, mark, epoch].map { String($0, radix: 36) }
+        let numbers = [generation, sequence, listing, witness].map { String($0, radix: 36) }
+        return ChangeToken(Data("\(kind.rawValue).\((marks + numbers).joined(separator: "."))".utf8))
     }
 
-    init(kind: Kind, mark: UInt64, generation: Int64, sequence: Int64, listing: Int64 = 0) {
+    init(kind: Kind, ledger: UInt64, mark: UInt64, generation: Int64, sequence: Int64 = 0) {
         self.kind = kind
+        self.ledger = ledger
         self.mark = mark
         self.generation = generation
         self.sequence = sequence
-        self.listing = listing
     }
 
     /// Reads a token; `nil` if no ledger wrote it.
     init?(_ token: ChangeToken) {
         let parts = String(decoding: token.data, as: UTF8.self).split(separator: ".")
-        guard parts.count == 5, parts[0].count == 1, let kind = parts[0].first.flatMap(Kind.init(rawValue:)),
-            let mark = UInt64(parts[1], radix: 36), let generation = Int64(parts[2], radix: 36),
-            let sequence = Int64(parts[3], radix: 36), let listing = Int64(parts[4], radix: 36)
+        guard parts.count == 8, parts[0].count == 1, let kind = parts[0].first.flatMap(Kind.init(rawValue:))
         else { return nil }
-        self.init(kind: kind, mark: mark, generation: generation, sequence: sequence, listing: listing)
+        let marks = parts[1...3].compactMap { UInt64($0, radix: 36) }
+        let numbers = parts[4...].compactMap { Int64($0, radix: 36) }
+        guard marks.count == 3, numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(kind: kind, ledger: marks[0], mark: marks[1], generation: numbers[0], sequence: numbers[1])
+        epoch = marks[2]
+        listing = numbers[2]
+        witness = numbers[3]
+        // Nobody has read further than what was there.
+        if witness < newestSequence { return nil }
     }
 
     /// A hash that is the same in every process.

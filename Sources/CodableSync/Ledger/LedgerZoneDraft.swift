@@ -9,6 +9,7 @@ struct LedgerZoneDraft {
     private(set) var usedBytes: Int
     /// The types of fields, those included that this request fixes.
     private(set) var schema: LedgerSchema
+    private let epoch: UInt64
     private var rows: [ExactName: Record?] = [:]
     private var links = LedgerLinks()
 
@@ -18,6 +19,7 @@ struct LedgerZoneDraft {
         sequence = draft.sequence
         usedBytes = draft.usedBytes
         schema = draft.schema
+        epoch = draft.epoch
     }
 
     func record(_ name: String) -> Record? {
@@ -38,7 +40,7 @@ struct LedgerZoneDraft {
     mutating func write(_ record: Record) -> Record {
         sequence += 1
         var record = record
-        record.systemFields?.recordChangeTag = String(sequence, radix: 36)
+        record.systemFields?.recordChangeTag = LedgerTag(sequence: sequence, epoch: epoch).text
         replace(record.recordID.recordName, with: record)
         changes.append(.recordSaved(record, sequence: sequence))
         return record

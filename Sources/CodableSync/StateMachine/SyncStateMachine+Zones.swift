@@ -74,8 +74,8 @@ extension SyncStateMachine {
                 setup.isStoring = true
                 append([.databaseToken(nil)], then: .setup)
             }
-        case .failure(let error) where error.recovery == .stop:
-            // There is no such feed here.
+        case .failure(let error) where error.recovery == .stop || error.recovery == .recreateZone:
+            // There is no such feed here, or the history in which it was read is not this one.
             loseZone(nil)
         case .failure(let error):
             if error.recovery == .retryThenPark { unknownFeedErrors += 1 }

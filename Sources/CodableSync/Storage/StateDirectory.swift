@@ -42,7 +42,7 @@ package final class StateDirectory: Sendable {
         self.fileSystem = fileSystem
         do {
             try fileSystem.createDirectory(at: path)
-            switch try fileSystem.lock(path.appending(path: "lock"), waiting: false) {
+            switch try fileSystem.lock(path.appending(path: "lock")) {
             case .acquired(let lock): self.lock = lock
             case .held(let process):
                 throw Failure.inUse(by: Self.words(for: process))

@@ -99,16 +99,16 @@ final class LocalFileSystemTests: XCTestCase {
 
     /// I-08, C23.
     func testLockExcludesOthersInThisProcess() throws {
-        guard case .acquired(let lock) = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .acquired(let lock) = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock is free")
         }
-        guard case .held(let owner) = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .held(let owner) = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock is held")
         }
         XCTAssertEqual(owner, Int(getpid()))
         lock.release()
         lock.release()
-        guard case .acquired = try fileSystem.lock(path("lock"), waiting: true) else {
+        guard case .acquired = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock was released")
         }
     }
@@ -117,12 +117,12 @@ final class LocalFileSystemTests: XCTestCase {
     func testLockExcludesOtherProcessesAndDiesWithThem() throws {
         let child = try ChildProcess("lock", path("lock"))
         XCTAssertEqual(child.readLine(), "locked")
-        guard case .held(let owner) = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .held(let owner) = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock is held")
         }
         XCTAssertEqual(owner, Int(child.processID))
         child.kill()
-        guard case .acquired(let lock) = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .acquired(let lock) = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock died with the process")
         }
         let other = try ChildProcess("lock", path("lock"))
@@ -132,15 +132,15 @@ final class LocalFileSystemTests: XCTestCase {
     }
 
     func testRemovedLockFileIsNotALock() throws {
-        guard case .acquired(let first) = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .acquired(let first) = try fileSystem.lock(path("lock")) else {
             return XCTFail("the lock is free")
         }
         try fileSystem.remove(path("lock"))
-        guard case .acquired(let second) = try fileSystem.lock(path("lock"), waiting: true) else {
+        guard case .acquired(let second) = try fileSystem.lock(path("lock")) else {
             return XCTFail("a new file is free")
         }
         first.release()
-        guard case .held = try fileSystem.lock(path("lock"), waiting: false) else {
+        guard case .held = try fileSystem.lock(path("lock")) else {
             return XCTFail("the new file is locked")
         }
         second.release()

@@ -8,6 +8,8 @@ struct LedgerFixture {
     var ledger: CloudLedger
     var entries: [LedgerEntry] = []
     var date = Date(timeIntervalSince1970: 1_700_000_000)
+    /// Under which number it changes something.
+    var epoch: UInt64?
 
     init(limits: LedgerLimits = .cloudKit, options: LedgerOptions = LedgerOptions()) {
         ledger = CloudLedger(identifier: "test", limits: limits, options: options)
@@ -40,7 +42,8 @@ struct LedgerFixture {
 
     @discardableResult
     mutating func perform(_ operation: LedgerRequest.Operation, user: String = "alice") -> LedgerResponse {
-        let (response, entries) = ledger.handle(LedgerRequest(user: user, operation: operation), at: date)
+        let request = LedgerRequest(user: user, operation: operation)
+        let (response, entries) = ledger.handle(request, at: date, epoch: epoch)
         for entry in entries { ledger.apply(entry) }
         self.entries += entries
         return response

@@ -68,7 +68,7 @@ final class LedgerDirectoryTests: XCTestCase {
         try await LedgerDirectoryFixture.save("first", in: directory)
         let flushes = fileSystem.calls.filter { $0.kind == .flush }.count
         // Somebody else has the lock, so that all of them have to wait.
-        guard case .acquired(let lock) = try fileSystem.lock("/ledger/lock", waiting: false) else {
+        guard case .acquired(let lock) = try fileSystem.lock("/ledger/lock") else {
             return XCTFail("the lock is free")
         }
         let attempts = fileSystem.calls.filter { $0.kind == .lock }.count

@@ -149,14 +149,10 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         }
     }
 
-    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+    func lock(_ path: String) throws(FileError) -> LockOutcome {
         try withDisk { disk throws(FileError) in
             _ = try disk.begin(.lock, path)
-            while disk.locks.contains(path) {
-                if !waiting { return .held(processID: 1) }
-                condition.wait()
-            }
-            disk.locks.insert(path)
+            guard disk.locks.insert(path).inserted else { return .held(processID: 1) }
             try disk.end()
             return .acquired(SimulatedFileLock(self, path))
         }
@@ -164,7 +160,6 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
 
     fileprivate func unlock(_ path: String) {
         withDisk { _ = $0.locks.remove(path) }
-        condition.broadcast()
     }
 }
 

@@ -46,9 +46,9 @@ extension WrappingFileSystem {
         try base.syncDirectory(path)
     }
 
-    func lock(_ path: String, waiting: Bool) throws(FileError) -> LockOutcome {
+    func lock(_ path: String) throws(FileError) -> LockOutcome {
         try before(.lock, path)
-        return try base.lock(path, waiting: waiting)
+        return try base.lock(path)
     }
 }
 

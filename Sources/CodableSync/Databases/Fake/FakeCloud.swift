@@ -32,6 +32,8 @@ import struct Foundation.UUID
 public final class FakeCloud: Sendable {
     private struct State: Sendable {
         var ledger: CloudLedger
+        /// Tells what is changed from now on from what another cloud of this name, or a lost past, has had.
+        var epoch = UInt64.random(in: 1 ... .max)
         var pushes = true
         var devices: [WeakDevice] = []
     }
@@ -119,6 +121,24 @@ public final class FakeCloud: Sendable {
     /// A copy of all that the cloud holds, with the rules that made it.
     public var ledger: CloudLedger { state.withLock { $0.ledger } }
 
+    /// Puts the cloud back to an earlier moment, as a server does that is restored from a backup.
+    ///
+    /// ```swift
+    /// let backup = cloud.ledger
+    /// …
+    /// cloud.restore(backup)
+    /// ```
+    ///
+    /// What devices know of the part that is lost, they upload again. No signal tells them of it.
+    ///
+    /// - Parameter ledger: What ``ledger`` was at that moment.
+    public func restore(_ ledger: CloudLedger) {
+        state.withLock { state in
+            state.ledger = ledger
+            state.epoch = .random(in: 1 ... .max)
+        }
+    }
+
     /// Looks at the ledger without a copy, which the next change would have to pay for.
     func read<Value>(_ body: (CloudLedger) -> Value) -> Value {
         state.withLock { body($0.ledger) }
@@ -136,7 +156,7 @@ public final class FakeCloud: Sendable {
         let now = date()
         let (response, entries, devices) = state.withLock { state in
             let request = LedgerRequest(user: user, operation: operation)
-            let (response, entries) = state.ledger.handle(request, at: now)
+            let (response, entries) = state.ledger.handle(request, at: now, epoch: state.epoch)
             for entry in entries { state.ledger.apply(entry) }
             let devices = state.pushes ? state.devices.compactMap(\.device) : []
             return (response, entries, devices)

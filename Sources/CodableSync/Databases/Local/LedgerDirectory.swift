@@ -20,30 +20,11 @@ public final class LedgerDirectory: Sendable {
     /// Where the files are.
     public let path: String
 
-    /// A request that waits for its turn.
-    struct Waiting: Sendable {
-        enum Kind: Sendable {
-            case request(LedgerRequest, Date)
-            /// Only looks whether others did something.
-            case look
-            case compact
-        }
-        var kind: Kind
-        var answer: @Sendable (Result<Answer, LedgerDirectoryError>) -> Void
-    }
-
-    /// What comes of a request.
-    typealias Answer = (response: LedgerResponse, entries: [LedgerEntry])
-
-    private struct Line: Sendable {
-        var waiting: [Waiting] = []
-        var isServed = false
-        var isClosed = false
-    }
-
-    private let line = Locked(Line())
+    private let line = Locked(LedgerLine())
     private let store: LedgerStore
     private let queue: DispatchQueue
+    private let clock: any SyncClock
+    private let lockTimeout: Duration
 
     /// Names a directory; the disk is not touched before the first request.
     ///
@@ -65,9 +46,16 @@ public final class LedgerDirectory: Sendable {
         options: LedgerOptions = LedgerOptions(),
         fileSystem: any FileSystem,
         compactionSize: UInt64 = 8 << 20,
-        newIdentifier: @escaping @Sendable () -> String = { String(UInt64.random(in: 0 ... .max), radix: 36) }
+        newIdentifier: @escaping @Sendable () -> String = {
+            String(UInt64.random(in: 0 ... .max), radix: 36)
+        },
+        newEpoch: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) },
+        clock: any SyncClock = SystemClock(),
+        lockTimeout: Duration = .seconds(20)
     ) {
         self.path = path
+        self.clock = clock
+        self.lockTimeout = lockTimeout
         let queue = DispatchQueue(label: "CodableSync.LedgerDirectory")
         self.queue = queue
         store = LedgerStore(
@@ -76,11 +64,16 @@ public final class LedgerDirectory: Sendable {
             options: options,
             compactionSize: compactionSize,
             newIdentifier: newIdentifier,
-            queue: queue
+            newEpoch: newEpoch,
+            queue: queue,
+            clock: clock
         )
     }
 
     /// Handles a request: reads what others appended, decides, appends, and flushes.
+    ///
+    /// Where another process has the directory's lock and does not let go of it, the wait ends after 20 seconds, or when
+    /// the task is cancelled; the request is then not made later either.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -103,12 +96,17 @@ public final class LedgerDirectory: Sendable {
     /// - Returns: How many times others were found to have changed it since this object was made.
     /// - Throws: ``LedgerDirectoryError``.
     public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
-        _ = try await wait(for: .look).get()
+        if line.withLock({ $0.isClosed }) { throw LedgerDirectoryError.closed }
+        let result = await withCheckedContinuation { continuation in
+            // Beside the line: a look needs no lock, whoever has it.
+            queue.async { continuation.resume(returning: self.store.look()) }
+        }
+        try result.get()
         return store.changesByOthers
     }
 
     /// How many requests wait for their turn.
-    package var waitingCount: Int { line.withLock { $0.waiting.count } }
+    package var waitingCount: Int { line.withLock { $0.count } }
 
     /// Leaves out what was overwritten, whether it is worth while or not, and returns when it is done.
     package func compact() async throws(LedgerDirectoryError) {
@@ -117,46 +115,115 @@ public final class LedgerDirectory: Sendable {
 
     /// Closes the files when all requests made until now are answered; later ones throw `closed`.
     ///
-    /// When it returns, nothing touches the directory any more.
+    /// Requests that wait for another process's lock have a last try, and throw `closed` too. When it returns, nothing
+    /// touches the directory any more.
     public func close() async {
-        line.withLock { $0.isClosed = true }
+        line.withLock { $0.close() }?.cancel()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             queue.async { [self] in
-                // Somebody may stand in line whose turn has not come yet.
-                serve()
+                while serveOnce() {}
                 store.close { continuation.resume() }
             }
         }
     }
+}
 
-    private func wait(for kind: Waiting.Kind) async -> Result<Answer, LedgerDirectoryError> {
-        await withCheckedContinuation { continuation in
-            let isStarting = line.withLock { line -> Bool? in
-                guard !line.isClosed else { return nil }
-                line.waiting.append(Waiting(kind: kind) { continuation.resume(returning: $0) })
-                defer { line.isServed = true }
-                return !line.isServed
+// MARK: - The line
+
+extension LedgerDirectory {
+    private func wait(for kind: LedgerLine.Waiting.Kind) async -> Result<LedgerAnswer, LedgerDirectoryError> {
+        let id = line.withLock { $0.newID() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let deadline = clock.now.monotonic + lockTimeout
+                let one = LedgerLine.Waiting(id: id, kind: kind, deadline: deadline) {
+                    continuation.resume(returning: $0)
+                }
+                switch line.withLock({ $0.add(one) }) {
+                case .begin: queue.async { self.serve() }
+                case .wait: break
+                case .closed: one.answer(.failure(.closed))
+                }
+                // Cancelled before it stood in line: nobody has found it there.
+                if Task.isCancelled { leave(id) }
             }
-            switch isStarting {
-            case true?: queue.async { self.serve() }
-            case false?: break
-            case nil:
-                let message = "The directory was closed. Make a new connection."
-                continuation.resume(returning: .failure(LedgerDirectoryError(.closed, message: message)))
-            }
+        } onCancel: {
+            leave(id)
         }
     }
 
-    /// Serves all who wait, as often as there are any: those who come meanwhile share the next write.
+    /// Takes out of the line who does not want to wait any more; whoever is being served is answered.
+    private func leave(_ id: UInt64) {
+        guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
+        let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
+        let message = "The request was cancelled before its turn came; nothing is done.\(reason)"
+        one.answer(.failure(LedgerDirectoryError(.cancelled, message: message)))
+    }
+
     private func serve() {
-        while true {
-            let waiting = line.withLock { line in
-                defer { line.waiting = [] }
-                line.isServed = !line.waiting.isEmpty
-                return line.waiting
+        // Those who only look have their turn between.
+        if serveOnce() { queue.async { self.serve() } }
+    }
+
+    /// Serves all who wait, with one write; returns whether there may be more of them.
+    private func serveOnce() -> Bool {
+        guard line.withLock({ $0.goesOn() }) else { return false }
+        do {
+            switch try store.lock() {
+            case .acquired(let lock):
+                // Only now: whoever leaves the line before is not served.
+                store.serve(line.withLock { $0.takeAll() }, under: lock)
+                return true
+            case .held(let processID):
+                let now = clock.now.monotonic
+                let (late, isClosed) = line.withLock { $0.takeLate(at: now, behind: processID) }
+                for one in late { one.answer(.failure(tooLate(processID, isClosed: isClosed))) }
+                if line.withLock({ $0.goesOn() }) { pause() }
+                return false
             }
-            if waiting.isEmpty { return }
-            store.serve(waiting)
+        } catch {
+            let error = LedgerDirectoryError(error)
+            for one in line.withLock({ $0.takeAll() }) { one.answer(.failure(error)) }
+            return true
         }
+    }
+
+    /// Tries again soon: there is no way to end a wait inside the system for a process that has stopped.
+    private func pause() {
+        let end = clock.now.monotonic + line.withLock { $0.nextPause() }
+        let pause = Task { [clock] in
+            do {
+                try await clock.sleep(until: end)
+            } catch {
+                // Closed: there is nothing to wait for.
+            }
+            queue.async { self.serve() }
+        }
+        line.withLock { $0.pause = pause }
+    }
+
+    private func tooLate(_ processID: Int?, isClosed: Bool) -> LedgerDirectoryError {
+        let holder = lockHolder(processID)
+        if isClosed {
+            return LedgerDirectoryError(
+                .closed,
+                message: "The directory was closed while it waited for \(holder)."
+            )
+        }
+        let seconds = lockTimeout.components.seconds
+        let message =
+            "\"\(path.shortenedForMessage)\" is locked, for more than \(seconds) seconds, by \(holder). "
+            + "Let it go on, or end it; the request is not made."
+        return LedgerDirectoryError(.locked, message: message)
+    }
+
+    private func lockHolder(_ processID: Int?) -> String {
+        processID.map { "the process \($0)" } ?? "another process"
+    }
+}
+
+extension LedgerDirectoryError {
+    static var closed: LedgerDirectoryError {
+        LedgerDirectoryError(.closed, message: "The directory was closed. Make a new connection.")
     }
 }

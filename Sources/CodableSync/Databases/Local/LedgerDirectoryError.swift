@@ -12,6 +12,10 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
         case outOfSpace
         /// The files cannot be reached now; what was asked for is not done.
         case unreachable
+        /// Somebody else has had the directory's lock for too long; what was asked for is not done.
+        case locked
+        /// The task was cancelled before its turn came; what was asked for is not done.
+        case cancelled
         /// Writing failed at the end; whether it is done shows when it is asked for again.
         case outcomeUnknown
         /// The directory was closed.

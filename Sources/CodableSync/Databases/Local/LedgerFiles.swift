@@ -19,20 +19,12 @@ struct LedgerFiles: Sendable {
         identifierStart + Array(identifier.utf8) + identifierEnd
     }
 
-    /// Takes a lock for as long as the work lasts; waits for others.
-    func withLock<Result>(_ work: () throws -> Result) throws -> Result {
-        guard case .acquired(let lock) = try lock() else {
-            let message = "\"\(path.shortenedForMessage)\" is locked by another process. Try again."
-            throw LedgerDirectoryError(.unreachable, message: message)
-        }
-        defer { lock.release() }
-        return try work()
-    }
-
+    /// Tries to take the lock; whoever has it is not waited for.
+    ///
     /// The directory may be missing at first, and may be removed at any time.
-    private func lock() throws(FileError) -> LockOutcome {
+    func lock() throws(FileError) -> LockOutcome {
         if try fileSystem.status(of: path) == nil { try fileSystem.createDirectory(at: path) }
-        return try fileSystem.lock(lockPath, waiting: true)
+        return try fileSystem.lock(lockPath)
     }
 
     /// The journal that is appended to, by a look at names and sizes; `nil` where there is none.
@@ -46,8 +38,11 @@ struct LedgerFiles: Sendable {
     }
 
     /// Opens the log and makes of its lines what they say.
-    func load(_ ledger: (String) -> CloudLedger) throws -> (log: JSONLog, ledger: CloudLedger?) {
+    func load(_ ledger: (String) -> CloudLedger) throws -> (
+        log: JSONLog, ledger: CloudLedger?, seal: LedgerSeal?
+    ) {
         var loaded: CloudLedger?
+        var seal: LedgerSeal?
         let (log, _) = try JSONLog.open(
             directory: path,
             fileSystem: fileSystem,
@@ -58,10 +53,12 @@ struct LedgerFiles: Sendable {
             if loaded == nil {
                 loaded = ledger(try identifier(in: line, position))
             } else {
-                loaded?.apply(try entry(in: line, position))
+                let entry = try entry(in: line, position)
+                seal = LedgerSeal(entry, line, position) ?? seal
+                loaded?.apply(entry)
             }
         }
-        return (log, loaded)
+        return (log, loaded, seal)
     }
 
     func entry(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> LedgerEntry {
@@ -86,7 +83,29 @@ struct LedgerFiles: Sendable {
         return LedgerDirectoryError(
             .damaged,
             message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: \(reason). "
-                + "Restore the directory from a backup, or move it away to begin anew."
+                + "Restore the whole directory from a backup, or move it away to begin anew: "
+                + "either way, devices upload again what they know beyond it."
         )
+    }
+}
+
+/// The newest line with a number drawn by chance: where it does not stand any more, the files were put back.
+struct LedgerSeal: Sendable {
+    private let bytes: [UInt8]
+    private let position: LogPosition
+
+    /// Takes the seal of a line; `nil` if the line is none.
+    init?(_ entry: LedgerEntry, _ line: some Sequence<UInt8>, _ position: LogPosition) {
+        guard case .epochBegan = entry.change else { return nil }
+        bytes = Array(line)
+        self.position = position
+    }
+
+    func stands(in log: JSONLog) throws -> Bool {
+        do {
+            return try log.read(position) == bytes
+        } catch LogError.unknownPosition {
+            return false
+        }
     }
 }

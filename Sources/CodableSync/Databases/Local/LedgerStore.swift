@@ -9,6 +9,16 @@ final class LedgerStore: @unchecked Sendable {
     private struct Loaded {
         var log: JSONLog
         var ledger: CloudLedger
+        var seal: LedgerSeal?
+    }
+
+    /// A snapshot that is written, and takes the place of older files as soon as the lock is free.
+    private struct Snapshot {
+        var log: JSONLog
+        var result: Result<CompactedLog, any Error>
+        var waiting: [LedgerLine.Waiting]
+        /// Keeps others from compacting.
+        var lock: any FileLock
     }
 
     /// What is known of the files without reading them; what differs from it, others have done.
@@ -24,16 +34,21 @@ final class LedgerStore: @unchecked Sendable {
     private let options: LedgerOptions
     private let compactionSize: UInt64
     private let newIdentifier: @Sendable () -> String
+    private let newEpoch: @Sendable () -> UInt64
     private let queue: DispatchQueue
+    private let clock: any SyncClock
     private let compactionQueue = DispatchQueue(label: "CodableSync.LedgerCompaction")
     private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
+    /// The number under which this process writes: a new one wherever it may not be the one that wrote last.
+    private var epoch: UInt64 = 0
     /// Whether a write failed, so that the journal it went into is not continued.
     private var isJournalDoubtful = false
     /// The newest journal when it was last read, written or looked at here.
     private var seen = Seen.never
     private var compacts = false
+    private var snapshot: Snapshot?
     /// Those who wait for a compaction to end, so that nothing touches the files any more.
     private var closing: [@Sendable () -> Void] = []
     /// No compaction before the log is this large; grows when one fails.
@@ -45,14 +60,18 @@ final class LedgerStore: @unchecked Sendable {
         options: LedgerOptions,
         compactionSize: UInt64,
         newIdentifier: @escaping @Sendable () -> String,
-        queue: DispatchQueue
+        newEpoch: @escaping @Sendable () -> UInt64,
+        queue: DispatchQueue,
+        clock: any SyncClock
     ) {
         self.files = files
         self.limits = limits
         self.options = options
         self.compactionSize = compactionSize
         self.newIdentifier = newIdentifier
+        self.newEpoch = newEpoch
         self.queue = queue
+        self.clock = clock
     }
 
     /// How many times others were found to have changed the ledger.
@@ -60,26 +79,39 @@ final class LedgerStore: @unchecked Sendable {
 
     /// Closes the files, once a compaction that is under way has left them.
     func close(then done: @escaping @Sendable () -> Void) {
-        if compacts { return closing.append(done) }
+        if compacts {
+            closing.append(done)
+            return install()
+        }
         loaded?.log.close()
         loaded = nil
         done()
     }
 
-    /// Answers requests, all of them with one write.
-    func serve(_ waiting: [LedgerDirectory.Waiting]) {
+    /// Tries to take the lock that ``serve(_:under:)`` needs.
+    func lock() throws(FileError) -> LockOutcome { try files.lock() }
+
+    /// Looks at names and sizes: whoever only listens is in nobody's way.
+    func look() -> Result<Void, LedgerDirectoryError> {
         do {
-            if waiting.allSatisfy(\.isLook) {
-                // Neither locks nor makes anything: whoever only listens is in nobody's way.
-                note(try files.newestJournal())
-                for one in waiting { one.answer(.success((.done, []))) }
-                return
-            }
-            let answers = try files.withLock { try answer(waiting) }
+            note(try files.newestJournal())
+            return .success(())
+        } catch {
+            return .failure(LedgerDirectoryError(error))
+        }
+    }
+
+    /// Answers requests, all of them with one write, and gives the lock back.
+    func serve(_ waiting: [LedgerLine.Waiting], under lock: any FileLock) {
+        guard !waiting.isEmpty else { return lock.release() }
+        do {
+            let answers = try answer(waiting)
+            lock.release()
             for (one, answer) in zip(waiting, answers) {
                 if let answer { one.answer(.success(answer)) }
             }
         } catch {
+            lock.release()
             let error = LedgerDirectoryError(error)
             for one in waiting { one.answer(.failure(error)) }
         }
@@ -94,31 +126,37 @@ final class LedgerStore: @unchecked Sendable {
     // MARK: Under the lock
 
     /// Handles requests one after the other; `nil` stands for an answer that is given later.
-    private func answer(_ waiting: [LedgerDirectory.Waiting]) throws -> [LedgerDirectory.Answer?] {
+    private func answer(_ waiting: [LedgerLine.Waiting]) throws -> [LedgerAnswer?] {
         try catchUp()
         guard var current = loaded else { return [] }
         // Only one reference may remain, or the first change would copy the ledger.
         loaded = nil
         var group = LogGroup()
-        var compactions: [LedgerDirectory.Waiting] = []
-        var answers: [LedgerDirectory.Answer?] = []
+        var seals: [(line: Int, entry: LedgerEntry, bytes: [UInt8])] = []
+        var compactions: [LedgerLine.Waiting] = []
+        var answers: [LedgerAnswer?] = []
         for one in waiting {
             switch one.kind {
-            case .look:
-                answers.append((.done, []))
             case .compact:
                 compactions.append(one)
                 answers.append(nil)
             case .request(let request, let date):
-                let (response, entries) = current.ledger.handle(request, at: date)
+                let (response, entries) = current.ledger.handle(request, at: date, epoch: epoch)
                 for entry in entries {
-                    try group.append(entry.encode())
+                    let bytes = entry.encode()
+                    if case .epochBegan = entry.change { seals.append((group.count, entry, bytes)) }
+                    try group.append(bytes)
                     current.ledger.apply(entry)
                 }
                 answers.append((response, entries))
             }
         }
-        if !group.isEmpty { try commit(group, to: current.log) }
+        if !group.isEmpty {
+            let positions = try commit(group, to: current.log)
+            if let (line, entry, bytes) = seals.last {
+                current.seal = LedgerSeal(entry, bytes, positions[line])
+            }
+        }
         loaded = current
         compactIfLarge(answering: compactions)
         // The rest is our own doing.
@@ -126,9 +164,9 @@ final class LedgerStore: @unchecked Sendable {
         return answers
     }
 
-    private func commit(_ group: LogGroup, to log: JSONLog) throws {
+    private func commit(_ group: LogGroup, to log: JSONLog) throws -> [LogPosition] {
         do {
-            try log.commit(group, flush: true)
+            return try log.commit(group, flush: true)
         } catch {
             log.close()
             guard let error = error as? FileError, !error.isOutOfSpace else { throw error }
@@ -141,14 +179,21 @@ final class LedgerStore: @unchecked Sendable {
     private func catchUp() throws {
         guard var current = loaded else { return try load() }
         loaded = nil
+        guard try current.seal?.stands(in: current.log) != false else {
+            current.log.close()
+            return try load()
+        }
         let tail = try current.log.catchUp { line, position in
-            current.ledger.apply(try files.entry(in: line, position))
+            let entry = try files.entry(in: line, position)
+            current.seal = LedgerSeal(entry, line, position) ?? current.seal
+            current.ledger.apply(entry)
         }
         switch tail {
         case .unchanged:
             loaded = current
         case .appended:
             loaded = current
+            epoch = newEpoch()
             note(current.log.newestJournal)
         case .superseded:
             current.log.close()
@@ -157,13 +202,14 @@ final class LedgerStore: @unchecked Sendable {
     }
 
     private func load() throws {
-        let (log, ledger) = try files.load(ledger(named:))
+        let (log, ledger, seal) = try files.load(ledger(named:))
+        epoch = newEpoch()
         if isJournalDoubtful {
             try log.continueInNewFile()
             isJournalDoubtful = false
         }
         if let ledger {
-            loaded = Loaded(log: log, ledger: ledger)
+            loaded = Loaded(log: log, ledger: ledger, seal: seal)
             note(log.newestJournal)
         } else {
             let identifier = newIdentifier()
@@ -185,24 +231,25 @@ final class LedgerStore: @unchecked Sendable {
 extension LedgerStore {
     /// Begins a compaction if the log is large, or if somebody asks for one: the snapshot is written beside the
     /// requests, from a copy of the ledger as it is now.
-    private func compactIfLarge(answering waiting: [LedgerDirectory.Waiting]) {
+    private func compactIfLarge(answering waiting: [LedgerLine.Waiting]) {
         guard let loaded, !waiting.isEmpty || loaded.log.byteCount >= nextCompaction, !compacts else {
             return finish(waiting, .success((.done, [])))
         }
         do {
             guard
-                case .acquired(let lock) = try files.fileSystem.lock(files.compactionLockPath, waiting: false)
+                case .acquired(let lock) = try files.fileSystem.lock(files.compactionLockPath)
             else { return finish(waiting, .success((.done, []))) }
             try loaded.log.removeTemporaryFiles()
             let compaction = try loaded.log.beginCompaction()
             compacts = true
+            // The seal stays behind in the old files.
+            epoch = newEpoch()
             let ledger = loaded.ledger
             compactionQueue.async {
                 let result = Result { try Self.write(ledger, into: compaction) }
                 self.queue.async {
-                    self.finishCompaction(of: loaded.log, result, answering: waiting)
-                    lock.release()
-                    self.closeIfWanted()
+                    self.snapshot = Snapshot(log: loaded.log, result: result, waiting: waiting, lock: lock)
+                    self.install()
                 }
             }
         } catch {
@@ -223,20 +270,43 @@ extension LedgerStore {
         }
     }
 
-    private func finishCompaction(
-        of log: JSONLog,
-        _ result: Result<CompactedLog, any Error>,
-        answering waiting: [LedgerDirectory.Waiting]
-    ) {
-        compacts = false
+    /// Puts the snapshot in the place of the files that it stands for.
+    ///
+    /// As long as somebody else has the lock, it is tried again; at closing, the files are left to who opens them next.
+    private func install() {
+        guard let snapshot else { return }
         do {
-            let compacted = try result.get()
-            try files.withLock { try log.finishCompaction(compacted) }
-            nextCompaction = max(compactionSize, log.snapshotByteCount * 4)
-            finish(waiting, .success((.done, [])))
+            let compacted = try snapshot.result.get()
+            switch try files.lock() {
+            case .held where closing.isEmpty:
+                return installLater()
+            case .held:
+                finish(snapshot.waiting, .failure(.closed))
+            case .acquired(let lock):
+                defer { lock.release() }
+                try snapshot.log.finishCompaction(compacted)
+                nextCompaction = max(compactionSize, snapshot.log.snapshotByteCount * 4)
+                finish(snapshot.waiting, .success((.done, [])))
+            }
         } catch {
-            nextCompaction = log.byteCount * 2
-            finish(waiting, .failure(LedgerDirectoryError(error)))
+            nextCompaction = snapshot.log.byteCount * 2
+            finish(snapshot.waiting, .failure(LedgerDirectoryError(error)))
+        }
+        self.snapshot = nil
+        compacts = false
+        snapshot.lock.release()
+        closeIfWanted()
+    }
+
+    private func installLater() {
+        let end = clock.now.monotonic + .milliseconds(10)
+        Task { [clock] in
+            do {
+                try await clock.sleep(until: end)
+            } catch {
+                // Nobody cancels it; if somebody did, it would be tried at once.
+            }
+            queue.async { self.install() }
         }
     }
 
@@ -247,15 +317,9 @@ extension LedgerStore {
     }
 
     private func finish(
-        _ waiting: [LedgerDirectory.Waiting],
-        _ result: Result<LedgerDirectory.Answer, LedgerDirectoryError>
+        _ waiting: [LedgerLine.Waiting],
+        _ result: Result<LedgerAnswer, LedgerDirectoryError>
     ) {
         for one in waiting { one.answer(result) }
-    }
-}
-
-extension LedgerDirectory.Waiting {
-    fileprivate var isLook: Bool {
-        if case .look = kind { true } else { false }
     }
 }

@@ -177,7 +177,8 @@ extension CloudError {
             // Only the user can make space.
             case .outOfSpace: .quotaExceeded
             // A volume that is not there or locked may come back.
-            case .unreachable: .serviceUnavailable
+            case .unreachable, .locked: .serviceUnavailable
+            case .cancelled: .operationCancelled
             // Sending it again finds out.
             case .outcomeUnknown: .serverResponseLost
             }

@@ -12,7 +12,12 @@ public import struct Foundation.URL
 /// ```
 ///
 /// It may be used from any task. A damaged file stops it with an error that names the file and the place, and is
-/// left as it is.
+/// left as it is. The whole directory may be put back to a backup, best while nobody uses it: each device then uploads
+/// again what it knows beyond the backup, deletes nothing, and tells ``SyncEvent/zoneLost(_:)`` without a reason. What
+/// was deleted since the backup may come back.
+///
+/// Processes take turns. Where one has stopped in its turn, the others' requests fail after 20 seconds with an error that
+/// names it, and are tried again as after a failure of a network.
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL

@@ -48,7 +48,9 @@ extension JSONLog {
                 }
             }
         }
-        return try (contents.repaired(keepsTemporaryFiles: isShared), contents.recovery)
+        let log = try contents.repaired(keepsTemporaryFiles: isShared)
+        if isShared { try log.noteTail() }
+        return (log, contents.recovery)
     }
 }
 

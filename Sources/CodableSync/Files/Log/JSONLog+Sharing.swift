@@ -30,6 +30,11 @@ extension JSONLog {
         }
     }
 
+    /// Remembers how the journal ends, so that another past is told from this one.
+    func noteTail() throws {
+        try writer.withLock { try $0.noteTail() }
+    }
+
     /// Visits what others appended to a shared log; the caller must hold the lock that they hold while they write.
     ///
     /// What a writer left unfinished that was killed is cut off.
@@ -56,9 +61,21 @@ extension LogWriter {
         guard !needsNewJournal,
             let status = try place.fileSystem.status(of: place.path(active.name)),
             status.identity == active.file.identity, status.size >= active.size,
-            try place.fileSystem.status(of: place.path(next)) == nil
+            try place.fileSystem.status(of: place.path(next)) == nil,
+            try isTailUnchanged()
         else { return .replaced }
         return status.size == active.size ? .same : .longer
+    }
+
+    fileprivate mutating func noteTail() throws {
+        let count = min(64, active.size)
+        active.tail = try active.file.read(at: active.size - count, count: Int(count))
+    }
+
+    /// A file that was put back in place may have any size.
+    private func isTailUnchanged() throws -> Bool {
+        let count = active.tail.count
+        return try active.file.read(at: active.size - UInt64(count), count: count) == active.tail
     }
 
     fileprivate mutating func takeAppended(
@@ -76,6 +93,7 @@ extension LogWriter {
         if scan.size > scan.end { try active.file.truncate(to: scan.end) }
         guard scan.end > active.size else { return .unchanged }
         active.extend(to: scan.end)
+        try noteTail()
         // Whoever wrote it may have been killed before the flush; what is answered from it must last.
         try active.file.flush()
         return .appended(lines: lines)

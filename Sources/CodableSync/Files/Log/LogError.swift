@@ -30,7 +30,8 @@ extension LogError: CustomStringConvertible {
             "A line of the log is empty, too long, or has a newline in it. Write one JSON object on one line."
         case .damaged(let path, let damage):
             "\"\(path.shortenedForMessage)\" is damaged at line \(damage.line), byte \(damage.offset): "
-                + "\(damage.reason.rawValue). Restore the directory from a backup, or move it away to begin anew."
+                + "\(damage.reason.rawValue). Restore the whole directory from a backup, or move it "
+                + "away to begin anew: either way, devices upload again what they know beyond it."
         case .unknownPosition(let position):
             "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
         }

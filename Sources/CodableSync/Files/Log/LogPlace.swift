@@ -5,6 +5,13 @@ struct LogPart: Sendable {
     var ranges: [Range<UInt64>]
     /// Where the next group goes; everything before it is accounted for.
     var size: UInt64
+    /// The bytes before `size`, up to 64 of them: others there mean that the file is not what it was.
+    var tail: [UInt8] = []
+
+    /// Takes in bytes that were added.
+    mutating func note(_ bytes: [UInt8]) {
+        tail = bytes.count >= 64 ? Array(bytes.suffix(64)) : Array((tail + bytes).suffix(64))
+    }
 
     mutating func extend(to end: UInt64) {
         if let last = ranges.last, last.upperBound == size {
@@ -44,6 +51,8 @@ struct LogPlace: Sendable {
         )
         try fileSystem.writeAtomically(header, to: path(name))
         let file = try fileSystem.openFile(at: path(name), for: .appending)
-        return LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
+        var part = LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
+        part.note(header)
+        return part
     }
 }

@@ -32,7 +32,10 @@ struct LogWriter: Sendable {
             }
         }
         try self.flush(if: flush)
-        if !bytes.isEmpty { active.extend(to: active.size + UInt64(bytes.count)) }
+        if !bytes.isEmpty {
+            active.extend(to: active.size + UInt64(bytes.count))
+            active.note(bytes)
+        }
         isUnflushed = !flush
         return positions
     }
