@@ -108,6 +108,13 @@ struct LedgerDraft {
         zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user)
     }
 
+    /// Whether a change tag is one that this ledger cannot have given.
+    func isOfAnotherPast(_ tag: String) -> Bool {
+        guard let tag = LedgerTag(tag) else { return false }
+        return database.epochs.origin(of: tag.epoch, at: tag.sequence, last: database.sequence)
+            == .anotherPast
+    }
+
     /// Refuses the whole request if it names something twice.
     func checkDistinct(_ ids: some Sequence<some Hashable>) throws(CloudError) {
         var seen: Set<AnyHashable> = []

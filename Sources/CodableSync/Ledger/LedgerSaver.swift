@@ -113,7 +113,7 @@ struct LedgerSaver {
         // A plain create, also after a deletion.
         case (.ifServerRecordUnchanged, nil) where tag == nil: return
         // The client knows a version that was never here; its edit would be taken for one of something else.
-        case (.ifServerRecordUnchanged, _) where tag.map(isOfAnotherPast) == true:
+        case (.ifServerRecordUnchanged, _) where tag.map(draft.isOfAnotherPast) == true:
             throw CloudError.ofAnotherPast
         // The client knows a record that is gone.
         case (.ifServerRecordUnchanged, nil):
@@ -127,13 +127,6 @@ struct LedgerSaver {
             // The client knows an older version, or believes that there is none.
             throw conflict(record, existing)
         }
-    }
-
-    private func isOfAnotherPast(_ tag: String) -> Bool {
-        guard let tag = LedgerTag(tag) else { return false }
-        let database = draft.database
-        return database.epochs.origin(of: tag.epoch, at: tag.sequence, last: database.sequence)
-            == .anotherPast
     }
 
     private func conflict(_ record: Record, _ existing: Record) -> CloudError {

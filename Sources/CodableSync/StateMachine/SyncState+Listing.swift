@@ -57,11 +57,13 @@ extension SyncState {
         // The server's copies are unreadable or were lost by nobody's wish: everything goes up again.
         case .encryptedDataReset, nil: for name in records.sortedNames { change(name) { $0.queueAgain() } }
         }
+        if reason != .purged { forgetNewestKnown() }
     }
 
     mutating func applyPurgeResolved(uploadAgain: Bool) {
         // Answered already, while this answer was on its way to the disk: it comes too late, like any later one.
         guard summary.zone == .purged else { return }
+        forgetNewestKnown()
         changeSummary { $0.zone = .unknown }
         for name in records.sortedNames {
             if uploadAgain {

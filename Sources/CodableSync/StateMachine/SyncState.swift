@@ -25,6 +25,9 @@ package struct SyncState: Sendable {
     package private(set) var unreadQueue = RecordQueue()
     /// The number of records that the cloud has, as far as this device knows.
     package private(set) var knownCount = 0
+    /// Of the versions that the cloud has confirmed or told of, the one with the latest date: a cloud that never gave it
+    /// has another past.
+    package private(set) var newestKnown: KnownVersion?
 
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
     var renewed: [String] = []
@@ -49,6 +52,11 @@ package struct SyncState: Sendable {
         let after = record.isEmpty ? nil : record
         records[name] = after
         knownCount += (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1)
+        if let known = after?.known, known.handle != before?.known?.handle,
+            newestKnown?.isNewer(than: known) != true
+        {
+            newestKnown = known
+        }
         place(name, in: \.sendQueue, if: after?.isSendable == true)
         if after?.isSendable != true { unsendable.append(name) }
         place(name, in: \.conflictQueue, if: after?.isInConflict == true)
@@ -82,6 +90,11 @@ package struct SyncState: Sendable {
         } else {
             self[keyPath: queue].remove(name)
         }
+    }
+
+    /// What the zone was that is gone, the next one need not have been.
+    mutating func forgetNewestKnown() {
+        newestKnown = nil
     }
 
     /// Nobody asks what was changed on the way here.

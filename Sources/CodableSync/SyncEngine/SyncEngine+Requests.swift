@@ -132,6 +132,7 @@ extension SyncEngine {
 
     func readDatabaseChanges(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
+        let token = witnessed(token)
         perform(request) { connection in
             try await Self.readFeed(of: connection, since: token, about: zoneID)
         } then: { engine, result in
@@ -155,9 +156,17 @@ extension SyncEngine {
 
     // MARK: Fetching
 
+    /// A position, and the newest version that this device has got: it may have saved since it fetched.
+    private func witnessed(_ token: ChangeToken?) -> ChangeToken? {
+        var token = token
+        token?.knownChangeTag = machine?.state.newestKnown?.changeTag
+        return token
+    }
+
     func fetch(_ request: RequestID, since token: ChangeToken?) {
         let zoneID = zoneID
         let limit = configuration.fetchPageSize
+        let token = witnessed(token)
         perform(request) { connection in
             try await connection.database.recordZoneChanges(
                 inZoneWith: zoneID,

@@ -91,6 +91,19 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(code { _ = try present.changes(since: page.changeToken) }, .zoneNotFound)
     }
 
+    /// A token of the common past, and a version that was saved after it.
+    func testATokenDoesNotHideThatAVersionWasLost() throws {
+        var (before, lost, present) = try fork()
+        var token = try before.changes(since: nil).changeToken
+        var databaseToken = try before.databaseChanges(since: nil).changeToken
+        let tag = lost.save(Fixture.record("lost"))?.recordChangeTag
+        token.knownChangeTag = tag
+        databaseToken.knownChangeTag = tag
+        XCTAssertNil(code { _ = try lost.changes(since: token) })
+        XCTAssertEqual(code { _ = try present.changes(since: token) }, .zoneNotFound)
+        XCTAssertEqual(code { _ = try present.databaseChanges(since: databaseToken) }, .zoneNotFound)
+    }
+
     /// Another ledger in the same place.
     func testTokensOfAnotherLedgerAreOfNoZoneThatIsHere() throws {
         var fixture = LedgerFixture()

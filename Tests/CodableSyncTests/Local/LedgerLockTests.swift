@@ -178,7 +178,7 @@ final class LedgerLockTests: XCTestCase {
         try await phone.engine.upload(Note("a"))
         let engine = phone.engine
         let syncing = Task { try await engine.sendChanges() }
-        while database.ledger.waitingCount < 1 { await Task.yield() }
+        while phone.database.count(.modify) == 0 { await Task.yield() }
         clock.advance(by: phone.configuration.requestDeadline)
         let result = await syncing.result
         XCTAssertThrowsError(try result.get())

@@ -243,4 +243,68 @@ final class RestoredCloudTests: RestoredCloudScenario {
         XCTAssertEqual(shown, ["old1", "old3"])
         XCTAssertFalse(tablet.events.all.contains(.zoneLost(nil)))
     }
+
+    /// It has not fetched since it uploaded: only the tag of its upload is of the lost part.
+    func testADeviceThatOnlyUploadedTheLostPartUploadsItAgain() async throws {
+        for isRestarted in [false, true] {
+            try setUpWithError()
+            var phone: Device<Note> = try makeDevice()
+            let tablet: Device<Note> = try makeDevice()
+            try await phone.engine.upload(Note("old"))
+            try await settle(phone, tablet)
+            let backup = cloud.backup
+            try await phone.engine.upload(notes("lost", 5))
+            try await phone.engine.sendChanges()
+            try cloud.restore(backup, .newFiles)
+            if isRestarted { phone = try await newProcess(of: phone) }
+            try await tablet.engine.upload(notes("new", 7))
+            try await settle(tablet, phone)
+            let count = try await serverRecords().count
+            XCTAssertEqual(count, 13, "restarted: \(isRestarted)")
+            try await assertEqualEverywhere(phone, tablet)
+            assertTold(phone)
+        }
+    }
+
+    /// Two restores, one after the other.
+    func testASecondRestoreIsNoticedAsTheFirstWas() async throws {
+        let phone: Device<Note> = try makeDevice()
+        let tablet: Device<Note> = try makeDevice()
+        try await phone.engine.upload(Note("old"))
+        try await settle(phone, tablet)
+        let backup = cloud.backup
+        for round in 1...3 {
+            try await phone.engine.upload(Note("p\(round)"))
+            try await tablet.engine.upload(Note("t\(round)"))
+            try await settle(phone, tablet)
+            try cloud.restore(backup, .inPlace)
+        }
+        try await settle(tablet, phone)
+        let count = try await serverRecords().count
+        XCTAssertEqual(count, 7)
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    /// Pending changes go through a restore as through any other loss of the zone.
+    func testPendingChangesGoThroughARestore() async throws {
+        for sendsFirst in [false, true] {
+            try setUpWithError()
+            let phone: Device<Note> = try makeDevice()
+            let tablet: Device<Note> = try makeDevice()
+            try await phone.engine.upload(notes("old", 3))
+            try await settle(phone, tablet)
+            let backup = cloud.backup
+            try await phone.engine.upload(notes("lost", 3))
+            try await settle(phone, tablet)
+            try cloud.restore(backup, .newFiles)
+            pass()
+            try await phone.engine.upload(Note("old1", "edited"), Note("lost1", "edited"), Note("made"))
+            if sendsFirst { try await phone.engine.sendChanges() }
+            try await settle(phone, tablet)
+            let shown = try await titles(tablet)
+            let expected = ["", "edited", "edited", "lost2", "lost3", "old2", "old3"]
+            XCTAssertEqual(shown, expected, "sends first: \(sendsFirst)")
+            try await assertEqualEverywhere(phone, tablet)
+        }
+    }
 }
