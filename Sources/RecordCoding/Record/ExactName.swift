@@ -28,10 +28,7 @@ extension String {
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.
     package func isIdentical(to other: String) -> Bool {
-        withBytes(of: other) { mine, theirs in
-            mine.count == theirs.count
-                && (mine.baseAddress == theirs.baseAddress || mine.elementsEqual(theirs))
-        }
+        withBytes(of: other) { $0.count == $1.count && $0.isIdentical(to: $1) }
             ?? utf8.elementsEqual(other.utf8)
     }
 
@@ -45,6 +42,7 @@ extension String {
     }
 
     /// Looks at the bytes of two strings where they are; `nil` if one of them has to be copied for it.
+    @inline(__always)
     private func withBytes(
         of other: String,
         _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
@@ -52,6 +50,22 @@ extension String {
         utf8.withContiguousStorageIfAvailable { mine in
             other.utf8.withContiguousStorageIfAvailable { theirs in body(mine, theirs) }
         } ?? nil
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether as many bytes here are the same, eight at a time: names are compared at each look into a table.
+    @inline(__always)
+    fileprivate func isIdentical(to other: UnsafeBufferPointer<UInt8>) -> Bool {
+        if baseAddress == other.baseAddress { return true }
+        let (mine, theirs) = (UnsafeRawBufferPointer(self), UnsafeRawBufferPointer(other))
+        var offset = 0
+        while count - offset >= 8 {
+            let word = mine.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if word != theirs.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+            offset += 8
+        }
+        return mine[offset...].elementsEqual(theirs[offset...])
     }
 }
 
