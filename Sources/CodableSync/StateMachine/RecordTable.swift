@@ -7,8 +7,10 @@ import RecordCoding
 /// events give the same actions.
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
+    /// Up to so many values are in one shard: most tables stay small.
+    private static var largestSingleShard: Int { 64 }
 
-    /// None before the first value comes: many tables are made, and stay empty.
+    /// None before the first value comes, then one, and all of them once there is more than one can take.
     private var shards: [[ExactName: Value]] = []
     /// The number of names that have a value.
     package private(set) var count = 0
@@ -21,13 +23,11 @@ package struct RecordTable<Value: Sendable>: Sendable {
     ///
     /// Complexity: O(1).
     package subscript(name: String) -> Value? {
-        get { shards.isEmpty ? nil : shards[Self.shard(of: name)][named: name] }
+        get { shards.isEmpty ? nil : shards[shard(of: name)][named: name] }
         set {
-            if shards.isEmpty {
-                if newValue == nil { return }
-                makeShards()
-            }
-            let shard = Self.shard(of: name)
+            if newValue == nil, shards.isEmpty { return }
+            makeRoom()
+            let shard = shard(of: name)
             let before = shards[shard].count
             shards[shard][named: name] = newValue
             count += shards[shard].count - before
@@ -38,8 +38,8 @@ package struct RecordTable<Value: Sendable>: Sendable {
     subscript(name: String, default value: @autoclosure () -> Value) -> Value {
         get { self[name] ?? value() }
         _modify {
-            if shards.isEmpty { makeShards() }
-            let shard = Self.shard(of: name)
+            makeRoom()
+            let shard = shard(of: name)
             let before = shards[shard].count
             defer { count += shards[shard].count - before }
             yield &shards[shard][named: name, default: value()]
@@ -57,22 +57,31 @@ package struct RecordTable<Value: Sendable>: Sendable {
         return names.map(\.text)
     }
 
-    private mutating func makeShards() {
+    /// Sees to it that there is a place for one more value.
+    private mutating func makeRoom() {
+        if shards.isEmpty { return shards = [[:]] }
+        guard shards.count == 1, count >= Self.largestSingleShard else { return }
+        let values = shards[0]
         shards = Array(repeating: [:], count: Self.shardCount)
+        for (name, value) in values { shards[shard(of: name.text)][name] = value }
     }
 
     /// FNV-1a over the name's bytes: stable over processes, unlike `Hasher`.
-    private static func shard(of name: String) -> Int {
+    private func shard(of name: String) -> Int {
+        if shards.count == 1 { return 0 }
         var hash: UInt32 = 2_166_136_261
         for byte in name.utf8 {
             hash = (hash ^ UInt32(byte)) &* 16_777_619
         }
-        return Int(hash & UInt32(shardCount - 1))
+        return Int(hash & UInt32(Self.shardCount - 1))
     }
 }
 
 extension RecordTable: Equatable where Value: Equatable {
     package static func == (lhs: RecordTable, rhs: RecordTable) -> Bool {
-        lhs.count == rhs.count && (lhs.isEmpty || lhs.shards == rhs.shards)
+        if lhs.count != rhs.count { return false }
+        if lhs.isEmpty { return true }
+        if lhs.shards.count == rhs.shards.count { return lhs.shards == rhs.shards }
+        return lhs.shards.allSatisfy { shard in shard.allSatisfy { rhs[$0.key.text] == $0.value } }
     }
 }

@@ -43,6 +43,7 @@ extension SyncEngine {
         }
         // Whatever still reads the former user's files finds them closed: it is told that it came too late.
         session += 1
+        tellWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value
         guard case .switching = phase, let former = machine else {

@@ -46,13 +46,7 @@ extension JSONReader {
         let start = position
         let limit = limit
         let (stop, union) = bytes.withUnsafeBufferPointer { bytes in
-            var index = start
-            var union: UInt8 = 0
-            while index < limit, !JSONText.needsEscape(bytes[index]) {
-                union |= bytes[index]
-                index += 1
-            }
-            return (index, union)
+            JSONText.plainEnd(in: bytes, start..<max(start, limit))
         }
         position = stop
         guard stop < limit else { throw error("the string does not end") }

@@ -123,22 +123,15 @@ package struct JSONWriter {
         var value = value
         value.withUTF8 { text in
             var written = 0
-            var index = 0
-            while index < text.count {
-                if needsEscape(text[index]) {
-                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<index]))
-                    appendEscaped(text[index])
-                    written = index + 1
-                }
-                index += 1
+            while true {
+                let end = JSONText.plainEnd(in: text, written..<text.count, escapesSlashes).end
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<end]))
+                if end == text.count { break }
+                appendEscaped(text[end])
+                written = end + 1
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written...]))
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private func needsEscape(_ byte: UInt8) -> Bool {
-        JSONText.needsEscape(byte) || byte == UInt8(ascii: "/") && escapesSlashes
     }
 
     private mutating func appendEscaped(_ byte: UInt8) {
@@ -168,5 +161,49 @@ enum JSONText {
     /// Whether a byte cannot stand in a string as it is.
     static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    /// Where the bytes end that can stand in a string as they are, and all of them united.
+    ///
+    /// Most strings have nothing else, so eight bytes are looked at together.
+    static func plainEnd(
+        in text: UnsafeBufferPointer<UInt8>,
+        _ range: Range<Int>,
+        _ escapesSlashes: Bool = false
+    ) -> (end: Int, union: UInt8) {
+        let raw = UnsafeRawBufferPointer(text)
+        var index = range.lowerBound
+        var words: UInt64 = 0
+        while range.upperBound - index >= 8 {
+            let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if mayNeedEscape(word) || escapesSlashes && hasByte(UInt64(UInt8(ascii: "/")), word) { break }
+            words |= word
+            index += 8
+        }
+        words |= words >> 32
+        words |= words >> 16
+        var union = UInt8(truncatingIfNeeded: words | words >> 8)
+        while index < range.upperBound {
+            let byte = text[index]
+            if needsEscape(byte) || escapesSlashes && byte == UInt8(ascii: "/") { break }
+            union |= byte
+            index += 1
+        }
+        return (index, union)
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    /// Whether one of eight bytes cannot stand in a string as it is.
+    private static func mayNeedEscape(_ word: UInt64) -> Bool {
+        (word &- ones &* 0x20) & ~word & highBits != 0 || hasByte(UInt64(UInt8(ascii: "\"")), word)
+            || hasByte(UInt64(UInt8(ascii: "\\")), word)
+    }
+
+    /// Whether one of eight bytes is this one: the one that becomes zero borrows from its high bit.
+    private static func hasByte(_ byte: UInt64, _ word: UInt64) -> Bool {
+        let zero = word ^ (ones &* byte)
+        return (zero &- ones) & ~zero & highBits != 0
     }
 }

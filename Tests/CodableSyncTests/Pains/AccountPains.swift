@@ -62,9 +62,12 @@ final class AccountPains: EngineScenario {
         let (account, phone) = makePhone(cloud) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-1"))
         try await quiet(phone)
+        let lookUp = account.hold(.accountStatus)
         account.signIn(user: "bob")
+        await lookUp.arrived()
         // Nobody has said yet that it is bob: the edit belongs to the last known user.
         try await phone.engine.upload(Note("last"))
+        lookUp.release()
         try await quiet(phone)
         let user = try await phone.engine.diagnostics().userRecordName
         XCTAssertEqual(user, "bob")

@@ -207,7 +207,7 @@ class AccountScenariosSwitching: AccountScenario {
         let run = phone.device.beginSync()
         await barrier.reached()
         phone.account.signIn("bob")
-        try await quiet(phone.device)
+        await phone.engine.reach("bob is known") { $0.machine?.userRecordName == "bob" }
         try await phone.engine.upload(Item("b-1", "of bob"))
         barrier.open()
         _ = try await run.value

@@ -28,7 +28,8 @@ extension EngineScenario {
         while true {
             do {
                 return try await open()
-            } catch let error as SyncError where error.saysThatStateIsInUse && ContinuousClock.now < deadline {
+            } catch let error as SyncError where error.saysThatStateIsInUse && ContinuousClock.now < deadline
+            {
                 await Task.yield()
             }
         }

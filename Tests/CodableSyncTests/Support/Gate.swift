@@ -8,7 +8,8 @@ final class Gate: Sendable {
         var isOpen = false
         var failure: CloudError?
         var isReached = false
-        var held: [(continuation: CheckedContinuation<Void, any Error>, tell: (@Sendable (Bool) -> Void)?)] = []
+        var held: [(continuation: CheckedContinuation<Void, any Error>, tell: (@Sendable (Bool) -> Void)?)] =
+            []
         var watchers: [CheckedContinuation<Void, Never>] = []
     }
 

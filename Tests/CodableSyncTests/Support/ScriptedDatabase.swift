@@ -1,6 +1,5 @@
+import CodableSync
 import Foundation
-
-@testable import CodableSync
 
 /// A connection to any database that fails, loses, holds back or changes answers as a test says.
 ///
@@ -322,12 +321,4 @@ extension ScriptedDatabase.Operation {
         case .modifySubscriptions: self = .subscriptions
         }
     }
-}
-
-extension ScriptedDatabase: SignalTelling {
-    private var telling: (any SignalTelling)? { base as? any SignalTelling }
-
-    var areSignalsTaken: Bool { telling?.areSignalsTaken ?? true }
-
-    func waitUntilSignalsAreTaken() async { await telling?.waitUntilSignalsAreTaken() }
 }

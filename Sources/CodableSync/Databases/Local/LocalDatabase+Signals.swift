@@ -63,7 +63,8 @@ final class LocalListeners: Sendable {
     }
 
     private func leave() {
-        let (unneeded, waiters) = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>]) in
+        let (unneeded, waiters) = state.withLock {
+            state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>]) in
             // Those who come after the end are not counted.
             guard state.count > 0 else { return (nil, []) }
             state.count -= 1

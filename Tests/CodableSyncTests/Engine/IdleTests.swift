@@ -1,0 +1,78 @@
+import XCTest
+
+@testable import CodableSync
+
+/// When an engine counts as idle, and who is told.
+final class IdleTests: EngineScenario {
+    func testAnEngineIsIdleOnceWhatWasUploadedIsSent() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a", "Tea"))
+        await phone.engine.waitUntilIdle()
+        let titles = try await serverRecords().mapValues { $0.fields["title"] }
+        XCTAssertEqual(titles, ["a": "Tea"])
+    }
+
+    func testASignalThatIsOnItsWayIsWaitedFor() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        try await phone.engine.sync()
+        await phone.engine.waitUntilIdle()
+        for number in 1...50 {
+            try await serverSave("a", ["id": "a", "title": .string("\(number)"), "count": 0])
+            await phone.engine.waitUntilIdle()
+            let title = try await phone.engine.model(named: "a")?.title
+            XCTAssertEqual(title, "\(number)")
+        }
+    }
+
+    func testARequestThatIsHeldIsNotWaitedForUntilItIsLetGo() async throws {
+        let cloud = FakeCloud()
+        let database = cloud.database()
+        let hold = database.hold(.modifyRecords)
+        let phone = Device<Note>(database, clock: clock) { $0.automaticallySyncs = true }
+        try await phone.engine.upload(Note("a"))
+        await phone.engine.waitUntilIdle()
+        XCTAssertTrue(hold.isHolding)
+        XCTAssertEqual(try cloud.models(Note.self), [])
+        hold.release()
+        await phone.engine.waitUntilIdle()
+        XCTAssertEqual(try cloud.models(Note.self), [Note("a")])
+    }
+
+    func testAnEngineThatIsNewOrClosedIsIdle() async throws {
+        let phone = try makeDevice(Note.self)
+        await phone.engine.waitUntilIdle()
+        try await phone.engine.upload(Note("a"))
+        try await phone.engine.close()
+        await phone.engine.waitUntilIdle()
+    }
+
+    func testATimerThatIsDueIsWaitedForAndALaterOneIsNot() async throws {
+        let phone = try makeDevice(Note.self) {
+            $0.automaticallySyncs = true
+            $0.pollInterval = .seconds(300)
+        }
+        try await phone.engine.sync()
+        await phone.engine.waitUntilIdle()
+        let fetches = phone.database.count(.fetch)
+        clock.advance(by: .seconds(299))
+        await phone.engine.waitUntilIdle()
+        XCTAssertEqual(phone.database.count(.fetch), fetches)
+        clock.advance(by: .seconds(1))
+        await phone.engine.waitUntilIdle()
+        XCTAssertEqual(phone.database.count(.fetch), fetches + 1)
+    }
+
+    func testAWaitEndsWithItsTaskAndWithTheEngine() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a"))
+        let engine = phone.engine
+        let cancelled = Task { await engine.wait { _ in false } }
+        cancelled.cancel()
+        let first = await cancelled.value
+        XCTAssertFalse(first)
+        let closed = Task { await engine.wait { _ in false } }
+        try await engine.close()
+        let second = await closed.value
+        XCTAssertFalse(second)
+    }
+}
