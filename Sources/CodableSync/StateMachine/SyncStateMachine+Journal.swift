@@ -51,8 +51,7 @@ extension SyncStateMachine {
         case .signedOut(let user): takeSignedOut(user)
         case .zoneExamined:
             setup.isStoring = false
-            zoneDoubt = nil
-            isDoubtOfOwner = false
+            endDoubt()
         case .fetchAnew: fetching.isStoring = false
         case .deliver(let stream): deliverHanded(to: stream)
         }

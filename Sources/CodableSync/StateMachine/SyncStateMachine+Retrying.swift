@@ -32,6 +32,8 @@ extension SyncStateMachine {
     /// Takes the answers to requests for records for lost ones.
     mutating func abandonRequestsForRecords() {
         for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
+        heldAnswers = []
+        examinedAnswers = 0
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
     }

@@ -14,7 +14,7 @@ extension SyncStateMachine {
     /// Records may be requested now.
     var isReady: Bool {
         guard mayWork, case .confirmed = account, state.summary.zone == .ready else { return false }
-        return zoneDoubt == nil && !isInServerWait
+        return zoneDoubt == nil && !isFeedPositionMissing && !isInServerWait
     }
 
     var isInServerWait: Bool {
@@ -47,6 +47,8 @@ extension SyncStateMachine {
                     advanceSetup()
                 } else if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
+                } else if isFeedPositionMissing {
+                    request(\.setup) { .readDatabaseChanges($0, since: nil) }
                 } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
                     request(\.setup) { .subscribe($0) }
                     subscriptionRequest = setup.request
@@ -55,7 +57,7 @@ extension SyncStateMachine {
         }
     }
 
-    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?, _ position: ChangeToken?) {
+    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?) {
         guard isAnswer(request, in: \.setup) else { return }
         if let error {
             failSetup(error)
@@ -63,7 +65,11 @@ extension SyncStateMachine {
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
-            append((position.map { [.databaseToken($0)] } ?? []) + [.zoneReady], then: .setup)
+            // What the feed told until now is of former zones; the removal of the last one, by this device, among it.
+            append(
+                (state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]) + [.zoneReady],
+                then: .setup
+            )
             emit(.zoneReady)
         }
     }

@@ -15,8 +15,9 @@ extension SyncEngine {
     ///   - contents: The contents that the input names, not stored yet.
     func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
         guard let actions = machine?.handle(input, at: now) else { return }
-        staged = contents
+        staged = heldContents.merging(contents) { $1 }
         for action in actions { perform(action) }
+        heldContents = machine?.holdsAnswers == true ? staged : [:]
         staged = [:]
         if !unserved.isEmpty { serveAgain() }
     }

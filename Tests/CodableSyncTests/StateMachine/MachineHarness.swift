@@ -29,6 +29,8 @@ struct MachineHarness {
     private var committed: Set<BatchID> = []
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
+    /// The database has a feed, whose position the test tells; otherwise it says that it has none.
+    var hasFeed = false
     /// What the mechanical checks found.
     private(set) var faults: [String] = []
 
@@ -63,6 +65,9 @@ struct MachineHarness {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
             run(.zoneSaved(request, nil))
         }
+        if hasFeed, machine.state.summary.databaseToken == nil, let request = setupRequest {
+            run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
+        }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
 
@@ -83,7 +88,17 @@ struct MachineHarness {
             }
             note(action)
         }
-        return answerRenewal(actions, after: input)
+        return answerPosition(answerRenewal(actions, after: input))
+    }
+
+    /// Where the test has no feed, the database says so when it is asked for the position.
+    private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
+        guard !hasFeed, machine.zoneDoubt == nil, let index = actions.firstIndex(where: \.isFirstReading),
+            case .readDatabaseChanges(let request, _) = actions[index]
+        else { return actions }
+        var actions = actions
+        actions.remove(at: index)
+        return actions + feed(.databaseChanged(request, .failure(CloudError(.badDatabase))))
     }
 
     /// Whether the user is still the same is asked in between: yes.
@@ -250,7 +265,7 @@ struct MachineHarness {
     private mutating func end(_ input: SyncInput) {
         switch input {
         case .accountChecked(let id, _), .databaseChanged(let id, _): close(id)
-        case .zoneSaved(let id, _, _), .subscribed(let id, _): close(id)
+        case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
         case .fetched(let id, _): close(id)
         case .lookedUp(let id, _): close(id)
         case .sent(let id, _): close(id)
@@ -325,4 +340,9 @@ struct MachineHarness {
 
 extension SyncAction {
     fileprivate var isAccountCheck: Bool { if case .checkAccount = self { true } else { false } }
+
+    /// The database's feed is read from its beginning.
+    fileprivate var isFirstReading: Bool {
+        if case .readDatabaseChanges(_, since: nil) = self { true } else { false }
+    }
 }
