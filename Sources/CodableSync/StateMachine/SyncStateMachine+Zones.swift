@@ -43,6 +43,7 @@ extension SyncStateMachine {
         case .success(let fate):
             unknownFeedErrors = 0
             isFeedPositionLost = false
+            hasNoFeed = false
             take(fate)
         case .failure(let error):
             switch error.recovery {

@@ -56,10 +56,10 @@ final class ZoneStory {
 
     func run() async throws {
         for _ in 0..<Int.random(in: 10...40, using: &random) { try await step() }
-        for index in actors.indices { await release(index) }
+        for index in actors.indices { try await release(index) }
         for actor in actors { actor.device.database.clearPlans() }
         for _ in 0..<6 {
-            for index in actors.indices { await sync(index, kind: 2) }
+            for index in actors.indices { try await sync(index, kind: 2) }
         }
         try await check()
         for actor in actors { try await actor.device.engine.close() }
@@ -72,10 +72,10 @@ final class ZoneStory {
         case 0..<25: try await edit(index)
         case 25..<32: try await create(index)
         case 32..<38: try await delete(index)
-        case 38..<68: await sync(index, kind: Int.random(in: 0..<5, using: &random))
+        case 38..<68: try await sync(index, kind: Int.random(in: 0..<5, using: &random))
         case 68..<76: await hold(index)
-        case 76..<82: await release(index)
-        case 82..<89: loseZone()
+        case 76..<82: try await release(index)
+        case 82..<89: try await loseZone()
         case 89..<93: expireTokens()
         case 93..<97: failFeed(index)
         default: try await restart(index)
@@ -123,8 +123,8 @@ final class ZoneStory {
         return true
     }
 
-    private func sync(_ index: Int, kind: Int) async {
-        await release(index)
+    private func sync(_ index: Int, kind: Int) async throws {
+        try await release(index)
         let (actor, engine, losses) = (actors[index], actors[index].device.engine, losses)
         do {
             let summary =
@@ -134,9 +134,7 @@ final class ZoneStory {
                 default: try await engine.sync()
                 }
             log.append("sync \(index) kind \(kind): \(summary)")
-            guard kind > 1 else { return }
-            actor.metLoss = losses
-            noteDeletions(of: index)
+            if kind > 1 { actor.metLoss = losses }
         } catch SyncError.waitingForDecision {
             log.append("sync \(index) is asked about a purge")
             if actor.metLoss >= lastPurge {
@@ -146,13 +144,20 @@ final class ZoneStory {
         } catch {
             log.append("sync \(index) kind \(kind) failed: \(error)")
         }
+        try await noteDeletions(of: index)
     }
 
-    /// What this device has deleted is gone for good, where nobody knows it from a former zone.
-    private func noteDeletions(of index: Int) {
-        guard actors.allSatisfy({ $0.metLoss == losses && $0.held == nil }) else { return }
-        for position in doomed.indices where doomed[position].deleter == index {
-            doomed[position].isGone = true
+    /// A deletion that is no longer pending was sent: its record is gone for good, unless somebody knows it from a former
+    /// zone.
+    private func noteDeletions(of index: Int) async throws {
+        let pending = try await actors[index].device.engine.pendingChanges().map(\.recordName)
+        for position in doomed.indices where doomed[position].deleter == index && !doomed[position].isGone {
+            if pending.contains(doomed[position].name) { continue }
+            let others = actors.indices.filter { $0 != index }
+            doomed[position].isGone = others.allSatisfy {
+                actors[$0].metLoss == losses && actors[$0].held == nil
+            }
+            if !doomed[position].isGone { doomed[position].deleter = -1 }
         }
     }
 
@@ -174,16 +179,17 @@ final class ZoneStory {
         for _ in 0..<200 { await Task.yield() }
     }
 
-    private func release(_ index: Int) async {
+    private func release(_ index: Int) async throws {
         guard let held = actors[index].held else { return }
         log.append("release \(index)")
         actors[index].held = nil
         held.gate.open()
         await held.sync.value
         actors[index].device.database.clearPlans()
+        try await noteDeletions(of: index)
     }
 
-    private func loseZone() {
+    private func loseZone() async throws {
         let isPurge = Int.random(in: 0..<3, using: &random) == 0
         do {
             if isPurge {
@@ -197,9 +203,14 @@ final class ZoneStory {
         log.append(isPurge ? "purge" : "reset")
         losses += 1
         if isPurge { lastPurge = losses }
-        for position in doomed.indices where doomed[position].deleter != nil && !doomed[position].isGone {
-            // Others know it from this zone, and may upload it again.
-            doomed[position].deleter = -1
+        for position in doomed.indices {
+            guard let deleter = doomed[position].deleter, deleter >= 0 else { continue }
+            let name = doomed[position].name
+            let pending = try await actors[deleter].device.engine.pendingChanges().map(\.recordName)
+            // Deleted in this zone, of which not everybody has heard: they may upload it again.
+            let isPending = pending.contains(name) && actors[deleter].held == nil
+            if !isPending { doomed[position].deleter = -1 }
+            doomed[position].isGone = false
         }
     }
 
@@ -214,7 +225,7 @@ final class ZoneStory {
     }
 
     private func restart(_ index: Int) async throws {
-        await release(index)
+        try await release(index)
         log.append("restart \(index)")
         try await actors[index].device.restart()
     }

@@ -11,6 +11,7 @@ final class MachineZoneFateTests: MachineTestCase {
         machine.know("A", 1)
         machine.know("B", 2)
         machine.run(.streamRequested(1))
+        machine.hasFeed = true
     }
 
     private let zone = ZoneID(zoneName: "Item")
@@ -71,6 +72,7 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
         machine.finishSetup()
         machine.answerFetch(token: "n")
+        fate(nil)
         XCTAssertEqual(machine.failSend(CloudError(.zoneNotFound)).databaseTokens, [ChangeToken("d")])
         var restarted = MachineHarness(state: machine.state)
         restarted.goOnline()
@@ -88,6 +90,8 @@ final class MachineZoneFateTests: MachineTestCase {
             machine.run(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
+            guard let asked = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.failSend(CloudError(.zoneNotFound))
             guard let second = machine.setupRequest else { return XCTFail("nothing is asked") }
             let actions = machine.run(.databaseChanged(second, .failure(CloudError(code))))
