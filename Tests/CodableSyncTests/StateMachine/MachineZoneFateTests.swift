@@ -11,7 +11,6 @@ final class MachineZoneFateTests: MachineTestCase {
         machine.know("A", 1)
         machine.know("B", 2)
         machine.run(.streamRequested(1))
-        machine.hasFeed = true
     }
 
     private let zone = ZoneID(zoneName: "Item")
@@ -65,6 +64,7 @@ final class MachineZoneFateTests: MachineTestCase {
 
     /// Z1: the feed's token is kept, and the next look goes on from it.
     func testTheFeedIsReadOnFromWhereItWasReadTo() {
+        machine.hasFeed = true
         machine.upload("A", 3)
         let first = machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(first.databaseTokens, [nil])
@@ -84,6 +84,7 @@ final class MachineZoneFateTests: MachineTestCase {
     func testAnExpiredTokenOfTheFeedIsForgottenAndTheFeedStillTells() {
         for code in [CloudError.Code.changeTokenExpired, .invalidArguments] {
             var machine = machine
+            machine.hasFeed = true
             machine.upload("A", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let first = machine.setupRequest else { return XCTFail("nothing is asked") }
