@@ -49,12 +49,17 @@ extension SyncStateMachine {
                     resolveDoubt(zoneDoubt)
                 } else if isFeedPositionMissing {
                     request(\.setup) { .readDatabaseChanges($0, since: nil) }
-                } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
-                    request(\.setup) { .subscribe($0) }
-                    subscriptionRequest = setup.request
                 }
             }
         }
+    }
+
+    /// Sync works without a subscription, and waits for none.
+    mutating func advanceSubscribing() {
+        guard isReady, !state.summary.isSubscribed, !subscribing.isBusy, !isWaiting(subscribing) else {
+            return
+        }
+        request(\.subscribing) { .subscribe($0) }
     }
 
     mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?) {
@@ -75,12 +80,12 @@ extension SyncStateMachine {
     }
 
     mutating func takeSubscribed(_ request: RequestID, _ error: CloudError?) {
-        guard isAnswer(request, in: \.setup) else { return }
+        guard isAnswer(request, in: \.subscribing) else { return }
         guard let error else {
             subscribing.backoff.reset()
             hasToldOfSubscription = false
-            setup.isStoring = true
-            return append([.subscribed], then: .setup)
+            subscribing.isStoring = true
+            return append([.subscribed], then: .subscribed)
         }
         heed(error)
         switch error.recovery {

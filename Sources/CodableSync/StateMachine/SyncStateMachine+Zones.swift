@@ -100,6 +100,7 @@ extension SyncStateMachine {
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
         unknownFeedErrors = 0
+        abandonRequest(in: \.subscribing)
         subscribing = Lane()
         hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.

@@ -58,10 +58,8 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    /// Making the subscription: its own waits; the requests are the setup's.
+    /// Making the subscription, beside everything else.
     var subscribing = Lane()
-    /// The setup's request that is one for the subscription.
-    var subscriptionRequest: RequestID?
     /// The app has been told that there is no subscription.
     var hasToldOfSubscription = false
 
@@ -204,6 +202,7 @@ package struct SyncStateMachine: Sendable {
     /// Each part looks at the state alone, so nothing is ever forgotten.
     private mutating func advance() {
         advanceSetup()
+        advanceSubscribing()
         advanceReconciling()
         advanceLookingUp()
         endFetchPhases()

@@ -127,6 +127,20 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertNil(machine.machine.serverWait, "the order was for once")
     }
 
+    /// A subscription that is never answered holds up no question, and so no caller.
+    func testTheFeedIsReadWhileASubscriptionIsUnderWay() {
+        machine = MachineHarness()
+        machine.hasFeed = true
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
+        XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
+        tell(nil)
+        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("0"))
+        XCTAssertEqual(machine.open.values.sorted(), ["subscription"])
+    }
+
     // MARK: Deletions
 
     /// Deletions win: one that is pending is sent into the next zone, whatever became of the former one.

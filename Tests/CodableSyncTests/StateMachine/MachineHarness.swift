@@ -93,8 +93,8 @@ struct MachineHarness {
 
     /// Where the test has no feed, the database says so when it is asked for the position.
     private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
-        guard !hasFeed, machine.zoneDoubt == nil, let index = actions.firstIndex(where: \.isFirstReading),
-            case .readDatabaseChanges(let request, _) = actions[index]
+        guard !hasFeed, machine.zoneDoubt == nil, let request = setupRequest,
+            let index = actions.firstIndex(of: .readDatabaseChanges(request, since: nil))
         else { return actions }
         var actions = actions
         actions.remove(at: index)
@@ -293,8 +293,11 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .checkAccount(let id), .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
+        case .checkAccount(let id), .saveZone(let id, _), .readDatabaseChanges(let id, _):
             begin(id, "setup")
+            setupRequest = id
+        case .subscribe(let id):
+            begin(id, "subscription")
             setupRequest = id
         case .fetch(let id, let since):
             begin(id, "fetch")
@@ -340,9 +343,4 @@ struct MachineHarness {
 
 extension SyncAction {
     fileprivate var isAccountCheck: Bool { if case .checkAccount = self { true } else { false } }
-
-    /// The database's feed is read from its beginning.
-    fileprivate var isFirstReading: Bool {
-        if case .readDatabaseChanges(_, since: nil) = self { true } else { false }
-    }
 }
