@@ -136,6 +136,7 @@ struct UncommittedBatch: Equatable, Sendable {
         /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
         case reconciled([String], deferring: [String])
         case setup
+        case subscribed
         /// The state has an owner, who is here.
         case claimed(String)
         /// The sign-out is stored, which is news for the app if it names the user.
@@ -150,7 +151,8 @@ struct UncommittedBatch: Equatable, Sendable {
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call): call
-            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .claimed, .signedOut,
+            case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .subscribed, .claimed,
+                .signedOut,
                 .zoneExamined, .fetchAnew, .deliver:
                 nil
             }

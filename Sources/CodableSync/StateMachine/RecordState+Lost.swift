@@ -23,15 +23,13 @@ extension RecordState {
     }
 
     /// Uploads what is known once more, as a record that the server never saw.
+    ///
+    /// What is to be deleted is not; the deletion stays, for what another device may have uploaded again.
     mutating func queueAgain() {
         let version = lastKnown
         let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle
         loseVersions()
-        if pending?.isDeletion == true {
-            pending = nil
-            undelivered = nil
-            return
-        }
+        if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
         lost = version
         if isBasedOnIt { pending?.base = version?.handle }
     }

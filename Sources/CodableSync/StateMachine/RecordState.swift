@@ -158,6 +158,9 @@ package struct RecordState: Equatable, Sendable {
         return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
+    /// Whether something of it is of a certain zone, and goes with it.
+    package var hasVersions: Bool { lastKnown != nil || seen != nil || pending?.base != nil }
+
     /// Nothing is left to remember.
     package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
 }

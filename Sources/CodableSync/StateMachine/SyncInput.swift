@@ -40,7 +40,7 @@ package enum SyncInput: Equatable, Sendable {
     case switched(from: String?)
 
     case accountChecked(RequestID, Result<CloudAccount, CloudError>)
-    case zoneSaved(RequestID, CloudError?, position: ChangeToken? = nil)
+    case zoneSaved(RequestID, CloudError?)
     case subscribed(RequestID, CloudError?)
     case databaseChanged(RequestID, Result<ZoneFate, CloudError>)
     case fetched(RequestID, Result<FetchedPage, CloudError>)

@@ -184,6 +184,8 @@ extension SyncState {
         change(name) { record in
             record.pending?.parked = nil
             record.isLostRefused = false
+            // What is to be deleted does not go up again before.
+            if record.pending?.isDeletion == true { record.lost = nil }
         }
     }
 

@@ -150,6 +150,7 @@ extension SyncStateMachine {
     /// Takes the answers to what is under way for lost ones.
     private mutating func abandonAllRequests() {
         abandonRequest(in: \.setup)
+        abandonRequest(in: \.subscribing)
         abandonRequestsForRecords()
     }
 

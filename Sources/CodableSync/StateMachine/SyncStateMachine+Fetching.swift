@@ -15,7 +15,6 @@ extension SyncStateMachine {
             fetching.isStoring = true
             return append([.listingBegan], then: .fetchAnew)
         }
-        if token == nil, state.knownCount > 0, doubtsSameZone() { return }
         savedDuringFetch = RecordTable()
         removedDuringFetch = RecordTable()
         request(\.fetching) { .fetch($0, since: token) }
@@ -198,7 +197,6 @@ extension SyncStateMachine {
         fetching.backoff.reset()
         fetching.failure = nil
         expiries = 0
-        isZoneExamined = false
         // A zone that takes no change is not found yet.
         if state.sendQueue.isEmpty, lookUps.isEmpty { zoneLosses = 0 }
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
@@ -214,7 +212,6 @@ extension SyncStateMachine {
         switch error.recovery {
         case .refetch:
             // The run goes on from the beginning; what is known stays until the listing is complete.
-            isZoneExamined = false
             paging = PagingWatch()
             fetching.isStoring = true
             emit(.listingBegan)

@@ -47,12 +47,12 @@ extension SyncStateMachine {
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
+        case .subscribed: subscribing.isStoring = false
         case .claimed(let user): takeClaimed(by: user)
         case .signedOut(let user): takeSignedOut(user)
         case .zoneExamined:
             setup.isStoring = false
-            zoneDoubt = nil
-            isDoubtOfOwner = false
+            endDoubt()
         case .fetchAnew: fetching.isStoring = false
         case .deliver(let stream): deliverHanded(to: stream)
         }
@@ -112,6 +112,9 @@ extension SyncStateMachine {
             takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
+        case .subscribed:
+            subscribing.isStoring = false
+            backOff(\.subscribing, .subscriptionRetry, after: error)
         case .setup, .claimed, .signedOut, .zoneExamined:
             setup.isStoring = false
             mustLookAgain = false

@@ -32,6 +32,8 @@ extension SyncStateMachine {
     /// Takes the answers to requests for records for lost ones.
     mutating func abandonRequestsForRecords() {
         for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
+        heldAnswers = []
+        examinedAnswers = 0
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
     }
@@ -157,13 +159,9 @@ extension SyncStateMachine {
         if sending.request == request { return takeSent(request, .failure(error)) }
         if fetching.request == request { return takeFetched(request, .failure(error)) }
         if lookingUp.request == request { return takeLookedUp(request, .failure(error)) }
-        guard setup.request == request else { return }
-        // Sync works without a subscription; whatever else the setup asked for, its failure is met in one way.
-        if subscriptionRequest == request {
-            takeSubscribed(request, error)
-        } else {
-            takeAccount(request, .failure(error))
-        }
+        if subscribing.request == request { return takeSubscribed(request, error) }
+        // Whatever the setup asked for, its failure is met in one way.
+        takeAccount(request, .failure(error))
     }
 
     mutating func takeSignal(_ signal: CloudSignal) {

@@ -92,7 +92,6 @@ extension SyncStateMachine {
             planner.grow(after: inFlight.count)
         }
         store(entries)
-        if outcome.hasMissing { isZoneExamined = false }
         if let error = outcome.zoneError { examineZone(after: error) }
     }
 
@@ -185,7 +184,7 @@ extension SyncStateMachine {
             lookUps.append(name)
             return []
         case .acceptDeletion:
-            return takeMissing(result, error, &outcome)
+            return takeMissing(result, error)
         case .resend:
             // Innocent: sent again in the next round, after the others.
             state.moveToEndOfSendQueue(name)
@@ -208,11 +207,7 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func takeMissing(
-        _ result: SendResult,
-        _ error: CloudError,
-        _ outcome: inout SendOutcome
-    ) -> [JournalEntry] {
+    private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
         if result.handle == nil { return deletionConfirmed(result.name) }
         // A record that was never there cannot be missing: the answer makes no sense.
         guard let record = state[result.name], record.lost == nil,
@@ -221,9 +216,6 @@ extension SyncStateMachine {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, sent: result.handle, error)
         }
-        // Sent once more, unless it went with its zone.
-        if record.known != nil, doubtsSameZone() { return [] }
-        outcome.hasMissing = true
         return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
     }
 
@@ -310,8 +302,6 @@ private struct SendOutcome {
     var deleted = 0
     var failed = 0
     var zoneError: CloudError?
-    /// Records that were known are not there.
-    var hasMissing = false
     /// Items that failed with others, for no fault of their own.
     var collateral: [String] = []
 }

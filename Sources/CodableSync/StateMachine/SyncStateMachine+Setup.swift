@@ -14,7 +14,7 @@ extension SyncStateMachine {
     /// Records may be requested now.
     var isReady: Bool {
         guard mayWork, case .confirmed = account, state.summary.zone == .ready else { return false }
-        return zoneDoubt == nil && !isInServerWait
+        return zoneDoubt == nil && !isFeedPositionMissing && !isInServerWait
     }
 
     var isInServerWait: Bool {
@@ -47,15 +47,22 @@ extension SyncStateMachine {
                     advanceSetup()
                 } else if let zoneDoubt {
                     resolveDoubt(zoneDoubt)
-                } else if !state.summary.isSubscribed, !isWaiting(subscribing) {
-                    request(\.setup) { .subscribe($0) }
-                    subscriptionRequest = setup.request
+                } else if isFeedPositionMissing {
+                    request(\.setup) { .readDatabaseChanges($0, since: nil) }
                 }
             }
         }
     }
 
-    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?, _ position: ChangeToken?) {
+    /// Sync works without a subscription, and waits for none.
+    mutating func advanceSubscribing() {
+        guard isReady, !state.summary.isSubscribed, !subscribing.isBusy, !isWaiting(subscribing) else {
+            return
+        }
+        request(\.subscribing) { .subscribe($0) }
+    }
+
+    mutating func takeZoneSaved(_ request: RequestID, _ error: CloudError?) {
         guard isAnswer(request, in: \.setup) else { return }
         if let error {
             failSetup(error)
@@ -63,18 +70,22 @@ extension SyncStateMachine {
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
-            append((position.map { [.databaseToken($0)] } ?? []) + [.zoneReady], then: .setup)
+            // What the feed told until now is of former zones; the removal of the last one, by this device, among it.
+            append(
+                (state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]) + [.zoneReady],
+                then: .setup
+            )
             emit(.zoneReady)
         }
     }
 
     mutating func takeSubscribed(_ request: RequestID, _ error: CloudError?) {
-        guard isAnswer(request, in: \.setup) else { return }
+        guard isAnswer(request, in: \.subscribing) else { return }
         guard let error else {
             subscribing.backoff.reset()
             hasToldOfSubscription = false
-            setup.isStoring = true
-            return append([.subscribed], then: .setup)
+            subscribing.isStoring = true
+            return append([.subscribed], then: .subscribed)
         }
         heed(error)
         switch error.recovery {

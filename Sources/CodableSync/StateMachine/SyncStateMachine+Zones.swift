@@ -26,30 +26,13 @@ extension SyncStateMachine {
         }
     }
 
-    /// Whether it must first be asked if the zone is still the one that the known versions are of.
-    ///
-    /// Another device may have made it anew. What is not in it then was not deleted by anybody.
-    mutating func doubtsSameZone() -> Bool {
-        guard !isZoneExamined, state.summary.databaseToken != nil else { return false }
-        if zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
-        advanceSetup()
-        return true
-    }
-
-    /// No zone of this name has gone since: what is not there was deleted.
-    private mutating func keepZone(_ token: ChangeToken?) {
-        isZoneExamined = true
-        guard let token, token != state.summary.databaseToken else { return zoneDoubt = nil }
-        setup.isStoring = true
-        append([.databaseToken(token)], then: .zoneExamined)
-    }
-
     mutating func resolveDoubt(_ error: CloudError) {
         switch error.recovery {
         case .askUser: loseZone(.purged)
         case .uploadEverything: loseZone(.encryptedDataReset)
         default:
-            let token = state.summary.databaseToken
+            let token = isFeedPositionLost ? nil : state.summary.databaseToken
+            examinedAnswers = heldAnswers.count
             request(\.setup) { .readDatabaseChanges($0, since: token) }
         }
     }
@@ -58,35 +41,59 @@ extension SyncStateMachine {
         guard isAnswer(request, in: \.setup) else { return }
         switch result {
         case .success(let fate):
-            if fate.reason == nil, isOnlyAsked { return keepZone(fate.token) }
-            loseZone(fate.reason, token: fate.token)
-        case .failure(let error) where error.recovery == .stop && isOnlyAsked:
-            // There is no such feed here.
-            keepZone(nil)
-        case .failure(let error) where error.recovery == .refetch || error.recovery == .park:
-            if state.summary.databaseToken == nil, isOnlyAsked {
-                keepZone(nil)
-            } else if state.summary.databaseToken == nil {
-                // The feed cannot tell; nobody asked for the records to go.
-                loseZone(nil)
-            } else {
-                // Only the position is lost: from its beginning the feed may still tell.
-                setup.isStoring = true
-                append([.databaseToken(nil)], then: .setup)
-            }
-        case .failure(let error) where error.recovery == .stop || error.recovery == .recreateZone:
-            // There is no such feed here, or the history in which it was read is not this one.
-            loseZone(nil)
+            unknownFeedErrors = 0
+            isFeedPositionLost = false
+            hasNoFeed = false
+            take(fate)
         case .failure(let error):
-            if error.recovery == .retryThenPark { unknownFeedErrors += 1 }
-            if unknownFeedErrors < Self.maximumUnknownErrors { return failSetup(error) }
-            emit(.failed(error))
-            if isOnlyAsked { keepZone(nil) } else { loseZone(nil) }
+            switch error.recovery {
+            case .stop:
+                takeLackOfFeed()
+            case .refetch where canReadWholeFeed, .park where canReadWholeFeed:
+                // Only the position is lost: from its beginning the feed may still tell.
+                isFeedPositionLost = true
+            case .refetch, .park:
+                takeLackOfFeed()
+            case .recreateZone where state.summary.databaseToken != nil || state.newestKnown != nil:
+                // The history in which it was read is not this one; nor is anything else that is known.
+                isFeedPositionLost = true
+                loseZone(nil)
+            case .retryThenPark where unknownFeedErrors + 1 >= Self.maximumUnknownErrors:
+                emit(.failed(error))
+                takeLackOfFeed()
+            case .retryThenPark:
+                unknownFeedErrors += 1
+                failSetup(error)
+            default:
+                failSetup(error)
+            }
         }
     }
 
-    /// The zone is there, and the question is whether it is another one.
-    private var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }
+    private var canReadWholeFeed: Bool { state.summary.databaseToken != nil && !isFeedPositionLost }
+
+    private mutating func take(_ fate: ZoneFate) {
+        guard zoneDoubt != nil else { return takePosition(fate.token) }
+        guard isOnlyAsked else { return loseZone(fate.reason, token: fate.token) }
+        if let reason = fate.reason {
+            loseZone(knowsOfFormerZone ? reason : nil, token: fate.token)
+        } else {
+            keepZone(fate.token)
+        }
+    }
+
+    /// The database cannot tell what becomes of zones, so nobody asked for the records to go.
+    private mutating func takeLackOfFeed() {
+        unknownFeedErrors = 0
+        isFeedPositionLost = false
+        if zoneDoubt == nil {
+            hasNoFeed = true
+        } else if isOnlyAsked {
+            keepZone(nil)
+        } else {
+            loseZone(nil)
+        }
+    }
 
     /// A request of the set-up itself says what became of the zone.
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason, after error: CloudError) {
@@ -97,18 +104,20 @@ extension SyncStateMachine {
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
         setup.isStoring = true
         unknownFeedErrors = 0
+        abandonRequest(in: \.subscribing)
         subscribing = Lane()
         hasToldOfSubscription = false
         // Until it is stored nothing is requested; what is under way is of a zone that is no more.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
-        isZoneExamined = false
         // The answers would tell of tags and tokens of a former zone.
         abandonRequestsForRecords()
         lookUps = RecordQueue()
         forgetVersionsHandedOut()
         wantsFetch = true
+        let position = token ?? (isFeedPositionLost ? nil : state.summary.databaseToken)
+        isFeedPositionLost = false
         append(
-            [.databaseToken(token ?? state.summary.databaseToken), .zoneLost(reason)]
+            [.databaseToken(position), .zoneLost(reason)]
                 + [note(.zoneLost, nil, "The zone is gone: \(reason?.rawValue ?? "no reason found").")],
             then: .zoneExamined
         )

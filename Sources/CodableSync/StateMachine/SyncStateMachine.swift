@@ -39,8 +39,14 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
-    /// The database's feed has said that the zone is the one that the known versions are of.
-    var isZoneExamined = false
+    /// Answers that are not taken in before the database's feed has told of which zone they are.
+    var heldAnswers: [SyncInput] = []
+    /// How many of them were there when the feed was asked last.
+    var examinedAnswers = 0
+    /// The database has no feed, as it has said since the engine was opened.
+    var hasNoFeed = false
+    /// The position in the feed is lost: it is read from its beginning.
+    var isFeedPositionLost = false
     /// How often the database's feed answered with an error that nobody knows.
     var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
@@ -52,10 +58,8 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    /// Making the subscription: its own waits; the requests are the setup's.
+    /// Making the subscription, beside everything else.
     var subscribing = Lane()
-    /// The setup's request that is one for the subscription.
-    var subscriptionRequest: RequestID?
     /// The app has been told that there is no subscription.
     var hasToldOfSubscription = false
 
@@ -178,12 +182,10 @@ package struct SyncStateMachine: Sendable {
         case .switchWanted: takeSwitchWanted()
         case .switchFailed(let error): takeSwitchFailed(error)
         case .switched(let former): takeSwitched(from: former)
-        case .zoneSaved(let request, let error, let position): takeZoneSaved(request, error, position)
+        case .zoneSaved(let request, let error): takeZoneSaved(request, error)
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
-        case .fetched(let request, let result): takeFetched(request, result)
-        case .lookedUp(let request, let result): takeLookedUp(request, result)
-        case .sent(let request, let result): takeSent(request, result)
+        case .fetched, .lookedUp, .sent: takeAnswer(input)
         case .reconciled(let results): takeReconciled(results)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)
@@ -201,6 +203,7 @@ package struct SyncStateMachine: Sendable {
     /// Each part looks at the state alone, so nothing is ever forgotten.
     private mutating func advance() {
         advanceSetup()
+        advanceSubscribing()
         advanceReconciling()
         advanceLookingUp()
         endFetchPhases()

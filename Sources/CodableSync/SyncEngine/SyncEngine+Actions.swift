@@ -22,8 +22,9 @@ extension SyncEngine {
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
         guard let actions = machine?.handle(input, at: now) else { return }
-        staged = contents
+        staged = heldContents.merging(contents) { $1 }
         for action in actions { perform(action) }
+        heldContents = machine?.holdsAnswers == true ? staged : [:]
         staged = [:]
     }
 

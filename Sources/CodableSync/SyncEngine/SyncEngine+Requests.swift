@@ -77,30 +77,8 @@ extension SyncEngine {
             )
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
-            return try await Self.position(in: connection, about: zoneID)
-        } then: { (engine, result: Result<ChangeToken?, CloudError>) in
-            switch result {
-            case .success(let position): engine.process(.zoneSaved(request, nil, position: position))
-            case .failure(let error): engine.process(.zoneSaved(request, error))
-            }
-        }
-    }
-
-    /// Where the database's feed ends now: what it tells from here on happened to the zone that is there now.
-    ///
-    /// Sync works without, so only an order to wait is an error.
-    private static func position(
-        in connection: AccountConnection,
-        about zoneID: ZoneID
-    ) async throws -> ChangeToken? {
-        do {
-            return try await readFeed(of: connection, since: nil, about: zoneID).token
-        } catch let error as AccountConnection.AccountChanged {
-            throw error
-        } catch let error as CloudError where error.retryAfter != nil {
-            throw error
-        } catch {
-            return nil
+        } then: { engine, result in
+            engine.process(.zoneSaved(request, result.failure))
         }
     }
 

@@ -40,6 +40,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var nextHandle: UInt64 = 1
     /// Contents that came with what is being processed, before they are stored.
     var staged: [ContentHandle: Record] = [:]
+    /// Contents that came with answers that the machine has not taken in yet.
+    var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
     /// Where the states of all users are.

@@ -20,6 +20,14 @@ final class AccountPains: EngineScenario {
         cloud.records(user: user, in: zoneID).keys.sorted()
     }
 
+    /// The positions that a new user's database was asked from, and that it cannot have given: all but those that follow
+    /// upon its own first answer about its zones.
+    private func foreignTokens(_ told: [FakeRequest]) -> [ChangeToken] {
+        let readings = told.filter { $0.operation == .databaseChanges }
+        let others = told.filter { $0.operation != .databaseChanges }
+        return (readings.prefix(1) + others).compactMap(\.changeToken)
+    }
+
     // P-37
     func testAnotherUsersAccountGetsNothing() async throws {
         for isRunning in [true, false] {
@@ -42,7 +50,7 @@ final class AccountPains: EngineScenario {
                 XCTAssertEqual(names(cloud, "bob"), [], what)
                 let told = account.requests.filter { $0.user == "bob" }
                 XCTAssertEqual(told.flatMap(\.recordNames), [], what)
-                XCTAssertEqual(told.compactMap(\.changeToken), [], what)
+                XCTAssertEqual(foreignTokens(told), [], what)
 
                 account.signIn(user: "alice")
                 if !isSignalled { clock.advance(by: .seconds(600)) }
@@ -98,7 +106,7 @@ final class AccountPains: EngineScenario {
             XCTAssertEqual(names(cloud, "bob"), [])
             let told = account.requests.filter { $0.user == "bob" }
             XCTAssertEqual(told.flatMap(\.recordNames), [])
-            XCTAssertEqual(told.compactMap(\.changeToken), [])
+            XCTAssertEqual(foreignTokens(told), [])
             account.signIn(user: "alice")
             try await phone.engine.sync()
             XCTAssertEqual(names(cloud, "alice"), ["a-1", "a-2"])
@@ -127,7 +135,7 @@ final class AccountPains: EngineScenario {
             let told = account.requests.filter { $0.user == "bob" }
             XCTAssertEqual(told.flatMap(\.recordNames), [], "\(pageSize)")
             XCTAssertEqual(told.first { $0.operation == .recordZoneChanges }?.changeToken, nil)
-            XCTAssertTrue(told.compactMap(\.changeToken).isEmpty, "\(pageSize)")
+            XCTAssertEqual(foreignTokens(told), [], "\(pageSize)")
             XCTAssertEqual(names(cloud, "bob"), [])
             account.signIn(user: "alice")
             try await phone.engine.sync()

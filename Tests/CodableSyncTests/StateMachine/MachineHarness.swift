@@ -29,6 +29,8 @@ struct MachineHarness {
     private var committed: Set<BatchID> = []
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
+    /// The database has a feed, whose position the test tells; otherwise it says that it has none.
+    var hasFeed = false
     /// What the mechanical checks found.
     private(set) var faults: [String] = []
 
@@ -63,6 +65,9 @@ struct MachineHarness {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
             run(.zoneSaved(request, nil))
         }
+        if hasFeed, machine.state.summary.databaseToken == nil, let request = setupRequest {
+            run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
+        }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
 
@@ -83,7 +88,17 @@ struct MachineHarness {
             }
             note(action)
         }
-        return answerRenewal(actions, after: input)
+        return answerPosition(answerRenewal(actions, after: input))
+    }
+
+    /// Where the test has no feed, the database says so when it is asked for the position.
+    private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
+        guard !hasFeed, machine.zoneDoubt == nil, let request = setupRequest,
+            let index = actions.firstIndex(of: .readDatabaseChanges(request, since: nil))
+        else { return actions }
+        var actions = actions
+        actions.remove(at: index)
+        return actions + feed(.databaseChanged(request, .failure(CloudError(.badDatabase))))
     }
 
     /// Whether the user is still the same is asked in between: yes.
@@ -250,7 +265,7 @@ struct MachineHarness {
     private mutating func end(_ input: SyncInput) {
         switch input {
         case .accountChecked(let id, _), .databaseChanged(let id, _): close(id)
-        case .zoneSaved(let id, _, _), .subscribed(let id, _): close(id)
+        case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
         case .fetched(let id, _): close(id)
         case .lookedUp(let id, _): close(id)
         case .sent(let id, _): close(id)
@@ -278,8 +293,11 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .checkAccount(let id), .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
+        case .checkAccount(let id), .saveZone(let id, _), .readDatabaseChanges(let id, _):
             begin(id, "setup")
+            setupRequest = id
+        case .subscribe(let id):
+            begin(id, "subscription")
             setupRequest = id
         case .fetch(let id, let since):
             begin(id, "fetch")

@@ -92,7 +92,7 @@ extension MachineSupersededTests {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()
-        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil, position: ChangeToken("z")))
+        machine.hasFeed = true
         machine.finishSetup()
         machine.answerFetch(token: "0")
         machine.know("A", 1)

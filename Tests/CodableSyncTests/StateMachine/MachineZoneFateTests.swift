@@ -64,6 +64,7 @@ final class MachineZoneFateTests: MachineTestCase {
 
     /// Z1: the feed's token is kept, and the next look goes on from it.
     func testTheFeedIsReadOnFromWhereItWasReadTo() {
+        machine.hasFeed = true
         machine.upload("A", 3)
         let first = machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(first.databaseTokens, [nil])
@@ -71,6 +72,7 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
         machine.finishSetup()
         machine.answerFetch(token: "n")
+        fate(nil)
         XCTAssertEqual(machine.failSend(CloudError(.zoneNotFound)).databaseTokens, [ChangeToken("d")])
         var restarted = MachineHarness(state: machine.state)
         restarted.goOnline()
@@ -82,12 +84,15 @@ final class MachineZoneFateTests: MachineTestCase {
     func testAnExpiredTokenOfTheFeedIsForgottenAndTheFeedStillTells() {
         for code in [CloudError.Code.changeTokenExpired, .invalidArguments] {
             var machine = machine
+            machine.hasFeed = true
             machine.upload("A", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let first = machine.setupRequest else { return XCTFail("nothing is asked") }
             machine.run(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
+            guard let asked = machine.setupRequest else { return XCTFail("nothing is asked") }
+            machine.run(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.failSend(CloudError(.zoneNotFound))
             guard let second = machine.setupRequest else { return XCTFail("nothing is asked") }
             let actions = machine.run(.databaseChanged(second, .failure(CloudError(code))))

@@ -167,6 +167,12 @@ final class MachineZoneTests: MachineTestCase {
             machine.failSend(CloudError(.zoneNotFound))
             guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
             machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
+            machine.finishSetup()
+            machine.answerFetch(token: "n")
+            XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, .some(nil))
+            machine.answerSend {
+                $0.name == "A" ? .failed(CloudError(.unknownItem)) : .saved(KnownVersion(7))
+            }
             XCTAssertNil(machine.state["A"], "\(String(describing: reason))")
         }
     }

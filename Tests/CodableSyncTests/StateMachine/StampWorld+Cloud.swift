@@ -132,7 +132,7 @@ extension StampWorld {
             feed(.sent(id, .success(results.map { result($0.item, $0.outcome) })))
         case (.checkAccount, _):
             feed(.accountChecked(id, .success(CloudAccount(status: .available, userRecordName: "alice"))))
-        case (.saveZone, _): feed(.zoneSaved(id, nil, position: ChangeToken("z")))
+        case (.saveZone, _): feed(.zoneSaved(id, nil))
         case (.subscribe, _): feed(.subscribed(id, nil))
         case (.readDatabaseChanges, _):
             feed(.databaseChanged(id, .success(ZoneFate(reason: nil, token: ChangeToken("z")))))

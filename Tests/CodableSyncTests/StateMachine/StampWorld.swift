@@ -100,10 +100,12 @@ struct StampWorld {
     }
 
     static func newHarness(_ state: SyncState = SyncState()) -> MachineHarness {
-        MachineHarness(state: state) { configuration in
+        var harness = MachineHarness(state: state) { configuration in
             configuration.maximumItems = 2
             configuration.pollInterval = .seconds(100)
         }
+        harness.hasFeed = true
+        return harness
     }
 
     mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

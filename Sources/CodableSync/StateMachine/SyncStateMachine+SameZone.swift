@@ -1,0 +1,138 @@
+import RecordCoding
+
+// Another device may have made the zone anew, after a loss of which this device has not heard. Everything known is of one
+// zone: the one that was there at the position in the database's feed that is stored with it. What a full listing, a look-up
+// or a refused save tells may be of the next one. So such an answer is held, and the feed is read on from the stored
+// position. If it tells of no loss, the answer is of the known zone, and the position moves on; otherwise the answer is
+// dropped, and asked for anew once the loss is stored.
+extension SyncStateMachine {
+    /// Whether answers wait to be taken in, so that their contents are still needed.
+    package var holdsAnswers: Bool { !heldAnswers.isEmpty }
+
+    /// Nothing may become known before the position is read; a database without a feed has none.
+    var isFeedPositionMissing: Bool { state.summary.databaseToken == nil && !hasNoFeed }
+
+    /// The zone is there, and the question is whether it is another one.
+    var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }
+
+    mutating func takeAnswer(_ answer: SyncInput) {
+        guard state.summary.databaseToken != nil, let request = requestOfDoubtful(answer) else {
+            return takeExamined(answer)
+        }
+        actions.append(.cancelTimer(.deadline(request)))
+        heldAnswers.append(withoutWaits(answer))
+        if zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
+    }
+
+    private mutating func takeExamined(_ answer: SyncInput) {
+        switch answer {
+        case .fetched(let request, let result): takeFetched(request, result)
+        case .lookedUp(let request, let result): takeLookedUp(request, result)
+        case .sent(let request, let result): takeSent(request, result)
+        default: break
+        }
+    }
+
+    /// No zone of this name has gone since: what the answers tell is of the known one.
+    mutating func keepZone(_ token: ChangeToken?) {
+        guard let token, token != state.summary.databaseToken else { return endDoubt() }
+        setup.isStoring = true
+        append([.databaseToken(token)], then: .zoneExamined)
+    }
+
+    /// Takes in what was held when the feed was asked; what came later may be newer than what the feed has told.
+    mutating func endDoubt() {
+        zoneDoubt = nil
+        isDoubtOfOwner = false
+        let examined = heldAnswers.prefix(examinedAnswers)
+        heldAnswers.removeFirst(examined.count)
+        examinedAnswers = 0
+        for answer in examined { takeExamined(answer) }
+        if !heldAnswers.isEmpty, zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
+    }
+
+    /// The position in the feed, before anything is known of the zone.
+    mutating func takePosition(_ token: ChangeToken?) {
+        guard let token else { return hasNoFeed = true }
+        setup.isStoring = true
+        append([.databaseToken(token)], then: .setup)
+    }
+
+    /// Whether anything is known that the new zone does not show; otherwise the loss was before everything known, and is
+    /// nobody's concern.
+    ///
+    /// Complexity: O(n log n), once for each lost zone.
+    var knowsOfFormerZone: Bool {
+        var shown = RecordTable<String>()
+        for case .fetched(_, .success(let page)) in heldAnswers {
+            for record in page.records { shown[record.name] = record.version.changeTag }
+        }
+        return state.sortedNames.contains { name in
+            guard let record = state[name], record.hasVersions else { return false }
+            guard let known = record.known, !known.changeTag.isEmpty else { return true }
+            return shown[name] != known.changeTag
+        }
+    }
+
+    // MARK: Which answers
+
+    /// The request of an answer that tells what the zone's feed has not told, and another zone might.
+    private func requestOfDoubtful(_ answer: SyncInput) -> RequestID? {
+        switch answer {
+        case .fetched(let request, .success):
+            // A position is of one zone; without one it may be any.
+            return fetching.request == request && state.summary.zoneToken == nil ? request : nil
+        case .lookedUp(let request, .success(let found)):
+            return lookingUp.request == request && found.contains(where: isDoubtful) ? request : nil
+        case .sent(let request, .success(let results)):
+            return sending.request == request && results.contains(where: isDoubtful) ? request : nil
+        case .sent(let request, .failure(let error)):
+            let isMissing = ([error] + error.itemErrors.values).contains { $0.recovery == .acceptDeletion }
+            return sending.request == request && isMissing ? request : nil
+        default: return nil
+        }
+    }
+
+    private func isDoubtful(_ found: LookedUp) -> Bool {
+        guard case .success(let version) = found.result, let record = state[found.name] else { return false }
+        guard let known = record.known else { return record.hasVersions }
+        return version?.isSameVersion(as: known) != true
+    }
+
+    private func isDoubtful(_ result: SendResult) -> Bool {
+        guard state[result.name]?.hasVersions == true else { return false }
+        switch result.outcome {
+        case .conflict(.some): return true
+        case .failed(let error): return error.recovery == .acceptDeletion && result.handle != nil
+        default: return false
+        }
+    }
+
+    /// Obeys what the server orders in an answer: that is for now, and not for when the answer is taken in.
+    private mutating func withoutWaits(_ answer: SyncInput) -> SyncInput {
+        switch answer {
+        case .sent(let request, .success(var results)):
+            for index in results.indices {
+                guard case .failed(let error) = results[index].outcome else { continue }
+                results[index].outcome = .failed(obey(error))
+            }
+            return .sent(request, .success(results))
+        case .sent(let request, .failure(var error)):
+            error.itemErrors = error.itemErrors.mapValues { obey($0) }
+            return .sent(request, .failure(obey(error)))
+        case .lookedUp(let request, .success(let found)):
+            return .lookedUp(
+                request,
+                .success(found.map { LookedUp(name: $0.name, result: $0.result.mapError { obey($0) }) })
+            )
+        default: return answer
+        }
+    }
+
+    private mutating func obey(_ error: CloudError) -> CloudError {
+        heed(error)
+        var error = error
+        error.retryAfter = nil
+        return error
+    }
+}

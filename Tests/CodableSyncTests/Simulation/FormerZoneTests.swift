@@ -1,0 +1,160 @@
+import XCTest
+
+@testable import CodableSync
+
+/// What a device has of a zone that is gone, where another device has made the next one.
+class FormerZoneTests: ZoneScenario {
+    /// Makes a device that has the zone, and another one.
+    private func makeDevices<Model>(_ model: Model.Type) throws -> (
+        phone: Device<Model>, tablet: Device<Model>
+    ) {
+        (try makeDevice(), try makeDevice())
+    }
+
+    /// Syncs, once more where a request has failed.
+    private func syncAgain<Model>(_ device: Device<Model>) async throws {
+        do {
+            try await device.engine.sync()
+        } catch SyncError.cloud {
+            pass()
+            try await device.engine.sync()
+        }
+    }
+
+    // MARK: Deletions
+
+    /// A deletion that is pending while the zone is made anew deletes the record there, too.
+    func testAPendingDeletionDeletesTheRecordOfTheNewZone() async throws {
+        for loss in Loss.allCases {
+            for sendsFirst in [false, true] {
+                try setUpWithError()
+                let (phone, tablet): (Device<Note>, Device<Note>) = try await makePair(Note("p", "Tea"))
+                try await phone.engine.delete(recordNames: ["p"])
+                try await remove(loss, hidingItFrom: phone.database, tablet.database)
+                try await sync(tablet, deciding: .uploadAgain)
+                if loss == .deleted {
+                    try await tablet.engine.upload(Note("p", "Tea"))
+                    try await tablet.engine.sync()
+                }
+                pass()
+                if sendsFirst { try await phone.engine.sendChanges() }
+                try await sync(phone, deciding: .uploadAgain)
+                try await settle(phone, tablet)
+                let titles = try await serverTitles()
+                XCTAssertEqual(titles, [:], "\(loss), sends first: \(sendsFirst)")
+                try await assertEqualEverywhere(phone, tablet)
+            }
+        }
+    }
+
+    // MARK: The position in the feed
+
+    /// The position in the database's feed could not be read at the first launch: it is asked for again.
+    func testAFailedRequestAtTheFirstLaunchCostsNoRecordAfterAReset() async throws {
+        let codes: [CloudError.Code] = [
+            .networkFailure, .serviceUnavailable, .serverResponseLost, .unknown("new"),
+        ]
+        for code in codes {
+            try setUpWithError()
+            let (phone, tablet) = try makeDevices(Note.self)
+            tablet.database.failNext(.databaseChanges, code)
+            try await tablet.engine.upload(Note("p", "Tea"))
+            try await syncAgain(tablet)
+            try await remove(.encryptedDataReset)
+            try await phone.engine.sync()
+            pass()
+            try await tablet.engine.sync()
+            try await settle(phone, tablet)
+            let titles = try await serverTitles()
+            XCTAssertEqual(titles, ["p": "Tea"], "\(code)")
+            try await assertEqualEverywhere(phone, tablet)
+        }
+    }
+
+    /// A state that does not know the position asks for it when it is opened.
+    func testAPositionThatIsMissingInAStateIsReadAtTheNextOpening() async throws {
+        let (phone, tablet) = try makeDevices(Note.self)
+        try await tablet.engine.upload(Note("p", "Tea"))
+        // There was no feed, and now there is one.
+        tablet.database.hideReasons()
+        try await tablet.engine.sync()
+        tablet.database.failAlways(.databaseChanges, nil)
+        try await tablet.restart()
+        try await tablet.engine.sync()
+        try await remove(.encryptedDataReset)
+        try await phone.engine.sync()
+        try await settle(tablet, phone)
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, ["p": "Tea"])
+    }
+
+    /// What a device does with an edit of its own around its first listing of the new zone.
+    private enum Edit: CaseIterable { case none, pending, sentFirst }
+
+    /// The zone was lost before this device knew anything of it: that is not the end of what is in the next one.
+    func testALossThatIsOlderThanEverythingKnownIsNotAppliedToIt() async throws {
+        for loss in [Loss.encryptedDataReset, .purged, .deleted] {
+            for edit in Edit.allCases {
+                try setUpWithError()
+                try await tellOfOldLoss(loss, edit)
+            }
+        }
+    }
+
+    private func tellOfOldLoss(_ loss: Loss, _ edit: Edit) async throws {
+        let row = "\(loss), edit \(edit)"
+        let (phone, tablet) = try makeDevices(Note.self)
+        try await phone.engine.sync()
+        try await remove(loss)
+        try await tablet.engine.upload(Note("p", "Tea"), Note("q", "Milk"))
+        try await tablet.engine.sync()
+        pass()
+        if edit != .none { try await phone.engine.upload(Note("e", "Salt")) }
+        if edit == .sentFirst { try await phone.engine.sendChanges() }
+        try await phone.engine.sync()
+        let told = try await phone.drain()
+        XCTAssertEqual(told.deletedNames, [], row)
+        try await tablet.engine.delete(recordNames: ["p"])
+        try await tablet.engine.sync()
+        try await expireTokens()
+        try await phone.engine.sync()
+        let titles = try await serverTitles()
+        XCTAssertEqual(titles, edit == .none ? ["q": "Milk"] : ["q": "Milk", "e": "Salt"], row)
+        try await settle(tablet, phone)
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    // MARK: Ancestors
+
+    /// A save is refused as a conflict: the known version may be one of the former zone, and is no ancestor then.
+    func testAConflictInAZoneMadeAnewHasNoAncestorOfTheFormerZone() async throws {
+        for sendsOnly in [false, true] {
+            for isAttached in [false, true] {
+                try setUpWithError()
+                let (phone, tablet) = try makeDevices(FieldPerDevice.self)
+                (tablet.database.base as? FakeDatabase)?.conflictsCarryServerRecord = isAttached
+                try await tablet.engine.upload(FieldPerDevice(id: "p", first: "1"))
+                try await tablet.engine.sync()
+                try await remove(.encryptedDataReset)
+                pass()
+                try await phone.engine.upload(FieldPerDevice(id: "p", second: "2"))
+                try await phone.engine.sync()
+                pass()
+                try await tablet.engine.upload(FieldPerDevice(id: "p", first: "1", third: "3"))
+                if sendsOnly { try await tablet.engine.sendChanges() }
+                try await settle(tablet, phone)
+                let model = try await phone.engine.model(named: "p")
+                XCTAssertEqual(
+                    model,
+                    FieldPerDevice(id: "p", first: "1", second: "2", third: "3"),
+                    "sends only: \(sendsOnly), attached: \(isAttached)"
+                )
+                try await assertEqualEverywhere(phone, tablet)
+            }
+        }
+    }
+}
+
+final class FormerZoneTestsOnLocalDatabase: FormerZoneTests {
+    override var isLocal: Bool { true }
+}
