@@ -3,6 +3,9 @@ import RecordCoding
 import struct Foundation.Date
 
 /// Names contents in the journal: a copy of one record, written once, never changed.
+///
+/// Of two versions of a record the newer one has the greater handle: what is read gets one when it has come, what a
+/// save makes has one since its request left.
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 

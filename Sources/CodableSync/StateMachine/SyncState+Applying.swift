@@ -167,6 +167,7 @@ extension SyncState {
     }
 
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
+        let order = nextDeliveryOrder()
         change(name) { record in
             // Where something was lost, it is what was sent; an edit beside it has been set aside before, or is now.
             if record.pending?.parked != nil, record.lost != nil {
@@ -176,6 +177,8 @@ extension SyncState {
                 record.pending?.parked = reason
                 // Not done: if the record goes now, somebody else has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
+                // It is not on top of reads any more.
+                if reason.isConflict { record.deliverServerValue(order: order) }
             }
         }
     }

@@ -42,7 +42,6 @@ extension SyncStateMachine {
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
             unknownErrors[change.name] = nil
-            if change.kind == .delete { reads[change.name] = nil }
         }
         if entries.isEmpty {
             actions.append(.answer(call, .done))
@@ -237,7 +236,6 @@ extension SyncStateMachine {
         var unseen: [AcceptedChange] = []
         for version in versions {
             reportUndecodable(version)
-            if reads[version.name] == version.handle { reads[version.name] = nil }
             guard state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }

@@ -76,6 +76,8 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// Records that were asked for anew since the look-up of them that is under way was.
+    var lookUpsToRepeat = RecordTable<Bool>()
     /// What the server has shown that it takes in one look-up.
     var lookUpLimit = Self.maximumLookUp
     /// Records of which another answer has told since the page that is under way was asked for.
@@ -191,6 +193,7 @@ package struct SyncStateMachine: Sendable {
         case .streamEnded(let stream): takeStreamEnded(stream)
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty)
+        case .overtaken(let stream, let names, let isEmpty): takeOvertaken(stream, names, isEmpty: isEmpty)
         case .unread(let stream, let names, let isEmpty): takeUnread(stream, names, isEmpty: isEmpty)
         }
     }

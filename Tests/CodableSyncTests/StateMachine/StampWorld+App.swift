@@ -24,7 +24,12 @@ extension StampWorld {
             read(name)
         }
         let stamp = newStamp()
-        let stamps = (copies[name] ?? []).union([stamp])
+        var stamps = (copies[name] ?? []).union([stamp])
+        if options.removes, pick(3) == 0, let out = copies[name]?.min() {
+            stamps.remove(out)
+            removed[name, default: []].insert(out)
+            expected[name]?.remove(out)
+        }
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
@@ -86,15 +91,22 @@ extension StampWorld {
         if !options.consumes { copies[name] = nil }
     }
 
-    mutating func hand(_ items: [DeliveryItem], to stream: StreamID) {
-        guard stream == self.stream else { return }
-        log.append("    hands out \(items)")
-        held = items
+    /// An element is decoded; what has been overtaken meanwhile is not handed out.
+    mutating func finishDecoding() {
+        guard !decoding.isEmpty else { return }
+        let items = decoding.removeFirst()
+        let overtaken = harness.machine.overtakenNames(in: stream)
+        let left = items.filter { !overtaken.contains($0.name) }
+        log.append("hands out \(left), not \(overtaken)")
+        held = left
         changedSince = Set(underWay.keys)
+        if !overtaken.isEmpty { feed(.overtaken(stream, overtaken, isEmpty: left.isEmpty)) }
     }
 
     /// The loop of the app takes what it holds, and asks for more.
     mutating func ask() {
+        // The loop waits, and cannot ask.
+        if !decoding.isEmpty { return }
         log.append("asks the stream")
         for item in held {
             if changedSince.contains(item.name) {
@@ -138,7 +150,11 @@ extension StampWorld {
             return (.server, true)
         case .fails: return (.failed(ParkReason(kind: .resolverFailed, message: "no")), true)
         }
-        let union = client.union(server)
+        var union = client.union(server)
+        if options.removes {
+            let ancestor = stamps(item.ancestor) ?? []
+            union.subtract(ancestor.subtracting(client).union(ancestor.subtracting(server)))
+        }
         if union == server { return (.server, true) }
         if union == client { return (.client, true) }
         return (.merged(newHandle(union), size: 10, edited: item.clientEdited), true)

@@ -8,7 +8,7 @@ extension StampWorld {
     mutating func step() {
         let name = name()
         log.append("-- step")
-        switch pick(32) {
+        switch pick(34) {
         case 0...3: upload(name)
         case 4: if options.deletes, pick(2) == 0 { delete(name) } else { upload(name) }
         case 5: if options.foreignEdits { editElsewhere(name) }
@@ -34,6 +34,7 @@ extension StampWorld {
             fireTimer()
         case 19: if options.faults, pick(6) == 0 { feed(.resync(harness.newCall())) }
         case 20, 21: reconcile()
+        case 32, 33: finishDecoding()
         case 22...25:
             let open = requests.keys.sorted()
             if !open.isEmpty { answer(open[pick(open.count)], faulty: options.faults) }
@@ -60,6 +61,8 @@ extension StampWorld {
                 commit()
             } else if !harness.conflicts.isEmpty {
                 reconcile()
+            } else if !decoding.isEmpty {
+                finishDecoding()
             } else if let id = requests.keys.min() {
                 answer(id, faulty: false)
             } else {
@@ -98,6 +101,8 @@ extension StampWorld {
                 faults.append("\(name): known is \(known ?? "-"), the cloud has \(cloud[name]?.tag ?? 0)")
             }
             let pending = stamps(state[name]?.pending?.handle) ?? []
+            let back = (removed[name] ?? []).intersection(there ?? [])
+            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was taken out, and is back") }
             let missing = (expected[name] ?? []).subtracting((there ?? []).union(pending))
             if !missing.isEmpty {
                 faults.append("\(name): \(missing.sorted()) lost, there is \(there ?? [])")
