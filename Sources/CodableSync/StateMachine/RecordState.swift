@@ -161,6 +161,13 @@ package struct RecordState: Equatable, Sendable {
         return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
+    /// The newer one of two versions that the app has seen: the cloud's last word, or the one with the greater handle.
+    func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
+        guard let first, let second else { return first ?? second }
+        if let known = known?.handle, first == known || second == known { return known }
+        return max(first, second)
+    }
+
     /// Nothing is left to remember.
     package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
 }

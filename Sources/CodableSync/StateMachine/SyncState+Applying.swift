@@ -306,8 +306,11 @@ extension RecordState {
     /// stays seen.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
-        // Handles grow: the newer version has the greater one.
-        if let version { self.seen = max(seen, version) } else if seen != known?.handle { self.seen = nil }
+        if let version {
+            self.seen = newer(seen, version)
+        } else if seen != known?.handle {
+            self.seen = nil
+        }
     }
 
     /// The pending edit is one that a conflict made, and the app has still to be told of it.

@@ -181,9 +181,7 @@ extension SyncStateMachine {
         guard let record else { return nil }
         // Uploaded again before the deletion is sent: made on the version that was to be deleted.
         if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
-        guard let read = reads[name] else { return record.seen }
-        // Handles grow: the newer version has the greater one.
-        return record.seen.map { max($0, read) } ?? read
+        return record.newer(record.seen, reads[name])
     }
 
     /// The records of a call as they will be when it is stored.
@@ -244,9 +242,9 @@ extension SyncStateMachine {
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
     func readBefore(_ name: String) -> [JournalEntry] {
-        guard let record = state[name], let read = reads[name], record.seen.map({ $0 < read }) ?? true else {
-            return []
-        }
+        guard let record = state[name], let read = reads[name], read != record.seen,
+            record.newer(record.seen, read) == read
+        else { return [] }
         // No delivery has the order 0: what is to be delivered stays so.
         return [.accepted([AcceptedChange(name: name, order: 0, seen: read)])]
     }
@@ -262,7 +260,12 @@ extension SyncStateMachine {
         for change in changes where change.order == 0 { unseen[change.name] = true }
         for change in changes where unseen[change.name] == nil {
             guard let read = reads[change.name] else { continue }
-            if change.seen.map({ read <= $0 }) ?? true { reads[change.name] = nil }
+            guard let seen = change.seen else {
+                reads[change.name] = nil
+                continue
+            }
+            let newer = state[change.name].map { $0.newer(seen, read) } ?? max(seen, read)
+            if newer == seen { reads[change.name] = nil }
         }
     }
 

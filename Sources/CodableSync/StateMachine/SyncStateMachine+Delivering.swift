@@ -96,8 +96,7 @@ extension SyncStateMachine {
             guard let record = state[change.name], case .updated? = record.undelivered?.kind else {
                 return nil
             }
-            let read = reads[change.name]
-            let seen = record.seen.map { max($0, read ?? $0) } ?? read
+            let seen = record.newer(record.seen, reads[change.name])
             return AcceptedChange(name: change.name, order: 0, seen: seen)
         }
         let entries: [JournalEntry] = [.accepted(free)] + (unseen.isEmpty ? [] : [.accepted(unseen)])

@@ -169,7 +169,7 @@ extension SyncStateMachine {
     }
 
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
-        guard let record = state[name] else { return [] }
+        guard state[name] != nil else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
         fetchedDuringSend[name] = nil
         if isToBeDeletedAfterSave(name) { return [] }

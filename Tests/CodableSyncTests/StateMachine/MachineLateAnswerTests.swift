@@ -6,6 +6,7 @@ import XCTest
 
 /// Answers that say less than what was told of a record while they were awaited.
 final class MachineLateAnswerTests: MachineTestCase {
+    @discardableResult
     private func lookUp(_ version: KnownVersion?) -> [SyncAction] {
         guard let request = machine.lookUpRequest?.id else { return [] }
         return machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(version))])))
@@ -57,7 +58,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
         XCTAssertEqual(machine.state["A"]?.isUnread, true)
-        XCTAssertEqual(lookUp(KnownVersion(4)).conflicts.map(\.server), [4])
+        lookUp(KnownVersion(4))
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t4")
         XCTAssertEqual(machine.state["A"]?.isUnread, false)
     }
 
@@ -71,7 +73,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.fetch([FetchedRecord(name: "A", version: undated(5))], token: "2")
         let answered = machine.answerSend { _ in .conflict(server: undated(4)) }
         XCTAssertEqual(answered.requests, ["lookUp A"])
-        XCTAssertEqual(lookUp(undated(6)).conflicts.map(\.server), [6])
+        lookUp(undated(6))
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t6")
     }
 
     func testAConflictWithARecordThatAPageHasSinceDeletedIsLookedUp() {
@@ -79,7 +82,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.upload("A", 2)
         machine.fetch(deletions: ["A"], token: "2")
         XCTAssertEqual(machine.answerSend { _ in .conflict(server: KnownVersion(4)) }.requests, ["lookUp A"])
-        XCTAssertEqual(lookUp(nil).conflicts.map(\.server), [nil])
+        lookUp(nil)
+        XCTAssertNil(machine.state["A"]?.known)
     }
 
     func testAMissingRecordThatAPageHasToldOfSinceIsLookedUp() {
@@ -88,7 +92,24 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.fetch([.init("A", 5)], token: "2")
         let answered = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         XCTAssertEqual(answered.requests, ["lookUp A"])
-        XCTAssertEqual(lookUp(KnownVersion(5)).conflicts.map(\.server), [5])
+        lookUp(KnownVersion(5))
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t5")
+    }
+
+    /// I-01: the answer to a save comes after a newer version, which the app then reads and edits.
+    func testAnEditOfTheCloudsLastWordIsMadeOnItAlthoughAnOlderAnswerHasComeSince() {
+        machine.upload("A", 2)
+        machine.fetch([.init("A", 8)], token: "2")
+        let own = KnownVersion(changeTag: "t7", handle: 9, hash: 7, modified: Date(timeIntervalSince1970: 7))
+        machine.answerSend { _ in .saved(own) }
+        machine.run(.read(["A"]))
+        XCTAssertEqual(machine.upload("A", 10).requests, ["send A=10@t8"])
+        // And where one more version comes before the edit.
+        machine.answerSend { _ in .saved(KnownVersion(12)) }
+        machine.fetch([.init("A", 14)], token: "3")
+        machine.run(.read(["A"]))
+        machine.fetch([.init("A", 16)], token: "4")
+        XCTAssertEqual(machine.upload("A", 17).conflicts.map(\.ancestor), [14])
     }
 
     // MARK: Deletions

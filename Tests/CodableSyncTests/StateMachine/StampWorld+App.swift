@@ -77,7 +77,7 @@ extension StampWorld {
             return
         }
         deletedHere.remove(name)
-        if stamp > 0 { expected[name, default: []].insert(stamp) }
+        if stamp > 0, removed[name]?.contains(stamp) != true { expected[name, default: []].insert(stamp) }
     }
 
     mutating func discard(_ name: String) {

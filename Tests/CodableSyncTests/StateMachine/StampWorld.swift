@@ -160,7 +160,8 @@ struct StampWorld {
                 requests[id] = action
                 log.append("    asks \(action)")
                 if case .send(_, let items) = action {
-                    for item in items where item.handle != nil { handles[id, default: [:]][item.name] = newHandle([]) }
+                    let saves = items.filter { $0.handle != nil }
+                    for item in saves { handles[id, default: [:]][item.name] = newHandle([]) }
                 }
             case .deliver(let stream, let items):
                 guard stream == self.stream else { break }
