@@ -59,6 +59,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         try await old.engine.fetchChanges()
         try await old.engine.sendChanges()
         try await assertParked(old)
+        XCTAssertEqual(old.discarded().map(\.name), [], "nothing was given up")
     }
 
     /// What has left before the newer version was known cannot be called back.

@@ -110,7 +110,9 @@ extension StampWorld {
         log.append("asks the stream")
         for item in held {
             if changedSince.contains(item.name) {
-                copies[item.name] = copies[item.name].map { $0.union(stamps(item.kind.handle) ?? []) }
+                // What it has taken out itself it does not bring back.
+                let news = (stamps(item.kind.handle) ?? []).subtracting(removed[item.name] ?? [])
+                copies[item.name] = copies[item.name].map { $0.union(news) }
                 unsaved.insert(item.name)
             } else {
                 copies[item.name] = stamps(item.kind.handle)
