@@ -241,8 +241,9 @@ extension SyncStateMachine {
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
-    func readBefore(_ name: String) -> [JournalEntry] {
-        guard let record = state[name], let read = reads[name], read != record.seen,
+    mutating func readBefore(_ name: String) -> [JournalEntry] {
+        // What is on its way to the disk may have been seen later, as an upload that is confirmed.
+        guard let read = reads[name], let record = stateToCome(of: [name])[name], read != record.seen,
             record.newer(record.seen, read) == read
         else { return [] }
         // No delivery has the order 0: what is to be delivered stays so.

@@ -112,6 +112,27 @@ final class MachineLateAnswerTests: MachineTestCase {
         XCTAssertEqual(machine.upload("A", 17).conflicts.map(\.ancestor), [14])
     }
 
+    /// I-01: the page brings the save once more, while it is being stored that it is confirmed.
+    func testAnUploadThatIsBeingConfirmedHasBeenSeenLaterThanWhatWasReadBeforeIt() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.read(["A"]))
+        machine.upload("A", 2)
+        machine.run(.signal(.changes(in: nil)))
+        guard let send = machine.sendRequest?.id, let fetch = machine.fetchRequest?.id else {
+            return XCTFail("nothing is under way")
+        }
+        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(3)))
+        machine.feed(.sent(send, .success([saved])))
+        var echo = KnownVersion(3)
+        echo.handle = 4
+        var page = FetchedPage(token: ChangeToken("2"), moreComing: false)
+        page.records = [FetchedRecord(name: "A", version: echo)]
+        machine.feed(.fetched(fetch, .success(page)))
+        machine.commitAll()
+        XCTAssertEqual(machine.state["A"]?.seen, 3)
+        XCTAssertEqual(machine.upload("A", 5).requests, ["send A=5@t3"])
+    }
+
     // MARK: Deletions
 
     /// I-30: nobody has refused the edit that was made since.

@@ -25,7 +25,9 @@ extension StampWorld {
         }
         let stamp = newStamp()
         var stamps = (copies[name] ?? []).union([stamp])
-        if options.removes, pick(3) == 0, let out = copies[name]?.min() {
+        // What the cloud is known to have: a merge that the app has not been told of has no ancestor for the rest.
+        let known = self.stamps(harness.state[name]?.known?.handle) ?? []
+        if options.removes, pick(2) == 0, let out = copies[name]?.intersection(known).max() {
             stamps.remove(out)
             removed[name, default: []].insert(out)
             expected[name]?.remove(out)
@@ -70,6 +72,7 @@ extension StampWorld {
             if stamp == nil { startedAnew.insert(name) }
             return
         }
+        endedCalls[name, default: 0] += 1
         unsaved.remove(name)
         if stamp != nil, stamp != 0, startedAnew.remove(name) != nil { expected[name] = nil }
         guard let stamp else {
@@ -94,9 +97,12 @@ extension StampWorld {
     /// An element is decoded; what has been overtaken meanwhile is not handed out.
     mutating func finishDecoding() {
         guard !decoding.isEmpty else { return }
-        let items = decoding.removeFirst()
+        let element = decoding.removeFirst()
         let overtaken = harness.machine.overtakenNames(in: stream)
-        let left = items.filter { !overtaken.contains($0.name) }
+        let left = element.items.filter { !overtaken.contains($0.name) }
+        for item in left where endedCalls[item.name] != element.endedCalls[item.name] {
+            faults.append("\(item.name) is handed out after the app has changed it")
+        }
         log.append("hands out \(left), not \(overtaken)")
         held = left
         changedSince = Set(underWay.keys)

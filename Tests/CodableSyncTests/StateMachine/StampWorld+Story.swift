@@ -25,6 +25,7 @@ extension StampWorld {
             let parts: [SyncParts] = [.fetch, .send, [.fetch, .send]]
             feed(.sync(call, parts[pick(3)]))
         case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
+        case 14...17 where options.removes: crossAnswers(name)
         case 14: if options.faults, pick(3) == 0 { failCommit() }
         case 15: if options.crashes, pick(4) == 0 { crash() }
         case 16: if options.faults, let id = requests.keys.min() { missDeadline(id) }
@@ -42,6 +43,17 @@ extension StampWorld {
             let open = requests.keys.sorted()
             if !open.isEmpty { perform(open[pick(open.count)], faulty: options.faults) }
         default: commit()
+        }
+    }
+
+    /// What makes answers cross: another device saves, and one of two requests is answered before the other.
+    mutating func crossAnswers(_ name: String) {
+        switch pick(4) {
+        case 0: editElsewhere(name)
+        case 1: feed(.signal(.changes(in: nil)))
+        case 2:
+            for id in requests.keys.sorted() { perform(id, faulty: false) }
+        default: if !options.consumes { read(name) }
         }
     }
 

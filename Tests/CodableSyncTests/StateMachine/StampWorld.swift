@@ -79,8 +79,10 @@ struct StampWorld {
     /// What the app has, by name: read and not edited yet, or accepted from its stream.
     var copies: [String: Stamps] = [:]
     var held: [DeliveryItem] = []
-    /// Elements that are being decoded.
-    var decoding: [[DeliveryItem]] = []
+    /// Elements that are being decoded, and how many calls had ended when that began.
+    var decoding: [(items: [DeliveryItem], endedCalls: [String: Int])] = []
+    /// How many uploads and deletions have been done, by name.
+    var endedCalls: [String: Int] = [:]
     /// Records that the app has changed without knowing of what it was handed.
     var changedSince: Set<String> = []
     var stream: StreamID = 1
@@ -165,7 +167,7 @@ struct StampWorld {
                 }
             case .deliver(let stream, let items):
                 guard stream == self.stream else { break }
-                decoding.append(items)
+                decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
             case .append(let batch, let entries, _): log.append("    stores \(batch) \(entries)")
