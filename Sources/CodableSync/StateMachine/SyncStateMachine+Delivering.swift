@@ -106,6 +106,7 @@ extension SyncStateMachine {
     /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
     mutating func forgetVersionsHandedOut() {
         reads = RecordTable()
+        readEdits = RecordTable()
         unstoredAcceptances = []
         for stream in streams.indices {
             for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }

@@ -116,6 +116,8 @@ package struct SyncStateMachine: Sendable {
     var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
+    /// Unconfirmed edits that the app has read: the version that one becomes is one that it has read.
+    var readEdits = RecordTable<ContentHandle>()
     var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?

@@ -20,6 +20,28 @@ final class MachineReadTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }
 
+    /// I-01: what a conflict made, and the app has read and edits, is not given up for what it was made of.
+    func testAMergeThatTheAppHasReadIsTheAncestorOnceItIsConfirmed() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        machine.resolve { _ in .merged(6, size: 1, edited: nil) }
+        let start = machine
+        for isStored in [true, false] {
+            machine = start
+            machine.run(.read(["A"]))
+            guard let send = machine.sendRequest?.id else { return XCTFail("nothing is sent") }
+            let saved = SendResult(name: "A", handle: 6, outcome: .saved(KnownVersion(10)))
+            machine.feed(.sent(send, .success([saved])))
+            if isStored { machine.commitAll() }
+            machine.feed(.enqueue(machine.newCall(), [.save("A", 11)]))
+            let actions = machine.commitAll()
+            XCTAssertEqual(actions.conflicts, [], "\(isStored)")
+            XCTAssertEqual(actions.requests, ["send A=11@t10"], "\(isStored)")
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+
     func testADeletionThatTheDiskRefusesForgetsNoRead() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")

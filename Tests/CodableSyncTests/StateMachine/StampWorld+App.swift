@@ -25,9 +25,10 @@ extension StampWorld {
         }
         let stamp = newStamp()
         var stamps = (copies[name] ?? []).union([stamp])
-        // What the cloud is known to have: a merge that the app has not been told of has no ancestor for the rest.
-        let known = self.stamps(harness.state[name]?.known?.handle) ?? []
-        if options.removes, pick(2) == 0, let out = copies[name]?.intersection(known).max() {
+        // What the app has seen of the cloud: for the rest, a merge that it has not been told of has no ancestor.
+        let version = options.consumes ? harness.state[name]?.seen : harness.state[name]?.known?.handle
+        let seen = self.stamps(version) ?? []
+        if options.removes, pick(2) == 0, let out = copies[name]?.intersection(seen).max() {
             stamps.remove(out)
             removed[name, default: []].insert(out)
             expected[name]?.remove(out)

@@ -25,8 +25,8 @@ extension StampWorld {
             let parts: [SyncParts] = [.fetch, .send, [.fetch, .send]]
             feed(.sync(call, parts[pick(3)]))
         case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
-        case 14, 15 where options.removes: crossAnswers(name)
-        case 16, 17 where options.removes: if !options.consumes { read(name) }
+        case 14...15 where options.removes: crossAnswers(name)
+        case 16...17 where options.removes: if !options.consumes { read(name) }
         case 14: if options.faults, pick(3) == 0 { failCommit() }
         case 15: if options.crashes, pick(4) == 0 { crash() }
         case 16: if options.faults, let id = requests.keys.min() { missDeadline(id) }
@@ -50,10 +50,14 @@ extension StampWorld {
     /// A save is done; another device saves on top of it, and a page brings that before the answer to the save comes.
     mutating func crossAnswers(_ name: String) {
         log.append("answers cross")
-        for id in requests.keys.sorted() { if case .send? = requests[id] { perform(id, faulty: false) } }
+        for id in requests.keys.sorted() {
+            if case .send? = requests[id] { perform(id, faulty: false) }
+        }
         editElsewhere(name)
         feed(.signal(.changes(in: nil)))
-        for id in requests.keys.sorted() { if case .fetch? = requests[id] { answer(id, faulty: false) } }
+        for id in requests.keys.sorted() {
+            if case .fetch? = requests[id] { answer(id, faulty: false) }
+        }
         while !harness.waiting.isEmpty { commit() }
     }
 
