@@ -26,7 +26,7 @@ extension StampWorld {
         let stamp = newStamp()
         var stamps = (copies[name] ?? []).union([stamp])
         // What the app has seen of the cloud: for the rest, a merge that it has not been told of has no ancestor.
-        let version = options.consumes ? harness.state[name]?.seen : harness.state[name]?.known?.handle
+        let version = options.consumes ? harness.state[name]?.seen : harness.machine.reads[name]
         let seen = self.stamps(version) ?? []
         if options.removes, pick(2) == 0, let out = copies[name]?.intersection(seen).max() {
             stamps.remove(out)
