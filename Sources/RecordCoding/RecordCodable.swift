@@ -24,7 +24,8 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The version of the model's schema, 1 or above; by default 1.
     ///
-    /// A record that was written by a higher version is left alone by an app of a lower one.
+    /// A record that was written by a higher version is left alone by an app of a lower one: it is neither overwritten
+    /// nor deleted.
     static var schemaVersion: Int { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.

@@ -3,6 +3,9 @@ import RecordCoding
 import struct Foundation.Date
 
 /// Names contents in the journal: a copy of one record, written once, never changed.
+///
+/// Of two versions of a record the newer one has the greater handle: what is read gets one when it has come, what a
+/// save makes has one since its request left.
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 
@@ -160,6 +163,13 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether something of it is of a certain zone, and goes with it.
     package var hasVersions: Bool { lastKnown != nil || seen != nil || pending?.base != nil }
+
+    /// The newer one of two versions that the app has seen: the cloud's last word, or the one with the greater handle.
+    func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
+        guard let first, let second else { return first ?? second }
+        if let known = known?.handle, first == known || second == known { return known }
+        return max(first, second)
+    }
 
     /// Nothing is left to remember.
     package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }

@@ -58,6 +58,8 @@ package enum SyncInput: Equatable, Sendable {
     case streamEnded(StreamID)
     /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
+    /// Changes that were to be handed out, and that newer ones of their records have overtaken.
+    case overtaken(StreamID, [String], isEmpty: Bool)
     /// Contents that were handed out and cannot be read from the disk now.
     case unread(StreamID, [String], isEmpty: Bool)
 }
@@ -180,6 +182,8 @@ package struct SendResult: Equatable, Sendable {
         case failed(CloudError)
         /// The answer does not mention the item: nobody knows.
         case unmentioned
+        /// The server has a version that this app cannot decode, and must not change; nothing was sent.
+        case undecodable(String)
         /// The stored model could not be read back.
         case unreadable(String)
     }
@@ -201,11 +205,14 @@ package struct Reconciled: Equatable, Sendable {
     package var resolution: Resolution
     /// Whether the resolver was asked; not if the contents were equal or our own.
     package var wasAsked: Bool
+    /// Whether the cloud's value is what a request of this device has carried.
+    package var isOwnWrite: Bool
 
-    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool) {
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, isOwnWrite: Bool = false) {
         self.item = item
         self.resolution = resolution
         self.wasAsked = wasAsked
+        self.isOwnWrite = isOwnWrite
     }
 }
 

@@ -167,6 +167,7 @@ extension SyncState {
     }
 
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
+        let order = nextDeliveryOrder()
         change(name) { record in
             // Where something was lost, it is what was sent; an edit beside it has been set aside before, or is now.
             if record.pending?.parked != nil, record.lost != nil {
@@ -176,6 +177,8 @@ extension SyncState {
                 record.pending?.parked = reason
                 // Not done: if the record goes now, somebody else has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
+                // It is not on top of reads any more.
+                if reason.isConflict { record.deliverServerValue(order: order) }
             }
         }
     }
@@ -305,8 +308,11 @@ extension RecordState {
     /// stays seen.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
-        // Handles grow: the newer version has the greater one.
-        if let version { self.seen = max(seen, version) } else if seen != known?.handle { self.seen = nil }
+        if let version {
+            self.seen = newer(seen, version)
+        } else if seen != known?.handle {
+            self.seen = nil
+        }
     }
 
     /// The pending edit is one that a conflict made, and the app has still to be told of it.

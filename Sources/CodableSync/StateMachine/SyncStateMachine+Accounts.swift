@@ -88,6 +88,7 @@ extension SyncStateMachine {
     mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         reads = RecordTable()
+        readEdits = RecordTable()
         unstoredAcceptances = []
         for index in streams.indices { streams[index].handed = [] }
     }

@@ -42,7 +42,6 @@ extension SyncStateMachine {
             entries.append(.queued(name: change.name, pending))
             deferred.remove(change.name)
             unknownErrors[change.name] = nil
-            if change.kind == .delete { reads[change.name] = nil }
         }
         if entries.isEmpty {
             actions.append(.answer(call, .done))
@@ -178,13 +177,11 @@ extension SyncStateMachine {
     }
 
     /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
-    private func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
+    private mutating func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
         guard let record else { return nil }
         // Uploaded again before the deletion is sent: made on the version that was to be deleted.
         if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
-        guard let read = reads[name] else { return record.seen }
-        // Handles grow: the newer version has the greater one.
-        return record.seen.map { max($0, read) } ?? read
+        return record.newer(record.seen, versionRead(of: name))
     }
 
     /// The records of a call as they will be when it is stored.
@@ -220,9 +217,11 @@ extension SyncStateMachine {
             guard let record = state[name], record.lost == nil else { continue }
             if state.shownHandle(of: name) != nil {
                 reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
+                readEdits[name] = record.isPendingOnTop ? record.pending?.handle : nil
             } else if record.pending == nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.
                 reads[name] = nil
+                readEdits[name] = nil
                 if record.seen != nil { missed.append(AcceptedChange(name: name, order: 0, seen: nil)) }
             }
         }
@@ -237,18 +236,36 @@ extension SyncStateMachine {
         var unseen: [AcceptedChange] = []
         for version in versions {
             reportUndecodable(version)
-            if reads[version.name] == version.handle { reads[version.name] = nil }
             guard state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
         if !unseen.isEmpty { append([.accepted(unseen)], flush: false) }
     }
 
-    /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
-    func readBefore(_ name: String) -> [JournalEntry] {
-        guard let record = state[name], let read = reads[name], record.seen.map({ $0 < read }) ?? true else {
-            return []
+    /// The version that the app has read last: of an edit, what it was made on until it is confirmed.
+    mutating func versionRead(of name: String) -> ContentHandle? {
+        guard let edit = readEdits[name] else { return reads[name] }
+        for entry in uncommitted.entries(about: [name]) {
+            if let version = entry.version(confirming: edit) { return version }
         }
+        return reads[name]
+    }
+
+    /// An edit that the app has read is confirmed.
+    mutating func noteConfirmedRead(_ entry: JournalEntry) {
+        guard let name = entry.confirmedName, let edit = readEdits[name],
+            let version = entry.version(confirming: edit)
+        else { return }
+        reads[name] = version
+        readEdits[name] = nil
+    }
+
+    /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
+    mutating func readBefore(_ name: String) -> [JournalEntry] {
+        // What is on its way to the disk may have been seen later, as an upload that is confirmed.
+        guard let read = versionRead(of: name), let record = stateToCome(of: [name])[name],
+            read != record.seen, record.newer(record.seen, read) == read
+        else { return [] }
         // No delivery has the order 0: what is to be delivered stays so.
         return [.accepted([AcceptedChange(name: name, order: 0, seen: read)])]
     }
@@ -264,7 +281,12 @@ extension SyncStateMachine {
         for change in changes where change.order == 0 { unseen[change.name] = true }
         for change in changes where unseen[change.name] == nil {
             guard let read = reads[change.name] else { continue }
-            if change.seen.map({ read <= $0 }) ?? true { reads[change.name] = nil }
+            guard let seen = change.seen else {
+                reads[change.name] = nil
+                continue
+            }
+            let newer = state[change.name].map { $0.newer(seen, read) } ?? max(seen, read)
+            if newer == seen { reads[change.name] = nil }
         }
     }
 
@@ -278,5 +300,24 @@ extension SyncStateMachine {
 
     func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
+    }
+}
+
+extension JournalEntry {
+    /// The record of which an edit is confirmed.
+    fileprivate var confirmedName: String? {
+        switch self {
+        case .saved(let name, _, _), .resolved(let name, _, _, .confirmed): name
+        default: nil
+        }
+    }
+
+    /// The version that an edit has become.
+    fileprivate func version(confirming edit: ContentHandle) -> ContentHandle? {
+        switch self {
+        case .saved(_, edit, let version): version.handle
+        case .resolved(_, _, let server, .confirmed(edit)): server
+        default: nil
+        }
     }
 }

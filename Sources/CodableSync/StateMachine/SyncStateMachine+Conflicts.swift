@@ -73,10 +73,10 @@ extension SyncStateMachine {
     /// Events and notes: nothing that is given up is given up in silence.
     private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let name = result.item.name
-        if result.wasAsked, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
+        if !result.isOwnWrite, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
         switch result.resolution {
         case .confirmed:
-            totals.sent += result.wasAsked ? 0 : 1
+            if result.isOwnWrite { totals.sent += 1 }
             return []
         case .failed(let reason):
             totals.parked += 1

@@ -96,8 +96,7 @@ extension SyncStateMachine {
             guard let record = state[change.name], case .updated? = record.undelivered?.kind else {
                 return nil
             }
-            let read = reads[change.name]
-            let seen = record.seen.map { max($0, read ?? $0) } ?? read
+            let seen = record.newer(record.seen, reads[change.name])
             return AcceptedChange(name: change.name, order: 0, seen: seen)
         }
         let entries: [JournalEntry] = [.accepted(free)] + (unseen.isEmpty ? [] : [.accepted(unseen)])
@@ -107,6 +106,7 @@ extension SyncStateMachine {
     /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
     mutating func forgetVersionsHandedOut() {
         reads = RecordTable()
+        readEdits = RecordTable()
         unstoredAcceptances = []
         for stream in streams.indices {
             for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }

@@ -23,6 +23,22 @@ extension SyncStateMachine {
         for change in changes where change.order != 0 { suspects.remove(change.name) }
     }
 
+    // MARK: Changes that came too late to be handed out
+
+    /// What a stream was to get, and is not the last word on its record any more: while it was being decoded the app
+    /// has changed the record, or something newer has come.
+    package func overtakenNames(in id: StreamID) -> [String] {
+        guard let stream = streams.first(where: { $0.id == id }) else { return [] }
+        return stream.handed.filter { state[$0.name]?.undelivered?.order != $0.order }.map(\.name)
+    }
+
+    /// The stream does not get these; what is newer, if it is anything to be told of, is in its queue.
+    mutating func takeOvertaken(_ id: StreamID, _ names: [String], isEmpty: Bool) {
+        guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
+        streams[index].handed.removeAll { names.contains($0.name) }
+        if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
+    }
+
     // MARK: Contents that cannot be decoded
 
     /// What was handed out and could not be decoded is kept, and tried again at the next opening.

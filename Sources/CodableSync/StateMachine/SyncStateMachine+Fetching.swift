@@ -83,7 +83,7 @@ extension SyncStateMachine {
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
         doubtful += toldBesideFirstPage(page)
-        for name in doubtful { lookUps.append(name) }
+        for name in doubtful { lookUp(name) }
         if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
@@ -160,15 +160,19 @@ extension SyncStateMachine {
         totals.fetched += 1
     }
 
+    /// One record more that was deleted elsewhere, if it was known, and not to be deleted.
+    mutating func countForeignDeletion(_ name: String) {
+        guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
+        runTotals.deleted += 1
+        totals.fetched += 1
+    }
+
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
-        guard let record = state[name] else { return [] }
+        guard state[name] != nil else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
         fetchedDuringSend[name] = nil
         if isToBeDeletedAfterSave(name) { return [] }
-        if record.known != nil, !record.isOwnDeletion {
-            runTotals.deleted += 1
-            totals.fetched += 1
-        }
+        countForeignDeletion(name)
         return readBefore(name) + [.fetchedDeletion(name: name)]
     }
 

@@ -20,6 +20,12 @@ extension SyncStateMachine {
             state.apply(entry)
             tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
+            // Nobody's ancestor, also where it was read until now.
+            if case .queued(let name, let change) = entry, change.isDeletion {
+                reads[name] = nil
+                readEdits[name] = nil
+            }
+            noteConfirmedRead(entry)
             if case .accepted(let changes) = entry {
                 forgetSuspicions(of: changes)
                 forgetTaken(changes)

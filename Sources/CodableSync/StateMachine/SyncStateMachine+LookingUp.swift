@@ -11,7 +11,22 @@ extension SyncStateMachine {
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
         beingLookedUp = names
         savedDuringLookUp = RecordTable()
+        lookUpsToRepeat = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
+    }
+
+    /// Asks for a record by its name.
+    ///
+    /// One that is being looked up is looked up once more: that answer may be older than what it is asked for now.
+    mutating func lookUp(_ name: String) {
+        lookUps.append(name)
+        if beingLookedUp.contains(name) { lookUpsToRepeat[name] = true }
+    }
+
+    /// The same, also after a restart.
+    mutating func lookUpNow(_ name: String) -> [JournalEntry] {
+        lookUp(name)
+        return [.unread([name])]
     }
 
     mutating func takeLookedUp(_ request: RequestID, _ result: Result<[LookedUp], CloudError>) {
@@ -66,7 +81,7 @@ extension SyncStateMachine {
     /// What was looked up is known, or waits elsewhere.
     mutating func endLookUp() {
         lookingUp.isStoring = false
-        for name in beingLookedUp { lookUps.remove(name) }
+        for name in beingLookedUp where lookUpsToRepeat[name] == nil { lookUps.remove(name) }
         beingLookedUp = []
         extendPass()
     }
@@ -74,8 +89,10 @@ extension SyncStateMachine {
     private mutating func entries(for found: LookedUp) -> [JournalEntry] {
         let name = found.name
         if case .failure(let error) = found.result { heed(error) }
-        if let saved = savedDuringLookUp[name], !found.isNewer(than: saved) {
-            // Read before the save, as far as anyone can tell: it stays in the queue, and is looked up now.
+        let isOlder = savedDuringLookUp[name].map { !found.isNewer(than: $0) } ?? false
+        if isOlder || lookUpsToRepeat[name] != nil {
+            // Read before the save, or before it was asked for anew, as far as anyone can tell: it stays in the queue,
+            // and is looked up now.
             beingLookedUp.removeAll { $0 == name }
             return []
         }
@@ -87,6 +104,7 @@ extension SyncStateMachine {
                 return refusedWithoutReason(name)
             }
             if isToBeDeletedAfterSave(name) { return [] }
+            countForeignDeletion(name)
             return readBefore(name) + [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:
             guard state[name]?.pending != nil else {
@@ -110,6 +128,9 @@ extension SyncStateMachine {
         }
         noteDuringFetch(name, version)
         noteDuringSend(name, version)
+        // It may be our own write, whose answer was lost: the reconciler tells.
+        let isNews = record?.known?.isSameVersion(as: version) != true
+        if isNews, record?.sent.isEmpty != false { countForeign() }
         var found = version
         // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
@@ -149,15 +170,15 @@ extension SyncStateMachine {
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
         let sent = inFlightNames[name]?.known
         if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
-        let isOld = sent?.isNewer(than: server) == true
-        if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
-        if isOld {
-            // An old answer, or a date that means nothing: the record itself tells.
-            lookUps.append(name)
-            return [.unread([name])]
-        }
+        let told = fetchedDuringSend[name]
+        let isOld = sent?.isNewer(than: server) == true || deletedInFlight.contains(name)
+        let isDoubtful = isOld || told?.isOrderUnknown(beside: server) == true
+        if isDoubtful || needsNoDecision(name, on: server) { countUndecided(name) }
+        // An old answer, a date that means nothing, or a page that may be newer: the record itself tells.
+        if isDoubtful { return lookUpNow(name) }
         noteDuringFetch(name, server)
-        return readBefore(name) + [.fetched(name: name, server)]
+        let isStillUnread = lookUps.contains(name)
+        return readBefore(name) + [.fetched(name: name, server)] + (isStillUnread ? [.unread([name])] : [])
     }
 }
 

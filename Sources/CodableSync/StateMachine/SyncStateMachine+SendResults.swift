@@ -117,14 +117,18 @@ extension SyncStateMachine {
             return readBefore(name) + [.saved(name: name, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
-            return deletionConfirmed(name)
+            return deletionConfirmed(name, isDone: mayHaveBeenThere(name))
         case .conflict(let server?):
             outcome.failed += 1
             return takeConflict(of: name, with: server)
         case .conflict(nil):
             outcome.failed += 1
-            lookUps.append(name)
+            lookUp(name)
             return []
+        case .undecodable(let reason):
+            outcome.failed += 1
+            let reason = ParkReason(kind: .serverValueUndecodable, message: reason)
+            return park(name, sent: result.handle, reason)
         case .unreadable(let reason):
             outcome.failed += 1
             let reason = ParkReason(kind: .contentsUnreadable, message: reason)
@@ -151,21 +155,26 @@ extension SyncStateMachine {
         guard deletedInFlight.contains(result.name) || told?.isOrderUnknown(beside: version) == true else {
             return saved
         }
-        lookUps.append(result.name)
-        return saved + [.unread([result.name])]
+        return saved + lookUpNow(result.name)
     }
 
-    private mutating func deletionConfirmed(_ name: String) -> [JournalEntry] {
+    /// Whether a deletion that the server has taken can have deleted anything, as far as this device knows: servers
+    /// take those of records that never were.
+    private func mayHaveBeenThere(_ name: String) -> Bool {
+        inFlightNames[name]?.known != nil || fetchedDuringSend[name] != nil
+            || state[name]?.sent.isEmpty == false
+    }
+
+    private mutating func deletionConfirmed(_ name: String, isDone: Bool) -> [JournalEntry] {
         // Met while it was being deleted: it may have been made anew since, and a deletion takes that one too.
         let isMet = fetchedDuringSend[name] != nil
         if isMet, stateToCome(of: [name])[name]?.pending?.isDeletion == true { return [] }
-        totals.deleted += 1
+        if isDone { totals.deleted += 1 }
         unknownErrors[name] = nil
         conflictRounds[name] = nil
         if fetching.request != nil { removedDuringFetch[name] = true }
         guard isMet else { return [.deletionConfirmed(name: name)] }
-        lookUps.append(name)
-        return [.deletionConfirmed(name: name), .unread([name])]
+        return [.deletionConfirmed(name: name)] + lookUpNow(name)
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -208,7 +217,9 @@ extension SyncStateMachine {
     }
 
     private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
-        if result.handle == nil { return deletionConfirmed(result.name) }
+        if result.handle == nil { return deletionConfirmed(result.name, isDone: false) }
+        // A page has told of it since it was missing, or before: the record itself tells.
+        if fetchedDuringSend[result.name] != nil { return lookUpNow(result.name) }
         // A record that was never there cannot be missing: the answer makes no sense.
         guard let record = state[result.name], record.lost == nil,
             record.known != nil || record.pending?.base != nil
@@ -216,6 +227,7 @@ extension SyncStateMachine {
             deferItem(result.name, after: error)
             return countUnknownError(result.name, sent: result.handle, error)
         }
+        countForeignDeletion(result.name)
         return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
     }
 
@@ -284,9 +296,9 @@ extension SyncStateMachine {
         sent handle: ContentHandle?,
         _ reason: ParkReason
     ) -> [JournalEntry] {
-        guard let record = stateToCome(of: [name])[name], record.isSendable,
-            handle == record.pending?.handle || handle == record.lost?.handle
-        else { return [] }
+        guard let record = stateToCome(of: [name])[name], record.isSendable else { return [] }
+        let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
+        guard handle == sendable else { return [] }
         return park(name, reason)
     }
 

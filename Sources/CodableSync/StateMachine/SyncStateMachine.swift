@@ -80,6 +80,8 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
+    /// Records that were asked for anew since the look-up of them that is under way was.
+    var lookUpsToRepeat = RecordTable<Bool>()
     /// What the server has shown that it takes in one look-up.
     var lookUpLimit = Self.maximumLookUp
     /// Records of which another answer has told since the page that is under way was asked for.
@@ -118,6 +120,8 @@ package struct SyncStateMachine: Sendable {
     var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
+    /// Unconfirmed edits that the app has read: the version that one becomes is one that it has read.
+    var readEdits = RecordTable<ContentHandle>()
     var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
@@ -194,6 +198,7 @@ package struct SyncStateMachine: Sendable {
         case .streamEnded(let stream): takeStreamEnded(stream)
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty)
+        case .overtaken(let stream, let names, let isEmpty): takeOvertaken(stream, names, isEmpty: isEmpty)
         case .unread(let stream, let names, let isEmpty): takeUnread(stream, names, isEmpty: isEmpty)
         }
     }

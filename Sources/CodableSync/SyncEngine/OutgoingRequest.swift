@@ -5,21 +5,27 @@ struct OutgoingRequest: Sendable {
     let items: [SendItem]
     private let zoneID: ZoneID
     private let recordType: String
+    private let schemaVersion: Int
 
+    /// The handles of the versions that the saves make.
+    var handles: [String: ContentHandle] = [:]
     private(set) var saves: [Record] = []
     private(set) var deletions: [RecordID] = []
     /// Edits that say what the server has already.
     private(set) var unchanged: Set<String> = []
     private(set) var unreadable: [String: String] = [:]
+    /// Why changes of records that a newer version of the app has written are not sent.
+    private(set) var newer: [String: String] = [:]
     /// What the server has of the records that are saved, as far as it was known.
     private var known: [String: Record] = [:]
     private var sent: [String: [String: RecordValue]] = [:]
     var answer = ModifyRecordsResult()
 
-    init(items: [SendItem], zoneID: ZoneID, recordType: String) {
+    init(items: [SendItem], zoneID: ZoneID, recordType: String, schemaVersion: Int) {
         self.items = items
         self.zoneID = zoneID
         self.recordType = recordType
+        self.schemaVersion = schemaVersion
     }
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
@@ -32,6 +38,11 @@ struct OutgoingRequest: Sendable {
         )
         for item in items {
             let recordID = RecordID(recordName: item.name, zoneID: zoneID)
+            let server = item.known.flatMap { contents[$0.handle] }
+            if let version = server?.schemaVersion, version > schemaVersion {
+                newer[item.name] = refusal(of: item, writtenWith: version)
+                continue
+            }
             guard let handle = item.handle else {
                 deletions.append(recordID)
                 continue
@@ -40,17 +51,25 @@ struct OutgoingRequest: Sendable {
                 unreadable[item.name] = "The stored model is missing."
                 continue
             }
-            guard let version = item.known else {
+            if item.known == nil {
                 let fields = edit.fields.withoutNulls
                 saves.append(Record(recordType: recordType, recordID: recordID, fields: fields))
                 continue
             }
-            guard let server = contents[version.handle] else {
+            guard let server else {
                 unreadable[item.name] = "The stored version of the server is missing."
                 continue
             }
             save(edit.fields.differences(from: server.fields), of: recordID, over: server)
         }
+    }
+
+    /// Why what a newer version of the app has written is left alone.
+    private func refusal(of item: SendItem, writtenWith version: Int) -> String {
+        let (outcome, what) =
+            item.handle == nil ? ("deleted", "the deletion") : ("overwritten", "the edit")
+        return "The record is not \(outcome): it was written with schema version \(version), this app knows "
+            + "\(schemaVersion). Update the app and retry \(what), or discard it."
     }
 
     private mutating func save(

@@ -4,8 +4,8 @@ import struct Foundation.Date
 
 /// What came of giving a conflict to the model.
 enum Reconciliation: Sendable {
-    /// The server holds this content of ours, or one equal to it.
-    case confirmed(ContentHandle)
+    /// The server holds this content: a write of our own, or of somebody else who wrote the same.
+    case confirmed(ContentHandle, isOwn: Bool)
     case client
     /// This device's model, dated as late as the cloud's.
     case redated(Record, edited: Date?)
@@ -41,11 +41,12 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             }
             return (resolveDeletion(of: client, contents.item), true)
         }
-        if client.agrees(with: server) { return (.confirmed(contents.item.client), false) }
-        for write in contents.lost where write.record.agrees(with: server) && write.record.isEdit(in: server)
-        {
-            return (.confirmed(write.handle), false)
+        let own = contents.lost.filter { $0.record.agrees(with: server) && $0.record.isEdit(in: server) }
+        if client.agrees(with: server) {
+            let isOwn = own.contains { $0.handle == contents.item.client }
+            return (.confirmed(contents.item.client, isOwn: isOwn), false)
         }
+        if let write = own.first { return (.confirmed(write.handle, isOwn: true), false) }
         return (resolve(client, server, contents), true)
     }
 

@@ -111,7 +111,14 @@ extension SyncEngine {
     /// At once, since what is given up is not kept for long; mostly it came with what is being processed.
     private func emitLoading(_ event: ContentsEvent) {
         do {
-            emit(try loaded(event))
+            let event = try loaded(event)
+            // A deletion that waits does not win over what a newer version of the app has written: it will be parked.
+            if case .discarded(_, let record, .deletion) = event,
+                record.schemaVersion.map({ $0 > Model.schemaVersion }) ?? false
+            {
+                return
+            }
+            emit(event)
         } catch {
             emit(.stateUnwritable("The contents of an event cannot be read: \(error)"))
         }

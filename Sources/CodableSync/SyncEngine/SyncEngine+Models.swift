@@ -19,6 +19,8 @@ extension SyncEngine {
             // It is a former user's, and comes again when that user does; the stream still waits.
             return process(.undecodable(stream, [], isEmpty: true))
         }
+        var element = element
+        element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
         report(element, of: stream)
         // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
         if let change = element.change { _ = hub.resume(stream, with: change) }
@@ -26,7 +28,11 @@ extension SyncEngine {
 
     private func report(_ element: Element, of stream: StreamID) {
         let isEmpty = element.change == nil
-        if let failure = element.failure {
+        if !element.overtaken.isEmpty {
+            let isLast = isEmpty && element.undecodable.isEmpty && element.unread.isEmpty
+            process(.overtaken(stream, element.overtaken, isEmpty: isLast))
+        }
+        if let failure = element.failure, !element.unread.isEmpty {
             emit(.stateUnwritable("Changes cannot be read from the disk now: \(failure)"))
             let isLast = isEmpty && element.undecodable.isEmpty
             process(.unread(stream, element.unread, isEmpty: isLast))
@@ -43,6 +49,8 @@ extension SyncEngine {
         /// Records whose contents cannot be read now, and why.
         var unread: [String] = []
         var failure: (any Error)?
+        /// Records of which something newer is known by now.
+        var overtaken: [String] = []
 
         init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
             guard let first = items.first else { return }
@@ -53,6 +61,31 @@ extension SyncEngine {
             let models = items.compactMap { model(of: $0, coding, journal) }
             if models.isEmpty { return }
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
+        }
+
+        /// Takes out what nobody is to be told of any more.
+        mutating func leaveOut(_ names: [String]) {
+            if names.isEmpty { return }
+            overtaken = names
+            undecodable.removeAll { names.contains($0.name) }
+            unread.removeAll { names.contains($0) }
+            switch change {
+            case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
+            case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
+            case .deleted(let deleted)?:
+                let left = deleted.filter { !names.contains($0) }
+                change = left.isEmpty ? nil : .deleted(left)
+            case nil: break
+            }
+        }
+
+        private static func change(
+            _ models: [Model],
+            _ names: [String],
+            _ make: ([Model]) -> ModelChange<Model>
+        ) -> ModelChange<Model>? {
+            let left = models.filter { !names.contains($0.recordName) }
+            return left.isEmpty ? nil : make(left)
         }
 
         private mutating func model(
@@ -111,10 +144,12 @@ extension SyncEngine {
             // Both sides go along: the event that tells of the conflict carries them.
             contents[item.client] = result.contents.client
             if let server = item.server { contents[server] = result.contents.server }
+            let isOwn = if case .confirmed(_, isOwn: true) = result.outcome { true } else { false }
             return Reconciled(
                 item: item,
                 resolution: resolution(result.outcome, &contents),
-                wasAsked: result.wasAsked
+                wasAsked: result.wasAsked,
+                isOwnWrite: isOwn
             )
         }
         process(.reconciled(reconciled), contents: contents)
@@ -125,7 +160,7 @@ extension SyncEngine {
         _ contents: inout [ContentHandle: Record]
     ) -> Resolution {
         switch outcome {
-        case .confirmed(let handle): return .confirmed(handle)
+        case .confirmed(let handle, _): return .confirmed(handle)
         case .client: return .client
         case .server: return .server
         case .failed(let reason): return .failed(reason)

@@ -19,11 +19,7 @@ extension SyncEngine {
     /// - Returns: The models.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func models(named names: [String]) async throws -> [Model] {
-        try await inOneSession {
-            let shown = try shownContents(of: names)
-            process(.read(names))
-            return try await models(of: shown)
-        }
+        try await inOneSession { try await modelsShown(for: names) }
     }
 
     /// Reads all models, in the order of their record names.
@@ -36,9 +32,7 @@ extension SyncEngine {
     public func allModels() async throws -> [Model] {
         try await inOneSession {
             guard let names = machine?.state.sortedNames else { throw SyncError.closed }
-            let shown = try shownContents(of: names)
-            process(.read(names))
-            return try await models(of: shown)
+            return try await modelsShown(for: names)
         }
     }
 
@@ -137,20 +131,25 @@ extension SyncEngine {
         }
     }
 
-    /// Decodes contents beside the actor, in their order; those that cannot be decoded are left out.
-    private func models(of shown: [ShownContents]) async throws -> [Model] {
-        var decoded: [ExactName: Model] = [:]
-        var wanted = shown
-        // Contents that were replaced meanwhile may be gone: then the newer ones are read.
-        for _ in 0..<8 where !wanted.isEmpty {
-            let began = session
-            let found = try await decode(wanted)
-            decoded.merge(found.models) { $1 }
-            // What could not be shown was not seen: an edit that follows must not overwrite it.
-            if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
-            wanted = found.missing.isEmpty ? [] : try shownContents(of: found.missing)
+    /// The models that reads of these names show when this returns, in order; those that cannot be decoded are left
+    /// out.
+    ///
+    /// Contents are decoded beside the actor; what is replaced meanwhile is decoded once more. Only what is returned
+    /// counts as seen, so nothing does before everything that can fail is done.
+    private func modelsShown(for names: [String]) async throws -> [Model] {
+        let began = session
+        var decoded: [ExactName: DecodedContents<Model>] = [:]
+        var shown = try shownContents(of: names)
+        for _ in 0..<8 {
+            let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
+            if replaced.isEmpty { break }
+            decoded.merge(try await decode(replaced)) { $1 }
+            // A former user's models are nothing for the next one: whoever asks reads again.
+            guard began == session else { return [] }
+            shown = try shownContents(of: names)
         }
-        return shown.compactMap { decoded[named: $0.name] }
+        countAsSeen(names, shown: shown, decoded)
+        return shown.compactMap { decoded[named: $0.name]?.model }
     }
 
     /// How many of these records have a version in the cloud that cannot be decoded; each is told once.
@@ -166,34 +165,61 @@ extension SyncEngine {
         let began = session
         do {
             let found = try await decode(wanted)
-            if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
-            return found.undecodable.count
+            guard began == session, let state = machine?.state else { return 0 }
+            let inVain = wanted.compactMap { contents -> ReadVersion? in
+                // What was replaced meanwhile may be gone from the disk.
+                guard let one = found[named: contents.name], one.model == nil,
+                    state[contents.name]?.known?.handle == contents.shown
+                else { return nil }
+                return ReadVersion(name: contents.name, handle: contents.shown, reason: one.reason)
+            }
+            if !inVain.isEmpty { process(.readInVain(inVain)) }
+            return inVain.count
         } catch {
             emit(.stateUnwritable("What was fetched cannot be read from the disk now: \(error)"))
             return 0
         }
     }
 
-    private func decode(_ wanted: [ShownContents]) async throws -> DecodedContents<Model> {
+    /// What was looked for has been seen, also where nothing is there; not what could not be shown: an edit that
+    /// follows must not overwrite it.
+    private func countAsSeen(
+        _ names: [String],
+        shown: [ShownContents],
+        _ decoded: [ExactName: DecodedContents<Model>]
+    ) {
+        var unseen: Set<ExactName> = []
+        var inVain: [ReadVersion] = []
+        for contents in shown {
+            let found = decoded[named: contents.name]
+            if found?.contents == contents, found?.model != nil { continue }
+            unseen.insert(ExactName(contents.name))
+            guard let found, found.contents == contents else { continue }
+            inVain.append(ReadVersion(name: contents.name, handle: contents.shown, reason: found.reason))
+        }
+        process(.read(unseen.isEmpty ? names : names.filter { !unseen.contains(ExactName($0)) }))
+        if !inVain.isEmpty { process(.readInVain(inVain)) }
+    }
+
+    private func decode(_ wanted: [ShownContents]) async throws -> [ExactName: DecodedContents<Model>] {
         let coding = coding
         let journal = journal
         let storesSystemFields = Model.self is any SystemFieldsStoring.Type
         let task = Task.detached {
-            var found = DecodedContents<Model>()
+            var found: [ExactName: DecodedContents<Model>] = [:]
             for one in wanted {
-                guard var record = try journal?.load([one.shown])[one.shown] else {
-                    found.missing.append(one.name)
-                    continue
+                var record = try journal?.load([one.shown])[one.shown]
+                if storesSystemFields, record?.systemFields == nil, let known = one.known {
+                    record?.systemFields = try journal?.load([known])[known]?.systemFields
                 }
-                if storesSystemFields, record.systemFields == nil, let known = one.known {
-                    record.systemFields = try journal?.load([known])[known]?.systemFields
-                }
+                var decoded = DecodedContents<Model>(contents: one)
                 do {
-                    found.models[named: one.name] = try coding.decode(record)
+                    guard let record else { throw ModelCoding<Model>.Failure.missing }
+                    decoded.model = try coding.decode(record)
                 } catch {
-                    let reason = coding.describe(error)
-                    found.undecodable.append(ReadVersion(name: one.name, handle: one.shown, reason: reason))
+                    decoded.reason = coding.describe(error)
                 }
+                found[named: one.name] = decoded
             }
             return found
         }
@@ -211,12 +237,12 @@ extension SyncEngine {
         let wanted = contents.compactMap { name, handle in
             handle.map { ShownContents(name: name, shown: $0, known: nil) }
         }
-        return try await decode(wanted).models
+        return try await decode(wanted).compactMapValues(\.model)
     }
 }
 
 /// Contents that a read shows, and the cloud's version below them.
-private struct ShownContents: Sendable {
+private struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
     var known: ContentHandle?
@@ -224,8 +250,8 @@ private struct ShownContents: Sendable {
 
 /// What came of decoding contents for a read, which shows what can be shown.
 private struct DecodedContents<Model: Sendable>: Sendable {
-    var models: [ExactName: Model] = [:]
-    /// The names of those that are no longer there.
-    var missing: [String] = []
-    var undecodable: [ReadVersion] = []
+    var contents: ShownContents
+    var model: Model?
+    /// Why there is no model.
+    var reason = ""
 }

@@ -215,8 +215,12 @@ extension SyncEngine {
     }
 
     /// Gives a record of the server a handle, and says in short what it is.
-    func stage(_ record: Record, in contents: inout [ContentHandle: Record]) -> KnownVersion {
-        let handle = newHandle()
+    func stage(
+        _ record: Record,
+        as reserved: ContentHandle? = nil,
+        in contents: inout [ContentHandle: Record]
+    ) -> KnownVersion {
+        let handle = reserved ?? newHandle()
         contents[handle] = record
         return KnownVersion(
             changeTag: record.recordChangeTag ?? "",

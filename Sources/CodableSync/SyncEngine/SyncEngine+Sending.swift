@@ -3,9 +3,16 @@ import RecordCoding
 /// Making requests of what the machine names, and telling it what became of each item.
 extension SyncEngine {
     func send(_ request: RequestID, _ items: [SendItem]) {
-        let outgoing = OutgoingRequest(items: items, zoneID: zoneID, recordType: Model.recordType)
+        var outgoing = OutgoingRequest(
+            items: items,
+            zoneID: zoneID,
+            recordType: Model.recordType,
+            schemaVersion: Model.schemaVersion
+        )
+        // Taken now, so that whatever is fetched while the answer is awaited has a later one, as it is newer.
+        for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
-        perform(request) {
+        perform(request) { [outgoing] in
             var outgoing = outgoing
             try outgoing.load(from: journal)
             return outgoing
@@ -47,6 +54,7 @@ extension SyncEngine {
         _ contents: inout [ContentHandle: Record]
     ) -> SendResult.Outcome {
         let recordID = RecordID(recordName: item.name, zoneID: zoneID)
+        if let reason = outgoing.newer[item.name] { return .undecodable(reason) }
         guard item.handle != nil else {
             guard let error = outgoing.answer.deleteResults[recordID] else { return .unmentioned }
             return error.map { .failed($0) } ?? .deleted
@@ -59,7 +67,8 @@ extension SyncEngine {
         case .success(let server)?:
             // A save that names no version cannot be trusted: the next try finds out.
             guard server.recordChangeTag?.isEmpty == false else { return .unmentioned }
-            return .saved(stage(outgoing.stored(server, of: item), in: &contents))
+            let stored = outgoing.stored(server, of: item)
+            return .saved(stage(stored, as: outgoing.handles[item.name], in: &contents))
         case .failure(let error)?:
             guard error.recovery == .resolveConflict else { return .failed(error) }
             // A server's record of another name or type is not the record in question.

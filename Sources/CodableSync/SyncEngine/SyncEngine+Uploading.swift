@@ -50,6 +50,9 @@ extension SyncEngine {
 
     /// Deletes the records of models.
     ///
+    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
+    /// once that version is known here, the deletion is parked, as an edit is.
+    ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public func delete(_ models: Model...) async throws {
@@ -58,6 +61,9 @@ extension SyncEngine {
 
     /// Deletes the records of models.
     ///
+    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
+    /// once that version is known here, the deletion is parked, as an edit is.
+    ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public func delete(_ models: [Model]) async throws {
@@ -65,6 +71,11 @@ extension SyncEngine {
     }
 
     /// Deletes records; those that nobody knows are no error.
+    ///
+    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
+    /// once that version is known here, also if it comes while the deletion waits, the deletion is parked with
+    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``. ``retry(_:)`` tries it again, as an updated app may; ``discard(_:)``
+    /// gives it up. A deletion that was sent before the newer version was known deletes that one, too.
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.

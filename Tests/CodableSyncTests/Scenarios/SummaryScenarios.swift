@@ -1,58 +1,92 @@
-import Foundation
 import XCTest
 
 @testable import CodableSync
 
-/// What a summary says of a sync.
+/// What a `SyncSummary` counts: what requests carried and the cloud took, and what came from elsewhere.
 final class SummaryScenarios: EngineScenario {
-    private func undecodableEvents(_ device: Device<Note>) -> Int {
-        device.events.count { if case .undecodable = $0 { true } else { false } }
+    private func counts(_ summary: SyncSummary) -> [Int] {
+        [summary.sent, summary.deleted, summary.fetched, summary.conflictsResolved, summary.parked]
     }
 
-    func testASummarySaysHowManyFetchedRecordsCannotBeDecoded() async throws {
-        let phone = try makeDevice(Note.self)
-        try await serverSave("a", ["id": "a", "title": 7, "count": 0])
-        try await serverSave("b", ["id": "b", "count": 0])
-        try await serverSave("c", RecordEncoder().encode(Note("c")).fields.filter { $0.key != "title" })
-        try await serverSave("d", ["id": "d", "title": 8, "count": 0])
-        let first = try await phone.engine.sync()
-        XCTAssertEqual(first.undecodable, 4)
-        XCTAssertEqual(undecodableEvents(phone), 4)
-        let reported = try await phone.engine.diagnostics().undecodable
-        XCTAssertEqual(reported, ["a", "b", "c", "d"])
-        let second = try await phone.engine.fetchChanges()
-        XCTAssertEqual(second.undecodable, 0)
-        XCTAssertEqual(undecodableEvents(phone), 4)
-    }
-
-    func testWhatCanBeDecodedAndWhatIsSentDoNotCount() async throws {
-        let phone = try makeDevice(Note.self)
-        try await serverSave(Note("a", "good"))
-        try await phone.engine.upload(Note("b", "mine"))
+    func testInitialModelsThatTheCloudHasAreNotSent() async throws {
+        let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
+        let models = ["a", "b"].map { Note($0, "same") }
+        try await tablet.engine.upload(models)
+        try await tablet.engine.sync()
+        try await phone.engine.start(uploading: models + [Note("c", "only here")])
         let summary = try await phone.engine.sync()
-        XCTAssertEqual(summary.undecodable, 0)
-        XCTAssertEqual(summary.fetched, 1)
-        XCTAssertEqual(summary.sent, 1)
+        XCTAssertEqual(counts(summary), [1, 0, 2, 0, 0])
+        XCTAssertEqual(phone.database.modifies.flatMap(\.names), ["c"])
     }
 
-    func testARecordThatAPageCouldNotReadCountsOnceItIsLookedUp() async throws {
+    func testAnEditThatAnotherDeviceHasMadeTooIsNotSent() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "old"))
+        try await tablet.engine.upload(Note("a", "same"))
+        try await tablet.engine.sync()
+        try await phone.engine.upload(Note("a", "same"))
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(counts(summary), [0, 0, 1, 0, 0])
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+    }
+
+    /// The cloud has refused it: another device was faster.
+    func testARefusedEditThatEqualsTheCloudsIsNotSent() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "old"))
+        try await tablet.engine.upload(Note("a", "same"))
+        try await tablet.engine.sync()
+        pass()
+        try await phone.engine.upload(Note("a", "same"))
+        let summary = try await phone.engine.sendChanges()
+        XCTAssertEqual(counts(summary), [0, 0, 1, 0, 0])
+    }
+
+    func testASaveWhoseAnswerWasLostIsSent() async throws {
         let phone = try makeDevice(Note.self)
-        try await serverSave("a", ["id": "a", "title": 7, "count": 0])
+        try await phone.engine.fetchChanges()
+        phone.database.plan(.modify, .loseAnswer)
+        try await phone.engine.upload(Note("a", "mine"))
+        do { try await phone.engine.sendChanges() } catch SyncError.cloud {}
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(counts(summary), [1, 0, 0, 0, 0])
+    }
+
+    func testADeletionOfANameThatNobodyKnowsIsNone() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.delete(recordNames: ["never"])
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(counts(summary), [0, 0, 0, 0, 0])
+        XCTAssertEqual(summary.pending, 0)
+    }
+
+    func testADeletionThatAnotherDeviceHasMadeTooIsNone() async throws {
+        let (phone, tablet) = try await makePair(Note("a"))
+        try await tablet.engine.delete(recordNames: ["a"])
+        let first = try await tablet.engine.sync()
+        XCTAssertEqual(counts(first), [0, 1, 0, 0, 0])
+        try await phone.engine.delete(recordNames: ["a"])
+        let second = try await phone.engine.sync()
+        XCTAssertEqual(counts(second), [0, 0, 0, 0, 0])
+    }
+
+    /// A push that brings nothing else answers `newData`, too.
+    func testARecordThatHadToBeLookedUpIsFetched() async throws {
+        let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
+        try await tablet.engine.upload(Note("a"))
+        try await tablet.engine.sync()
         phone.database.changeFetchAnswers { page in
             var page = page
             page.modifications = page.modifications.mapValues { _ in .failure(CloudError(.internalError)) }
             return page
         }
         let summary = try await phone.engine.sync()
-        XCTAssertEqual(summary.undecodable, 1)
-    }
-
-    func testWhatWasTakenByALoopIsNotToldTwice() async throws {
-        let phone = try makeDevice(Note.self)
-        try await serverSave("a", ["id": "a", "title": 7, "count": 0])
-        try await serverSave("b", ["id": "b", "title": 7, "count": 0])
-        _ = try await phone.engine.sync()
-        _ = try await phone.engine.allModels()
-        XCTAssertEqual(undecodableEvents(phone), 2)
+        XCTAssertEqual(counts(summary), [0, 0, 1, 0, 0])
+        let again = try await phone.engine.sync()
+        XCTAssertEqual(counts(again), [0, 0, 0, 0, 0])
+        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.upload(Note("a", "anew"))
+        try await tablet.engine.sync()
+        let third = try await phone.engine.sync()
+        XCTAssertEqual(counts(third), [0, 0, 1, 0, 0])
     }
 }

@@ -53,4 +53,26 @@ final class StampTests: XCTestCase {
             $0.resolves = .fails
         }
     }
+
+    /// I-01: what the app has taken out stays out, whatever order answers come in.
+    func testNothingThatWasTakenOutComesBackWhereAnswersCross() throws {
+        try tell {
+            $0.deletes = false
+            $0.discards = false
+            $0.faults = false
+            $0.crashes = false
+            $0.removes = true
+        }
+    }
+
+    /// I-43: every record is shown as it is in the cloud, although pages cannot read some of their records.
+    func testNoVersionIsMissedWherePagesCannotReadTheirRecords() throws {
+        try tell {
+            $0.deletes = false
+            $0.discards = false
+            $0.faults = true
+            $0.hidesRecords = true
+            $0.crashes = false
+        }
+    }
 }

@@ -24,7 +24,15 @@ extension StampWorld {
             read(name)
         }
         let stamp = newStamp()
-        let stamps = (copies[name] ?? []).union([stamp])
+        var stamps = (copies[name] ?? []).union([stamp])
+        // What the app has seen of the cloud: for the rest, a merge that it has not been told of has no ancestor.
+        let version = options.consumes ? harness.state[name]?.seen : harness.machine.reads[name]
+        let seen = self.stamps(version) ?? []
+        if options.removes, pick(2) == 0, let out = copies[name]?.intersection(seen).max() {
+            stamps.remove(out)
+            removed[name, default: []].insert(out)
+            expected[name]?.remove(out)
+        }
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
@@ -65,6 +73,7 @@ extension StampWorld {
             if stamp == nil { startedAnew.insert(name) }
             return
         }
+        endedCalls[name, default: 0] += 1
         unsaved.remove(name)
         if stamp != nil, stamp != 0, startedAnew.remove(name) != nil { expected[name] = nil }
         guard let stamp else {
@@ -72,7 +81,7 @@ extension StampWorld {
             return
         }
         deletedHere.remove(name)
-        if stamp > 0 { expected[name, default: []].insert(stamp) }
+        if stamp > 0, removed[name]?.contains(stamp) != true { expected[name, default: []].insert(stamp) }
     }
 
     mutating func discard(_ name: String) {
@@ -86,19 +95,31 @@ extension StampWorld {
         if !options.consumes { copies[name] = nil }
     }
 
-    mutating func hand(_ items: [DeliveryItem], to stream: StreamID) {
-        guard stream == self.stream else { return }
-        log.append("    hands out \(items)")
-        held = items
+    /// An element is decoded; what has been overtaken meanwhile is not handed out.
+    mutating func finishDecoding() {
+        guard !decoding.isEmpty else { return }
+        let element = decoding.removeFirst()
+        let overtaken = harness.machine.overtakenNames(in: stream)
+        let left = element.items.filter { !overtaken.contains($0.name) }
+        for item in left where endedCalls[item.name] != element.endedCalls[item.name] {
+            faults.append("\(item.name) is handed out after the app has changed it")
+        }
+        log.append("hands out \(left), not \(overtaken)")
+        held = left
         changedSince = Set(underWay.keys)
+        if !overtaken.isEmpty { feed(.overtaken(stream, overtaken, isEmpty: left.isEmpty)) }
     }
 
     /// The loop of the app takes what it holds, and asks for more.
     mutating func ask() {
+        // The loop waits, and cannot ask.
+        if !decoding.isEmpty { return }
         log.append("asks the stream")
         for item in held {
             if changedSince.contains(item.name) {
-                copies[item.name] = copies[item.name].map { $0.union(stamps(item.kind.handle) ?? []) }
+                // What it has taken out itself it does not bring back.
+                let news = (stamps(item.kind.handle) ?? []).subtracting(removed[item.name] ?? [])
+                copies[item.name] = copies[item.name].map { $0.union(news) }
                 unsaved.insert(item.name)
             } else {
                 copies[item.name] = stamps(item.kind.handle)
@@ -138,7 +159,11 @@ extension StampWorld {
             return (.server, true)
         case .fails: return (.failed(ParkReason(kind: .resolverFailed, message: "no")), true)
         }
-        let union = client.union(server)
+        var union = client.union(server)
+        if options.removes {
+            let ancestor = stamps(item.ancestor) ?? []
+            union.subtract(ancestor.subtracting(client).union(ancestor.subtracting(server)))
+        }
         if union == server { return (.server, true) }
         if union == client { return (.client, true) }
         return (.merged(newHandle(union), size: 10, edited: item.clientEdited), true)

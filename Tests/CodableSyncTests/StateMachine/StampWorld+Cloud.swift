@@ -77,7 +77,9 @@ extension StampWorld {
             }
             let changes = changed.keys.sorted().map { (name: $0, version: changed[$0] ?? nil) }
             let visible = since == nil ? changes.filter { $0.version != nil } : changes
-            answers[id] = .page(visible, token: end)
+            let failed = visible.filter { $0.version != nil }.map(\.name)
+                .filter { _ in faulty && options.hidesRecords && pick(5) == 0 }
+            answers[id] = .page(visible.filter { !failed.contains($0.name) }, failed: failed, token: end)
         case .lookUp(_, let names):
             answers[id] = .lookUp(names.map { ($0, cloud[$0]) })
         case .send(_, let items):
@@ -113,8 +115,9 @@ extension StampWorld {
         let answer = answers.removeValue(forKey: id)
         log.append("answer to \(id): \(answer.map { "\($0)" } ?? "done")")
         switch (request, answer) {
-        case (.fetch, .page(let changes, let token)?):
+        case (.fetch, .page(let changes, let failed, let token)?):
             var page = FetchedPage(token: ChangeToken("\(token)"), moreComing: false)
+            page.failed = failed
             for (name, found) in changes {
                 if let found {
                     page.records.append(FetchedRecord(name: name, version: version(found)))
@@ -129,7 +132,8 @@ extension StampWorld {
             }
             feed(.lookedUp(id, .success(results)))
         case (.send, .sent(let results)?):
-            feed(.sent(id, .success(results.map { result($0.item, $0.outcome) })))
+            let handles = handles.removeValue(forKey: id) ?? [:]
+            feed(.sent(id, .success(results.map { result($0.item, $0.outcome, handles[$0.item.name]) })))
         case (.checkAccount, _):
             feed(.accountChecked(id, .success(CloudAccount(status: .available, userRecordName: "alice"))))
         case (.saveZone, _): feed(.zoneSaved(id, nil))
@@ -140,10 +144,10 @@ extension StampWorld {
         }
     }
 
-    mutating func result(_ item: SendItem, _ outcome: SaveOutcome) -> SendResult {
+    mutating func result(_ item: SendItem, _ outcome: SaveOutcome, _ handle: ContentHandle?) -> SendResult {
         let what: SendResult.Outcome =
             switch outcome {
-            case .saved(let found): .saved(version(found))
+            case .saved(let found): .saved(version(found, as: handle))
             case .deleted: .deleted
             case .unchanged: .unchanged
             case .missing: .failed(CloudError(.unknownItem))

@@ -8,7 +8,7 @@ extension StampWorld {
     mutating func step() {
         let name = name()
         log.append("-- step")
-        switch pick(32) {
+        switch pick(34) {
         case 0...3: upload(name)
         case 4: if options.deletes, pick(2) == 0 { delete(name) } else { upload(name) }
         case 5: if options.foreignEdits { editElsewhere(name) }
@@ -25,6 +25,8 @@ extension StampWorld {
             let parts: [SyncParts] = [.fetch, .send, [.fetch, .send]]
             feed(.sync(call, parts[pick(3)]))
         case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
+        case 14...15 where options.removes: crossAnswers(name)
+        case 16...17 where options.removes: if !options.consumes { read(name) }
         case 14: if options.faults, pick(3) == 0 { failCommit() }
         case 15: if options.crashes, pick(4) == 0 { crash() }
         case 16: if options.faults, let id = requests.keys.min() { missDeadline(id) }
@@ -34,6 +36,7 @@ extension StampWorld {
             fireTimer()
         case 19: if options.faults, pick(6) == 0 { feed(.resync(harness.newCall())) }
         case 20, 21: reconcile()
+        case 32, 33: finishDecoding()
         case 22...25:
             let open = requests.keys.sorted()
             if !open.isEmpty { answer(open[pick(open.count)], faulty: options.faults) }
@@ -42,6 +45,20 @@ extension StampWorld {
             if !open.isEmpty { perform(open[pick(open.count)], faulty: options.faults) }
         default: commit()
         }
+    }
+
+    /// A save is done; another device saves on top of it, and a page brings that before the answer to the save comes.
+    mutating func crossAnswers(_ name: String) {
+        log.append("answers cross")
+        for id in requests.keys.sorted() {
+            if case .send? = requests[id] { perform(id, faulty: false) }
+        }
+        editElsewhere(name)
+        feed(.signal(.changes(in: nil)))
+        for id in requests.keys.sorted() {
+            if case .fetch? = requests[id] { answer(id, faulty: false) }
+        }
+        while !harness.waiting.isEmpty { commit() }
     }
 
     mutating func fireTimer() {
@@ -60,6 +77,8 @@ extension StampWorld {
                 commit()
             } else if !harness.conflicts.isEmpty {
                 reconcile()
+            } else if !decoding.isEmpty {
+                finishDecoding()
             } else if let id = requests.keys.min() {
                 answer(id, faulty: false)
             } else {
@@ -98,6 +117,8 @@ extension StampWorld {
                 faults.append("\(name): known is \(known ?? "-"), the cloud has \(cloud[name]?.tag ?? 0)")
             }
             let pending = stamps(state[name]?.pending?.handle) ?? []
+            let back = (removed[name] ?? []).intersection(there ?? [])
+            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was taken out, and is back") }
             let missing = (expected[name] ?? []).subtracting((there ?? []).union(pending))
             if !missing.isEmpty {
                 faults.append("\(name): \(missing.sorted()) lost, there is \(there ?? [])")

@@ -19,6 +19,10 @@ struct StampWorld {
         var faults = true
         var crashes = true
         var foreignEdits = true
+        /// The app takes stamps out again, and its model merges by the ancestor.
+        var removes = false
+        /// Pages cannot read some of the records that they tell of.
+        var hidesRecords = true
     }
 
     enum Resolver: CaseIterable { case union, cloud, fails }
@@ -33,7 +37,7 @@ struct StampWorld {
     }
 
     enum Answer {
-        case page([(name: String, version: CloudVersion?)], token: Int)
+        case page([(name: String, version: CloudVersion?)], failed: [String], token: Int)
         case lookUp([(name: String, version: CloudVersion?)])
         case sent([(item: SendItem, outcome: SaveOutcome)])
     }
@@ -67,12 +71,18 @@ struct StampWorld {
     var answers: [RequestID: Answer] = [:]
     /// Saves whose answers nobody waits for, and which may still arrive.
     var ghosts: [[SendItem]] = []
+    /// The handles of the versions that a request makes, taken when it leaves, as the engine does.
+    var handles: [RequestID: [String: ContentHandle]] = [:]
 
     // The app.
     let names: [String]
     /// What the app has, by name: read and not edited yet, or accepted from its stream.
     var copies: [String: Stamps] = [:]
     var held: [DeliveryItem] = []
+    /// Elements that are being decoded, and how many calls had ended when that began.
+    var decoding: [(items: [DeliveryItem], endedCalls: [String: Int])] = []
+    /// How many uploads and deletions have been done, by name.
+    var endedCalls: [String: Int] = [:]
     /// Records that the app has changed without knowing of what it was handed.
     var changedSince: Set<String> = []
     var stream: StreamID = 1
@@ -82,6 +92,8 @@ struct StampWorld {
     var underWay: [String: Stamps] = [:]
     /// Stamps that must be in the cloud in the end: acknowledged, or of another device.
     var expected: [String: Stamps] = [:]
+    /// Stamps that the app has taken out, and that must not be in the cloud in the end.
+    var removed: [String: Stamps] = [:]
     /// Records of which the app has an edit that the disk refused.
     var unsaved: Set<String> = []
     var startedAnew: Set<String> = []
@@ -125,11 +137,13 @@ struct StampWorld {
 
     func stamps(_ handle: ContentHandle?) -> Stamps? { handle.flatMap { values[$0] } }
 
-    mutating func version(_ version: CloudVersion) -> KnownVersion {
+    mutating func version(_ version: CloudVersion, as handle: ContentHandle? = nil) -> KnownVersion {
         if hashes[version.stamps] == nil { hashes[version.stamps] = UInt64(hashes.count + 1) }
+        let handle = handle ?? newHandle(version.stamps)
+        values[handle] = version.stamps
         return KnownVersion(
             changeTag: "t\(version.tag)",
-            handle: newHandle(version.stamps),
+            handle: handle,
             hash: hashes[version.stamps] ?? 0,
             modified: Date(timeIntervalSince1970: Double(version.modified))
         )
@@ -149,7 +163,14 @@ struct StampWorld {
                 .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
                 requests[id] = action
                 log.append("    asks \(action)")
-            case .deliver(let stream, let items): hand(items, to: stream)
+                if case .send(_, let items) = action {
+                    let saves = items.filter { $0.handle != nil }
+                    for item in saves { handles[id, default: [:]][item.name] = newHandle([]) }
+                }
+            case .deliver(let stream, let items):
+                guard stream == self.stream else { break }
+                decoding.append((items, endedCalls))
+                log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
             case .append(let batch, let entries, _): log.append("    stores \(batch) \(entries)")
             default: break
@@ -191,7 +212,8 @@ struct StampWorld {
         harness.now = now
         unsaved.formUnion(calls.values.map(\.name))
         startedAnew.formUnion(calls.values.filter { $0.stamp == nil }.map(\.name))
-        (requests, answers, calls, waiting, underWay, held) = ([:], [:], [:], [], [:], [])
+        (requests, answers, calls, waiting, underWay) = ([:], [:], [:], [], [:])
+        (held, decoding, handles) = ([], [], [:])
         if !options.consumes { copies = [:] }
         stream += 1
         feed(.start)

@@ -1,0 +1,36 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Answers that come after newer ones have come by another way.
+final class CrossingScenarios: EngineScenario {
+    private typealias Model = Item<Merging>
+
+    /// I-01: the answer to a save is of an older version than one that was fetched while it was held.
+    func testAnEditOfAVersionThatWasFetchedBeforeTheAnswerToAnOlderSaveIsKept() async throws {
+        let (phone, tablet) = (try makeDevice(Model.self), try makeDevice(Model.self))
+        try await phone.engine.upload(Model("p", tags: ["1"]))
+        try await phone.engine.fetchChanges()
+        let gate = Gate()
+        phone.database.plan(.modify, .holdAfter(gate))
+        let engine = phone.engine
+        let sending = Task { try await engine.sendChanges() }
+        await gate.reached()
+        pass(.seconds(5))
+        try await tablet.engine.sync()
+        let shown = try await tablet.engine.model(named: "p")
+        XCTAssertEqual(shown?.tags, ["1"])
+        try await tablet.engine.upload(Model("p", tags: ["1", "2"]))
+        try await tablet.engine.sync()
+        try await phone.engine.fetchChanges()
+        gate.open()
+        _ = try await sending.value
+        pass()
+        let read = try await phone.engine.model(named: "p")
+        XCTAssertEqual(read?.tags, ["1", "2"])
+        try await phone.engine.upload(Model("p", tags: ["1"]))
+        try await phone.engine.sync()
+        let server = try await serverRecords()["p"]?.fields["tags"]
+        XCTAssertEqual(server, .list(["1"]))
+    }
+}

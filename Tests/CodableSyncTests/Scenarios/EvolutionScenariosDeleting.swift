@@ -1,0 +1,181 @@
+import XCTest
+
+@testable import CodableSync
+
+/// An app that deletes, or edits unread, records which a newer version of it has written.
+class EvolutionScenariosDeleting: EngineScenario {
+    /// An app of the first version, and one of the second, which has written the record once more.
+    private func makePair() async throws -> (old: Device<PlaceV1>, new: Device<PlaceNewSchema>) {
+        let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceNewSchema.self))
+        try await old.engine.upload(PlaceV1(id: "a", title: "old"))
+        try await old.engine.sync()
+        try await show(old)
+        try await new.engine.sync()
+        try await show(new)
+        pass()
+        try await new.engine.upload(PlaceNewSchema(id: "a", title: "new"))
+        try await new.engine.sync()
+        return (old, new)
+    }
+
+    /// The deletion is set aside, the record is there, and the reason says what to do.
+    private func assertParked<Model>(
+        _ device: Device<Model>,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        let parked = try await device.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), ["a"], file: file, line: line)
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], file: file, line: line)
+        let message = parked.first?.reason.message ?? ""
+        for words in ["not deleted", "schema version 2", "Update the app", "retry"] {
+            XCTAssertTrue(message.contains(words), message, file: file, line: line)
+        }
+        let server = try await serverRecords("Place")
+        XCTAssertEqual(server["a"]?.fields["title"], "new", file: file, line: line)
+    }
+
+    /// The next version of the app on the same device.
+    private func update(_ device: Device<PlaceV1>) async throws -> Device<PlaceNewSchema> {
+        try await device.engine.close()
+        let files = device.files
+        return try makeDevice(PlaceNewSchema.self) { $0.fileSystem = files }
+    }
+
+    func testADeletionOfARecordThatIsKnownToBeNewerIsParked() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.sync()
+        try await old.engine.delete(recordNames: ["a"])
+        let summary = try await old.engine.sync()
+        XCTAssertEqual([summary.deleted, summary.parked, summary.pending], [0, 1, 0])
+        try await assertParked(old)
+        XCTAssertEqual(old.events.parkedNames, ["a"])
+        XCTAssertEqual(old.database.modifies.flatMap(\.deletions), [], "nothing is asked of the cloud")
+    }
+
+    func testADeletionThatWaitsWhenTheNewerVersionComesIsParked() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.fetchChanges()
+        try await old.engine.sendChanges()
+        try await assertParked(old)
+        XCTAssertEqual(old.discarded().map(\.name), [], "nothing was given up")
+    }
+
+    /// What has left before the newer version was known cannot be called back.
+    func testADeletionThatIsSentBeforeTheNewerVersionIsKnownDeletesIt() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.sendChanges()
+        let server = try await serverRecords("Place")
+        XCTAssertNil(server["a"])
+        try await old.engine.sync()
+        let parked = try await old.engine.parkedChanges()
+        XCTAssertEqual(parked, [])
+    }
+
+    func testAnAppOfTheSameVersionDeletesTheRecord() async throws {
+        let (old, new) = try await makePair()
+        try await new.engine.delete(recordNames: ["a"])
+        try await settle(new)
+        try await settle(old)
+        let server = try await serverRecords("Place")
+        XCTAssertNil(server["a"])
+        try await assertEqualEverywhere(old, in: "Place")
+    }
+
+    func testAParkedDeletionThatIsTriedAgainIsParkedUntilTheAppIsUpdated() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.sync()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.sync()
+        try await old.engine.retry(["a"])
+        try await old.engine.sync()
+        try await assertParked(old)
+        try await old.restart()
+        try await old.engine.sync()
+        try await assertParked(old)
+        let updated = try await update(old)
+        try await updated.engine.sync()
+        let shown = try await updated.engine.allModels()
+        XCTAssertEqual(shown.map(\.title), ["new"], "set aside, it hides nothing")
+        try await updated.engine.retry(["a"])
+        let summary = try await updated.engine.sync()
+        XCTAssertEqual([summary.deleted, summary.parked], [1, 0])
+        let server = try await serverRecords("Place")
+        XCTAssertNil(server["a"])
+    }
+
+    func testAParkedDeletionThatIsGivenUpLeavesTheRecord() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.sync()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.sync()
+        try await old.engine.discard(["a"])
+        try await old.engine.sync()
+        let pending = try await old.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+        let updated = try await update(old)
+        let told = try await updated.drain()
+        XCTAssertEqual(told, [.updated([PlaceNewSchema(id: "a", title: "new")])])
+        try await updated.engine.sync()
+        let server = try await serverRecords("Place")
+        XCTAssertEqual(server["a"]?.fields["title"], "new")
+    }
+
+    /// As an edit that was set aside: the app is told of the value, and decides.
+    func testAParkedDeletionStaysParkedWhenALaterVersionCanBeDecoded() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.sync()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.sync()
+        pass()
+        try await serverModify(
+            old.database,
+            saving: [("a", "Place", ["title": "again", "codableSyncSchema": .null])],
+            zone: "Place"
+        )
+        try await old.engine.sync()
+        let shown = try await old.engine.allModels()
+        XCTAssertEqual(shown.map(\.title), ["again"])
+        let due = await old.engine.machine?.state["a"]?.undelivered
+        XCTAssertNotNil(due, "the app is told of it")
+        let parked = try await old.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.server?.title), ["again"])
+        try await old.engine.retry(["a"])
+        try await old.engine.sync()
+        let server = try await serverRecords("Place")
+        XCTAssertNil(server["a"])
+    }
+
+    func testADeletionThatWaitsUntilALaterVersionCanBeDecodedIsSent() async throws {
+        let (old, _) = try await makePair()
+        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.fetchChanges()
+        pass()
+        try await serverModify(
+            old.database,
+            saving: [("a", "Place", ["title": "again", "codableSyncSchema": .null])],
+            zone: "Place"
+        )
+        try await old.engine.sync()
+        let server = try await serverRecords("Place")
+        XCTAssertNil(server["a"])
+    }
+
+    /// The same for an edit by an app that was set back to an older version, and has not read since.
+    func testAnEditOnANewerVersionThatTheAppHasTakenBeforeIsParked() async throws {
+        let (_, new) = try await makePair()
+        _ = try await new.drain()
+        try await new.engine.close()
+        let files = new.files
+        let older = try makeDevice(PlaceV1.self) { $0.fileSystem = files }
+        try await older.engine.upload(PlaceV1(id: "a", title: "edited"))
+        try await older.engine.sync()
+        let parked = try await older.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        XCTAssertTrue(parked.first?.reason.message.contains("not overwritten") == true)
+        let server = try await serverRecords("Place")
+        XCTAssertEqual(server["a"]?.fields["title"], "new")
+    }
+}

@@ -1,0 +1,54 @@
+import CodableSync
+import Foundation
+
+/// Holds the decoding of one record until a test lets it go on.
+final class DecodingHold: Sendable {
+    private static let holds = Locked<[String: DecodingHold]>([:])
+
+    private let gate = Gate()
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    /// Holds the next decoding of the record with this name.
+    static func next(of name: String) -> DecodingHold {
+        let hold = DecodingHold()
+        holds.withLock { $0[name] = hold }
+        return hold
+    }
+
+    /// Called by the model while it is decoded: stands still here, if it is to be held.
+    fileprivate static func pass(_ name: String) {
+        guard let hold = holds.withLock({ $0.removeValue(forKey: name) }) else { return }
+        let gate = hold.gate
+        Task { try await gate.pass() }
+        hold.semaphore.wait()
+    }
+
+    /// Returns once the decoding is held.
+    func reached() async { await gate.reached() }
+
+    func release() {
+        gate.open()
+        semaphore.signal()
+    }
+}
+
+/// A model whose decoding a test can hold.
+struct HeldItem: RecordCodable, Equatable {
+    static var recordType: String { "Item" }
+
+    var id: String
+    var title = ""
+
+    var recordName: String { id }
+
+    init(_ id: String, _ title: String = "") { (self.id, self.title) = (id, title) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        title = try container.decode(String.self, forKey: .title)
+        DecodingHold.pass(id)
+    }
+
+    static func resolveConflict(_ conflict: Conflict<HeldItem>) throws -> HeldItem? { try conflict.merged() }
+}
