@@ -76,6 +76,7 @@ extension SyncEngine {
         session += 1
         self.journal = journal
         resources.keep(journal)
+        journal.compactIfDue()
         nextHandle = opened.nextHandle
         directory = opened.directory
         stateNumber = opened.number

@@ -51,6 +51,7 @@ public final class LocalDatabase: CloudDatabase {
         limits: LedgerLimits = .cloudKit,
         options: LedgerOptions = LedgerOptions(),
         fileSystem: any FileSystem,
+        compactionSize: UInt64 = LedgerDirectory.compactionSize,
         clock: any SyncClock
     ) {
         self.directory = directory.absoluteURL.standardizedFileURL
@@ -61,7 +62,8 @@ public final class LocalDatabase: CloudDatabase {
             path: self.directory.path(percentEncoded: false).withoutTrailingSlash,
             limits: limits,
             options: options,
-            fileSystem: fileSystem
+            fileSystem: fileSystem,
+            compactionSize: compactionSize
         )
     }
 

@@ -48,7 +48,21 @@ extension JSONLog {
                 }
             }
         }
-        return try (contents.repaired(keepsTemporaryFiles: isShared), contents.recovery)
+        let log = try contents.repaired(keepsTemporaryFiles: isShared)
+        // Whoever wrote these files may have been killed before a flush; what is answered from them must last.
+        try log.flushAsFound()
+        return (log, contents.recovery)
+    }
+}
+
+extension JSONLog {
+    /// Flushes the last file that holds anything, and the names of all files; those before it were flushed when it was made.
+    fileprivate func flushAsFound() throws {
+        try writer.withLock { writer in
+            let last = writer.active.ranges.isEmpty ? writer.parts.last : writer.active
+            try last?.file.flush()
+        }
+        try place.fileSystem.syncDirectory(place.directory)
     }
 }
 
