@@ -184,6 +184,7 @@ package struct SyncStateMachine: Sendable {
         case .fetched(let request, let result): takeFetched(request, result)
         case .lookedUp(let request, let result): takeLookedUp(request, result)
         case .sent(let request, let result): takeSent(request, result)
+        case .sendUnread(let request, let failure): takeSendUnread(request, failure)
         case .reconciled(let results): takeReconciled(results)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)
