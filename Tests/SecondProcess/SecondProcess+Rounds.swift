@@ -129,7 +129,11 @@ struct KilledWriters {
     private mutating func run(_ rounds: Int) async throws -> Report {
         for round in 0..<rounds {
             for line in try killWriter(round).split(separator: "\n", omittingEmptySubsequences: true) {
-                if let note = WriterNote(line) { expectation.note(note) }
+                if let note = WriterNote(line) {
+                    expectation.note(note)
+                } else if line.hasPrefix("asked") {
+                    SecondProcess.say("round \(round + 1): \(line)")
+                }
             }
             try expectation.lookAtFiles()
             let writer = StateWriter(in: directory)

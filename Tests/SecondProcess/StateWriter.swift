@@ -12,6 +12,12 @@ struct Page: RecordCodable, Equatable {
     static func resolveConflict(_ conflict: Conflict<Page>) throws -> Page? {
         conflict.client.number > conflict.server.number ? conflict.client : conflict.server
     }
+
+    /// An edit is given up for no deletion; there is one device, so the deletion is its own.
+    static func resolveDeletion(of client: Page) throws -> Page? {
+        SecondProcess.say("asked of the deletion of \(client.name) \(client.number)")
+        return client
+    }
 }
 
 /// An engine whose files, and whose cloud's, are compacted all the time.
