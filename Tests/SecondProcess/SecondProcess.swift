@@ -6,7 +6,8 @@ import Foundation
 enum SecondProcess {
     static let usage = """
         usage: SecondProcess lock PATH | save DIRECTORY PREFIX REQUESTS RECORDS [COMPACT-EVERY] | half DIRECTORY
-               | compact DIRECTORY | follow DIRECTORY
+               | compact DIRECTORY | follow DIRECTORY | write DIRECTORY SEED
+               | kills DIRECTORY ROUNDS SEED | closes DIRECTORY ROUNDS SEED
         """
     static let zone = ZoneID(zoneName: "Note")
 
@@ -17,6 +18,9 @@ enum SecondProcess {
         case ("half", 2): try half(arguments[1])
         case ("compact", 2): try await compact(arguments[1])
         case ("follow", 2): try await follow(arguments[1])
+        case ("write", 3): try await write(arguments[1], seed: arguments[2])
+        case ("kills", 4): try await rounds(arguments, KilledWriters.run)
+        case ("closes", 4): try await rounds(arguments, ClosedWriters.run)
         case ("save", 5...6):
             let numbers = arguments[3...].map { Int($0) ?? 0 }
             try await save(arguments[1], prefix: arguments[2], numbers)
@@ -106,7 +110,7 @@ enum SecondProcess {
         await database.close()
     }
 
-    private static func say(_ text: String) {
+    static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }

@@ -3,8 +3,11 @@
 /// No call follows a symbolic link in the last part of a path, and files are opened only where they are regular
 /// ones: a FIFO or a device in place of a file is an error. Every call blocks, so it belongs off an actor.
 package protocol FileSystem: Sendable {
-    /// Makes a directory, and those above it that are missing; one that exists is left as it is.
-    func createDirectory(at path: String) throws(FileError)
+    /// Makes one directory in a directory that exists; one that is there already is left as it is.
+    ///
+    /// - Returns: Whether its name may not have been flushed yet: it is new, or a process that was killed may have made
+    ///   it.
+    func makeDirectory(_ path: String) throws(FileError) -> Bool
 
     /// The names in a directory, sorted.
     func contents(ofDirectory path: String) throws(FileError) -> [String]
@@ -77,6 +80,18 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension FileSystem {
+    /// Makes a directory, and those above it that are missing; none of them disappears in a loss of power.
+    ///
+    /// Each name is flushed before anything is made below it. So of the directories that a killed process left, only the
+    /// lowest one can be unflushed, and that is where this goes on.
+    package func createDirectory(at path: String) throws(FileError) {
+        let path = path.withoutTrailingSlash
+        let parent = path.directoryPath
+        if parent == path { return }
+        if try status(of: path) == nil { try createDirectory(at: parent) }
+        if try makeDirectory(path) { try syncDirectory(parent) }
+    }
+
     /// Writes a small file so that a crash leaves either the former contents or the new ones.
     package func writeAtomically(_ bytes: [UInt8], to path: String) throws(FileError) {
         let temporary = path + ".tmp"

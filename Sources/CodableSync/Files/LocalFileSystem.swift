@@ -10,26 +10,20 @@
 package struct LocalFileSystem: FileSystem {
     package init() {}
 
-    package func createDirectory(at path: String) throws(FileError) {
+    package func makeDirectory(_ path: String) throws(FileError) -> Bool {
         try checkPath(path, .createDirectory)
-        if mkdir(path, 0o700) == 0 { return }
-        switch errno {
-        case EEXIST:
-            // A symbolic link to a directory is the user's way of placing it, and is followed here alone.
-            var found = stat()
-            guard stat(path, &found) == 0 else { throw FileError(.createDirectory, path, code: errno) }
-            guard found.st_mode & S_IFMT == S_IFDIR else {
-                throw FileError(.createDirectory, path, code: ENOTDIR)
-            }
-        case ENOENT where path.directoryPath != path && path.contains("/"):
-            try createDirectory(at: path.directoryPath)
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw FileError(.createDirectory, path, code: errno)
-            }
-            try syncDirectory(path.directoryPath)
-        default:
+        if mkdir(path, 0o700) == 0 { return true }
+        guard errno == EEXIST || errno == EISDIR else {
             throw FileError(.createDirectory, path, code: errno)
         }
+        // A symbolic link to a directory is the user's way of placing it, and is followed here alone.
+        var found = stat()
+        guard stat(path, &found) == 0 else { throw FileError(.createDirectory, path, code: errno) }
+        guard found.st_mode & S_IFMT == S_IFDIR else {
+            throw FileError(.createDirectory, path, code: ENOTDIR)
+        }
+        // Where this user may not write, no process of this user has made it.
+        return access(path.directoryPath, W_OK) == 0
     }
 
     package func contents(ofDirectory path: String) throws(FileError) -> [String] {

@@ -7,12 +7,21 @@
 #endif
 
 /// A file descriptor, closed at the latest when the last reference goes.
+///
+/// The system gives the number of a closed descriptor to the next file that anybody opens, so the descriptor stays open
+/// until the last call that uses it has ended, and no call begins with it afterwards.
 final class LocalOpenFile: OpenFile {
     let path: String
     let identity: FileIdentity
-    private let descriptor: Locked<Int32>
-    /// The descriptor for calls that may run at the same time; `close()` comes after all of them, by contract.
     private let number: Int32
+    private let use = Locked(Use())
+
+    private struct Use {
+        /// How many calls are under way.
+        var calls = 0
+        var isClosed = false
+        var mayLetGo: Bool { isClosed && calls == 0 }
+    }
 
     init(path: String, access: FileAccess) throws(FileError) {
         // O_NONBLOCK: opening a FIFO would wait for its other end; for a regular file it changes nothing.
@@ -32,7 +41,6 @@ final class LocalOpenFile: OpenFile {
         }
         self.path = path
         self.number = number
-        descriptor = Locked(number)
         var found = stat()
         guard fstat(number, &found) == 0 else {
             let code = errno
@@ -60,60 +68,92 @@ final class LocalOpenFile: OpenFile {
         }
     }
 
+    /// Makes a call with the descriptor, which is this file's until the call has ended.
+    func withDescriptor<Result>(
+        _ operation: FileError.Operation,
+        _ body: (Int32) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        let mayBegin = use.withLock { use -> Bool in
+            if !use.isClosed { use.calls += 1 }
+            return !use.isClosed
+        }
+        guard mayBegin else { throw FileError(operation, path, code: EBADF) }
+        defer { letGo { $0.calls -= 1 } }
+        return try body(number)
+    }
+
+    /// Closes the descriptor if nobody needs it after this.
+    private func letGo(_ change: (inout Use) -> Void) {
+        let mayClose = use.withLock { use -> Bool in
+            let couldBefore = use.mayLetGo
+            change(&use)
+            return use.mayLetGo && !couldBefore
+        }
+        // An interrupted close has closed the descriptor all the same; repeating it could close another file.
+        if mayClose { _ = systemClose(number) }
+    }
+
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
-        var rest = bytes
-        while let start = rest.baseAddress, !rest.isEmpty {
-            let count = retryingInterrupted { write(number, start, rest.count) }
-            guard count >= 0 else { throw FileError(.append, path, code: errno) }
-            guard count > 0 else { throw FileError(.append, path, code: EIO) }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        try withDescriptor(.append) { number throws(FileError) in
+            var rest = bytes
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = retryingInterrupted { write(number, start, rest.count) }
+                guard count >= 0 else { throw FileError(.append, path, code: errno) }
+                guard count > 0 else { throw FileError(.append, path, code: EIO) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
         }
     }
 
     func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        var done = 0
-        while done < buffer.count, let start = buffer.baseAddress {
-            let (position, overflow) = offset.addingReportingOverflow(UInt64(done))
-            guard !overflow, let position = off_t(exactly: position) else { return done }
-            let count = retryingInterrupted { pread(number, start + done, buffer.count - done, position) }
-            guard count >= 0 else { throw FileError(.read, path, code: errno) }
-            if count == 0 { break }
-            done += count
+        try withDescriptor(.read) { number throws(FileError) in
+            var done = 0
+            while done < buffer.count, let start = buffer.baseAddress {
+                let (position, overflow) = offset.addingReportingOverflow(UInt64(done))
+                guard !overflow, let position = off_t(exactly: position) else { return done }
+                let count = retryingInterrupted { pread(number, start + done, buffer.count - done, position) }
+                guard count >= 0 else { throw FileError(.read, path, code: errno) }
+                if count == 0 { break }
+                done += count
+            }
+            return done
         }
-        return done
     }
 
     func size() throws(FileError) -> UInt64 {
-        var found = stat()
-        guard fstat(number, &found) == 0 else { throw FileError(.look, path, code: errno) }
-        return UInt64(clamping: found.st_size)
+        try withDescriptor(.look) { number throws(FileError) in
+            var found = stat()
+            guard fstat(number, &found) == 0 else { throw FileError(.look, path, code: errno) }
+            return UInt64(clamping: found.st_size)
+        }
     }
 
     func flush() throws(FileError) {
-        #if canImport(Darwin)
-            // fsync leaves the data in the drive's cache there. Some network volumes know only fsync.
-            if retryingInterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
-            guard errno == ENOTSUP || errno == EINVAL else { throw FileError(.flush, path, code: errno) }
-        #endif
-        guard retryingInterrupted({ fsync(number) }) == 0 else {
-            throw FileError(.flush, path, code: errno)
+        try withDescriptor(.flush) { number throws(FileError) in
+            #if canImport(Darwin)
+                // fsync leaves the data in the drive's cache there. Some network volumes know only fsync.
+                if retryingInterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
+                guard errno == ENOTSUP || errno == EINVAL else {
+                    throw FileError(.flush, path, code: errno)
+                }
+            #endif
+            guard retryingInterrupted({ fsync(number) }) == 0 else {
+                throw FileError(.flush, path, code: errno)
+            }
         }
     }
 
     func truncate(to size: UInt64) throws(FileError) {
         guard let length = off_t(exactly: size) else { throw FileError(.truncate, path, code: EINVAL) }
-        guard retryingInterrupted({ ftruncate(number, length) }) == 0 else {
-            throw FileError(.truncate, path, code: errno)
+        try withDescriptor(.truncate) { number throws(FileError) in
+            guard retryingInterrupted({ ftruncate(number, length) }) == 0 else {
+                throw FileError(.truncate, path, code: errno)
+            }
         }
     }
 
     func close() {
-        let open = descriptor.withLock { value in
-            defer { value = -1 }
-            return value
-        }
-        // An interrupted close has closed the descriptor all the same; repeating it could close another file.
-        if open >= 0 { _ = systemClose(open) }
+        letGo { $0.isClosed = true }
     }
 }
 

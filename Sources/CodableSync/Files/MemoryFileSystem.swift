@@ -9,7 +9,7 @@
 /// Files that live in memory and are gone with their owner: for engines whose database is in memory, too.
 package final class MemoryFileSystem: FileSystem {
     private struct Entry: Sendable {
-        var file: MemoryFile?
+        var file: MemoryContents?
         var isDirectory: Bool { file == nil }
         var isLocked = false
         var number: UInt64
@@ -24,16 +24,25 @@ package final class MemoryFileSystem: FileSystem {
 
     package init() {}
 
-    package func createDirectory(at path: String) throws(FileError) {
-        state.withLock { state in
-            var path = path
-            while path != "/", path != ".", state.entries[path] == nil {
-                state.lastNumber += 1
-                state.entries[path] = Entry(file: nil, number: state.lastNumber)
-                path = path.directoryPath
+    package func makeDirectory(_ path: String) throws(FileError) -> Bool {
+        try state.withLock { state throws(FileError) in
+            if let found = state.entries[path] {
+                guard found.isDirectory else { throw FileError(.createDirectory, path, code: ENOTDIR) }
+                return false
             }
+            guard !Self.isRoot(path) else { return false }
+            let parent = path.directoryPath
+            guard Self.isRoot(parent) || state.entries[parent]?.isDirectory == true else {
+                throw FileError(.createDirectory, path, code: ENOENT)
+            }
+            state.lastNumber += 1
+            state.entries[path] = Entry(file: nil, number: state.lastNumber)
+            // No loss of power takes a name away and leaves the rest.
+            return false
         }
     }
+
+    private static func isRoot(_ path: String) -> Bool { path == "/" || path == "." }
 
     package func contents(ofDirectory path: String) throws(FileError) -> [String] {
         let prefix = path.appending(path: "")
@@ -62,14 +71,14 @@ package final class MemoryFileSystem: FileSystem {
             switch (state.entries[path], access) {
             case (let entry?, .reading), (let entry?, .appending):
                 guard let file = entry.file else { throw FileError(.open, path, code: EISDIR) }
-                return file
+                return MemoryFile(file, path)
             case (nil, .reading), (nil, .appending):
                 throw FileError(.open, path, code: ENOENT)
             case (_, .replacing):
                 state.lastNumber += 1
-                let file = MemoryFile(path: path, number: state.lastNumber)
+                let file = MemoryContents(number: state.lastNumber)
                 state.entries[path] = Entry(file: file, number: state.lastNumber)
-                return file
+                return MemoryFile(file, path)
             }
         }
     }
@@ -95,7 +104,7 @@ package final class MemoryFileSystem: FileSystem {
         let isOurs = state.withLock { state -> Bool in
             if state.entries[path]?.isLocked == true { return false }
             state.lastNumber += 1
-            let file = state.entries[path]?.file ?? MemoryFile(path: path, number: state.lastNumber)
+            let file = state.entries[path]?.file ?? MemoryContents(number: state.lastNumber)
             state.entries[path] = Entry(file: file, isLocked: true, number: state.lastNumber)
             return true
         }
@@ -114,24 +123,43 @@ private final class MemoryLock: FileLock {
     func release() { end() }
 }
 
-private final class MemoryFile: OpenFile {
-    let path: String
+/// What a file holds, whatever its name is by now.
+private final class MemoryContents: Sendable {
     let identity: FileIdentity
-    private let bytes = Locked<[UInt8]>([])
+    let bytes = Locked<[UInt8]>([])
 
-    init(path: String, number: UInt64) {
-        self.path = path
+    init(number: UInt64) {
         identity = FileIdentity(device: 0, number: number)
     }
 
     var count: UInt64 { bytes.withLock { UInt64($0.count) } }
+}
+
+/// One opening of a file.
+private final class MemoryFile: OpenFile {
+    let path: String
+    private let file: MemoryContents
+    private let isClosed = Locked(false)
+
+    init(_ file: MemoryContents, _ path: String) {
+        self.file = file
+        self.path = path
+    }
+
+    var identity: FileIdentity { file.identity }
+
+    private func check(_ operation: FileError.Operation) throws(FileError) {
+        if isClosed.withLock({ $0 }) { throw FileError(operation, path, code: EBADF) }
+    }
 
     func append(_ added: UnsafeRawBufferPointer) throws(FileError) {
-        bytes.withLock { $0.append(contentsOf: added) }
+        try check(.append)
+        file.bytes.withLock { $0.append(contentsOf: added) }
     }
 
     func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        bytes.withLock { bytes in
+        try check(.read)
+        return file.bytes.withLock { bytes in
             let start = Int(clamping: offset)
             guard start < bytes.count else { return 0 }
             let count = min(buffer.count, bytes.count - start)
@@ -140,15 +168,23 @@ private final class MemoryFile: OpenFile {
         }
     }
 
-    func size() throws(FileError) -> UInt64 { count }
+    func size() throws(FileError) -> UInt64 {
+        try check(.look)
+        return file.count
+    }
 
-    func flush() throws(FileError) {}
+    func flush() throws(FileError) {
+        try check(.flush)
+    }
 
     func truncate(to size: UInt64) throws(FileError) {
-        bytes.withLock { bytes in
+        try check(.truncate)
+        file.bytes.withLock { bytes in
             bytes.removeLast(max(0, bytes.count - Int(clamping: size)))
         }
     }
 
-    func close() {}
+    func close() {
+        isClosed.withLock { $0 = true }
+    }
 }

@@ -21,7 +21,9 @@ package protocol OpenFile: AnyObject, Sendable {
     /// Cuts the file off.
     func truncate(to size: UInt64) throws(FileError)
 
-    /// Closes the file; it must not be used afterwards.
+    /// Closes the file: from then on every call throws a ``FileError`` with `EBADF`.
+    ///
+    /// A call that is under way on another thread goes on with this file; nobody waits for it.
     func close()
 }
 

@@ -25,7 +25,7 @@ public enum SyncError: Error, Hashable, Sendable {
 
     /// Models of the call are invalid; nothing of the call was queued.
     case invalidModels([InvalidModel])
-    /// The disk is full; nothing of the call was queued.
+    /// The disk that the state is on is full; nothing of the call was queued, and what could not be stored was not done.
     case storageFull(String)
     /// Another engine has the state directory; the text names its process.
     case stateInUse(by: String)
@@ -57,7 +57,7 @@ extension SyncError: CustomStringConvertible, LocalizedError {
                     "\($0.recordName.isEmpty ? "a model" : $0.recordName.abbreviated): \($0.reason)"
                 }.joined(separator: " ")
         case .storageFull(let detail):
-            "The disk is full, nothing was queued: \(detail)"
+            "The disk of this device's state is full: \(detail)"
         case .stateInUse(let owner):
             "The state is in use by \(owner). Close that engine first, or give this one another directory."
         case .stateTooNew(let detail):

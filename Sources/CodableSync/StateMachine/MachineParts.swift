@@ -34,8 +34,8 @@ struct Waiter: Equatable, Sendable {
     var wantsSend: Bool
     /// The totals when the call began.
     var before: SyncSummary
-    /// What failed on the way.
-    var failure: CloudError?
+    /// What failed on the way: a request, or the disk of the state.
+    var failure: SyncError?
 
     func isWaiting(for part: SyncParts) -> Bool {
         (part.contains(.fetch) && fetchRun != nil) || (part.contains(.send) && wantsSend)

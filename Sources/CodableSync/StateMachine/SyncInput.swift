@@ -46,6 +46,8 @@ package enum SyncInput: Equatable, Sendable {
     case fetched(RequestID, Result<FetchedPage, CloudError>)
     case lookedUp(RequestID, Result<[LookedUp], CloudError>)
     case sent(RequestID, Result<[SendResult], CloudError>)
+    /// What was to be sent cannot be read from the disk now: nothing has left.
+    case sendUnread(RequestID, JournalFailure)
     case reconciled([Reconciled])
 
     case timerFired(SyncTimer)
@@ -109,6 +111,13 @@ package struct NewChange: Equatable, Sendable {
 package enum JournalFailure: Equatable, Sendable, Error {
     case storageFull(String)
     case unreadable(String)
+
+    /// What happened, where and why.
+    package var detail: String {
+        switch self {
+        case .storageFull(let detail), .unreadable(let detail): detail
+        }
+    }
 
     /// What a caller is told.
     package var syncError: SyncError {

@@ -92,14 +92,12 @@ extension SyncStateMachine {
         if let call = failed.then.call {
             return actions.append(.answer(call, .failed(failure.syncError)))
         }
-        switch failure {
-        case .storageFull(let detail), .unreadable(let detail): emit(.stateUnwritable(detail))
-        }
+        emit(.stateUnwritable(failure.detail))
         keepUnstoredAcceptances(failed.entries)
         // A full disk keeps nothing from the app.
         if case .deliver(let stream) = failed.then { return deliverHanded(to: stream) }
-        let error = CloudError(.internalError, message: "The state could not be written.")
-        if failed.then != .nothing { failWaiters(error) }
+        let error = Self.errorOfDisk
+        if failed.then != .nothing { failWaiters(failure.syncError) }
         switch failed.then {
         case .nothing, .answer, .resync, .deliver: break
         case .send, .sent:
@@ -108,7 +106,9 @@ extension SyncStateMachine {
             backOff(\.sending, .sendRetry, after: error)
         case .page, .fetchAnew:
             fetching.isStoring = false
-            failFetch(error)
+            isFetchRunning = false
+            wantsFetch = wantsFetch || isAutomatic
+            backOff(\.fetching, .fetchRetry, after: error)
         case .lookedUp:
             lookingUp.isStoring = false
             beingLookedUp = []
@@ -126,6 +126,20 @@ extension SyncStateMachine {
             mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)
         }
+    }
+
+    /// The disk refused to give what is to be sent; it is tried again later.
+    mutating func takeSendUnread(_ request: RequestID, _ failure: JournalFailure) {
+        guard isAnswer(request, in: \.sending) else { return }
+        clearInFlight()
+        emit(.stateUnwritable(failure.detail))
+        failWaiters(failure.syncError, of: .send)
+        backOff(\.sending, .sendRetry, after: Self.errorOfDisk)
+    }
+
+    /// What lanes wait after, as after a failed request; callers and events say what really went wrong.
+    private static var errorOfDisk: CloudError {
+        CloudError(.internalError, message: "The state could not be read or written.")
     }
 
     mutating func emit(_ event: SyncEvent) {

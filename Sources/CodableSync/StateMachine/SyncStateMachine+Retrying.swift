@@ -198,6 +198,10 @@ extension SyncStateMachine {
 
     /// Fails the callers that wait for a part of the work; without one, all of them.
     mutating func failWaiters(_ error: CloudError, of part: SyncParts? = nil) {
+        failWaiters(.cloud(error), of: part)
+    }
+
+    mutating func failWaiters(_ error: SyncError, of part: SyncParts? = nil) {
         for index in waiters.indices where waiters[index].failure == nil {
             guard part.map({ waiters[index].isWaiting(for: $0) }) ?? true else { continue }
             waiters[index].failure = error

@@ -37,7 +37,7 @@ extension SyncStateMachine {
         if isDecisionAwaited || (state.summary.zone == .purged && waiter.failure != nil) {
             return .waitingForDecision(.purged)
         }
-        if let failure = waiter.failure { return .cloud(failure) }
+        if let failure = waiter.failure { return failure }
         if let fault { return .cloud(fault) }
         if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         switch account {

@@ -190,6 +190,7 @@ package struct SyncStateMachine: Sendable {
         case .subscribed(let request, let error): takeSubscribed(request, error)
         case .databaseChanged(let request, let result): takeDatabaseChanges(request, result)
         case .fetched, .lookedUp, .sent: takeAnswer(input)
+        case .sendUnread(let request, let failure): takeSendUnread(request, failure)
         case .reconciled(let results): takeReconciled(results)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)

@@ -9,7 +9,7 @@ package final class JSONStateStore: StateStore {
     /// The version of the format that this library writes.
     package static var version: UInt64 { 1 }
     /// Below this size no compaction is worth its while.
-    private static var smallestCompaction: UInt64 { 4 << 20 }
+    package static var compactionSize: UInt64 { 4 << 20 }
 
     /// What opening found.
     package struct Opened {
@@ -25,21 +25,25 @@ package final class JSONStateStore: StateStore {
     }
 
     private let log: JSONLog
+    private let compactionSize: UInt64
     private let index: Locked<ContentIndex>
-    private let compaction: Locked<CompactionState>
-    /// Held while contents are read, so that no file is closed under a reader.
-    private let isClosed = Locked(false)
+    /// Lines that could not be used at the opening and were reported then; a compaction may leave out these only.
+    private let unreadable: Set<LogPosition>
+    private let compaction = Locked(CompactionState())
+    /// Where compactions run, one at a time: whoever closes the files waits for the last one.
+    private let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
     private struct CompactionState {
         var isRunning = false
-        /// The size that the log had after the last one.
-        var size: UInt64
+        /// The size that the log had when the last one failed.
+        var failedSize: UInt64?
     }
 
-    private init(log: JSONLog, index: ContentIndex) {
+    private init(log: JSONLog, index: ContentIndex, unreadable: Set<LogPosition>, compactionSize: UInt64) {
         self.log = log
+        self.unreadable = unreadable
+        self.compactionSize = compactionSize
         self.index = Locked(index)
-        compaction = Locked(CompactionState(size: log.byteCount))
     }
 
     /// Opens the journal in a directory, and reads the state back from it.
@@ -47,10 +51,16 @@ package final class JSONStateStore: StateStore {
     /// - Parameters:
     ///   - directory: Where the journal is; it is made if it is missing.
     ///   - fileSystem: How to reach it.
+    ///   - compactionSize: The size from which the files are made smaller, where that saves much.
     /// - Returns: The store, the state, and what was found on the way.
     /// - Throws: `FileError`, `LogError`, or ``NewerEntry``.
-    package static func open(directory: String, fileSystem: any FileSystem) throws -> Opened {
+    package static func open(
+        directory: String,
+        fileSystem: any FileSystem,
+        compactionSize: UInt64 = JSONStateStore.compactionSize
+    ) throws -> Opened {
         var fold = JournalFold()
+        var unreadable: Set<LogPosition> = []
         let (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
@@ -63,13 +73,18 @@ package final class JSONStateStore: StateStore {
             } catch JournalLineError.unknownKind(let kind) {
                 let file = directory.appending(path: LogFileName(identifier: position.file).text)
                 throw NewerEntry(path: file, offset: position.offset, kind: kind)
-            } catch let error as JournalLineError {
-                throw UnreadableLine("\(error)")
-            } catch let error as JSONError {
-                throw UnreadableLine("\(error) of the line")
+            } catch {
+                unreadable.insert(position)
+                let reason = error is JSONError ? "\(error) of the line" : "\(error)"
+                throw (error as? UnreadableLine) ?? UnreadableLine(reason)
             }
         }
-        let store = JSONStateStore(log: log, index: ContentIndex(fold.positions))
+        let store = JSONStateStore(
+            log: log,
+            index: ContentIndex(fold.positions),
+            unreadable: unreadable,
+            compactionSize: compactionSize
+        )
         return Opened(
             store: store,
             state: fold.state,
@@ -135,74 +150,67 @@ package final class JSONStateStore: StateStore {
     private func read(_ handle: ContentHandle) throws -> [UInt8]? {
         while let position = index.withLock({ $0[handle] }) {
             do {
-                let bytes = try isClosed.withLock { isClosed in isClosed ? nil : try log.read(position) }
-                guard let bytes else { throw JournalFailure.unreadable("The state is closed.") }
-                return bytes
+                return try log.read(position)
             } catch LogError.unknownPosition where index.withLock({ $0[handle] }) != position {
                 continue
+            } catch LogError.closed {
+                throw JournalFailure.unreadable("The state is closed.")
             }
         }
         return nil
     }
 
     package func close() {
-        isClosed.withLock { isClosed in
-            if !isClosed { log.close() }
-            isClosed = true
-        }
+        // It reads files that are about to be closed. Cut short at each closing, it would never come to its end.
+        compactionQueue.sync {}
+        log.close()
     }
 
     // MARK: Compaction
 
     package func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void) {
-        let isDue = compaction.withLock { compaction -> Bool in
-            let limit = max(
-                Self.smallestCompaction,
-                compaction.size.multipliedReportingOverflow(by: 3).partialValue
-            )
-            guard !compaction.isRunning, log.byteCount > limit else { return false }
-            compaction.isRunning = true
-            return true
-        }
-        guard isDue else { return }
+        guard isCompactionDue else { return }
+        compaction.withLock { $0.isRunning = true }
         do {
             let work = try beginCompaction()
-            DispatchQueue.global(qos: .utility).async { [self] in
-                do { try work() } catch { fail(error) }
-                endCompaction()
+            compactionQueue.async { [self] in
+                do {
+                    try work()
+                    endCompaction(failedSize: nil)
+                } catch {
+                    endCompaction(failedSize: log.byteCount)
+                    fail(error)
+                }
             }
         } catch {
+            endCompaction(failedSize: log.byteCount)
             fail(error)
-            endCompaction()
         }
     }
 
-    /// Done or not: the next one is due when the log has grown as much once more.
-    private func endCompaction() {
+    /// By what the last snapshot holds: growth counts over all openings, and a compaction that was cut short is due again.
+    private var isCompactionDue: Bool {
         let size = log.byteCount
-        compaction.withLock { compaction in
-            compaction.isRunning = false
-            compaction.size = size
-        }
+        let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
+        // A try costs what the files hold, so a failed one is repeated when they have doubled, or at the next opening.
+        if isRunning || size / 2 < failedSize ?? 0 { return false }
+        return size > compactionSize && size / 3 > log.snapshotByteCount
     }
 
-    /// Makes the files as small as the state allows, now.
+    private func endCompaction(failedSize: UInt64?) {
+        compaction.withLock { $0 = CompactionState(failedSize: failedSize) }
+    }
+
     package func compact() throws {
+        // One that is under way stands for less than is to be left out now.
+        compactionQueue.sync {}
         try beginCompaction()()
     }
 
-    package func removeTraces() throws -> Bool {
-        let mayBegin = compaction.withLock { compaction -> Bool in
-            defer { compaction.isRunning = true }
-            return !compaction.isRunning
-        }
-        guard mayBegin else { return false }
-        defer { endCompaction() }
-        try compact()
-        return true
-    }
-
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
+    ///
+    /// It is called where entries are appended, so that each line is in the frozen files and in the frozen index, or in
+    /// neither; and never while the work of another one is under way.
     private func beginCompaction() throws -> @Sendable () throws -> Void {
         let frozen = try log.beginCompaction()
         let layer = index.withLock { $0.freeze() }
@@ -211,7 +219,10 @@ package final class JSONStateStore: StateStore {
             let compacted: CompactedLog
             do {
                 var fold = JournalFold()
-                try frozen.replay { line, position in try fold.takeAgain(Array(line), at: position) }
+                try frozen.replay { line, position in
+                    let wasReported = unreadable.contains(position)
+                    try fold.takeAgain(Array(line), at: position, wasReported: wasReported)
+                }
                 positions = try writeSnapshot(of: fold, to: frozen)
                 compacted = try frozen.finish()
             } catch {

@@ -12,6 +12,18 @@ package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     }
 }
 
+/// A line that was stored and cannot be used any more.
+struct UnusableLine: Error, CustomStringConvertible {
+    var position: LogPosition
+    var reason: String
+
+    var description: String {
+        let file = LogFileName(identifier: position.file).text
+        return
+            "\(file) has a line at byte \(position.offset) that cannot be used: \(reason). The files stay as they are."
+    }
+}
+
 /// What lines amount to: the state, and where the contents are.
 struct JournalFold {
     private(set) var state = SyncState()
@@ -44,14 +56,25 @@ struct JournalFold {
         return line.problems
     }
 
-    /// Takes a line in that was read before, at the opening: what could not be used was reported then.
-    mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition) throws {
+    /// Takes a line in that was read or written before.
+    ///
+    /// - Parameters:
+    ///   - bytes: The line.
+    ///   - position: Where it is.
+    ///   - wasReported: Whether it could not be used when it was read before: then it, or what cannot be used of it, is
+    ///     left out once more.
+    /// - Throws: ``UnusableLine`` if a line that was whole before is so no more, and nothing may stand for it.
+    mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition, wasReported: Bool) throws {
         do {
-            _ = try take(bytes, at: position)
-        } catch is JSONError {
+            let problems = try take(bytes, at: position)
+            if problems.isEmpty || wasReported { return }
+            throw UnusableLine(position: position, reason: problems.joined(separator: "; "))
+        } catch  where wasReported {
             return
-        } catch JournalLineError.malformed {
-            return
+        } catch let error as UnusableLine {
+            throw error
+        } catch {
+            throw UnusableLine(position: position, reason: "\(error)")
         }
     }
 }

@@ -22,6 +22,8 @@ package final class StateDirectory: Sendable {
     let path: String
     let fileSystem: any FileSystem
     private let identity: StateIdentity
+    private let compactionSize: UInt64
+    private let place: DirectoriesInRelease.Place
     private let lock: any FileLock
     private let users: Locked<[StateUser]>
     /// The switch to the user who was here last, until the app is told of it.
@@ -35,13 +37,22 @@ package final class StateDirectory: Sendable {
     ///   - path: The directory; it is made if it is missing.
     ///   - identity: What its states must belong to.
     ///   - fileSystem: How to reach it.
+    ///   - compactionSize: The size from which a state's files are made smaller.
     /// - Throws: ``Failure``; then nothing was changed.
-    package init(path: String, identity: StateIdentity, fileSystem: any FileSystem) throws {
+    package init(
+        path: String,
+        identity: StateIdentity,
+        fileSystem: any FileSystem,
+        compactionSize: UInt64 = JSONStateStore.compactionSize
+    ) throws {
         self.path = path
         self.identity = identity
         self.fileSystem = fileSystem
+        self.compactionSize = compactionSize
         do {
             try fileSystem.createDirectory(at: path)
+            place = DirectoriesInRelease.Place(path, on: fileSystem)
+            DirectoriesInRelease.shared.wait(for: place)
             switch try fileSystem.lock(path.appending(path: "lock")) {
             case .acquired(let lock): self.lock = lock
             case .held(let process):
@@ -71,6 +82,16 @@ package final class StateDirectory: Sendable {
     /// Lets another owner in.
     package func release() {
         lock.release()
+    }
+
+    /// Says that the directory will be released soon, without touching it: who opens it meanwhile waits.
+    package func beginRelease() {
+        DirectoriesInRelease.shared.begin(place)
+    }
+
+    /// The release that was begun is done.
+    package func endRelease() {
+        DirectoriesInRelease.shared.end(place)
     }
 
     /// Why the index had to be made anew from the journals, to be told once.
@@ -254,7 +275,11 @@ package final class StateDirectory: Sendable {
 
     private func open(_ directory: String) throws -> JSONStateStore.Opened {
         do {
-            return try JSONStateStore.open(directory: directory, fileSystem: fileSystem)
+            return try JSONStateStore.open(
+                directory: directory,
+                fileSystem: fileSystem,
+                compactionSize: compactionSize
+            )
         } catch {
             throw Failure(error, in: directory)
         }

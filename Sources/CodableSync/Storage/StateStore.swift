@@ -29,15 +29,16 @@ package protocol StateStore: Sendable {
 
     /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
     ///
+    /// Entries are appended by nobody else meanwhile.
+    ///
     /// - Parameter fail: Is told why it could not be done; nothing is lost by that.
     func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void)
 
-    /// Makes the files smaller now, so that what was removed is no longer in them.
+    /// Makes the files as small as the state allows, now: what was removed is no longer in them.
     ///
-    /// - Returns: Whether it was begun; it is not while another compaction is under way.
     /// - Throws: Why it could not be done; it can be tried again, and is at the next opening.
-    func removeTraces() throws -> Bool
+    func compact() throws
 
-    /// Lets go of the files.
+    /// Lets go of the files, once a compaction that is under way has ended; later calls throw.
     func close()
 }

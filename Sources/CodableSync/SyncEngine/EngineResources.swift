@@ -48,7 +48,7 @@ final class EngineResources: Sendable {
 
     deinit {
         endAll()
-        state.withLock { $0.journal }?.closeAndWait()
+        state.withLock { $0.journal }?.closeUnattended()
     }
 
     func keep(_ journal: JournalLane?) {

@@ -135,21 +135,30 @@ final class JournalLane: Sendable {
             if isRemovalDue {
                 removeTraces()
             } else {
-                store.compactIfDue { [outcomes] in outcomes.yield(.notCompacted(reason: "\($0)")) }
+                beginCompactionIfDue()
             }
+        }
+    }
+
+    private func beginCompactionIfDue() {
+        store.compactIfDue { [outcomes] in outcomes.yield(.notCompacted(reason: "\($0)")) }
+    }
+
+    /// Begins to make the files smaller if former openings have left much that is no longer needed.
+    func compactIfDue() {
+        queue.async { [self] in
+            if !state.withLock({ $0.isClosed }) { beginCompactionIfDue() }
         }
     }
 
     /// The records of a user who has signed out leave the files at once; what fails is tried again.
     private func removeTraces() {
-        var isDone = false
         do {
-            isDone = try store.removeTraces()
+            try store.compact()
+            state.withLock { $0.removal = nil }
         } catch {
             outcomes.yield(.notCompacted(reason: "\(error)"))
-        }
-        state.withLock { [isDone] state in
-            if isDone { state.removal = nil } else { state.removal?.fail() }
+            state.withLock { $0.removal?.fail() }
         }
     }
 
@@ -208,9 +217,15 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// The same for an engine that is released: once it is gone, its directory is free.
-    func closeAndWait() {
-        queue.sync { closeOnQueue(keepsDirectory: false) }
+    /// The same for an engine that is released, by whoever has the last reference: nobody waits for the disk.
+    ///
+    /// The next engine of this process that opens the directory waits until it is free.
+    func closeUnattended() {
+        directory.beginRelease()
+        queue.async { [self] in
+            closeOnQueue(keepsDirectory: false)
+            directory.endRelease()
+        }
     }
 
     private func closeOnQueue(keepsDirectory: Bool) {

@@ -30,6 +30,7 @@ struct StateLocation: Sendable {
     private let isInMemory: Bool
     private let fileSystem: any FileSystem
     private let identity: StateIdentity
+    private let compactionSize: UInt64
 
     init(
         database: any CloudDatabase,
@@ -44,6 +45,7 @@ struct StateLocation: Sendable {
             zone: zoneID.zoneName,
             recordType: recordType
         )
+        compactionSize = configuration.compactionSize
         switch configuration.storage {
         case .directory(let url):
             path = url.path
@@ -148,7 +150,12 @@ struct StateLocation: Sendable {
     }
 
     private func openLast(at now: Moment) throws -> OpenedState {
-        let directory = try StateDirectory(path: path, identity: identity, fileSystem: fileSystem)
+        let directory = try StateDirectory(
+            path: path,
+            identity: identity,
+            fileSystem: fileSystem,
+            compactionSize: compactionSize
+        )
         do {
             return try prepare(try directory.openLast(), directory, now)
         } catch {
@@ -168,7 +175,7 @@ struct StateLocation: Sendable {
             // Records of a user who has signed out, which a crash or a full disk has left in the files.
             var failure: String?
             if state.summary.holdsRemoved {
-                do { _ = try opened.store.removeTraces() } catch { failure = "\(error)" }
+                do { try opened.store.compact() } catch { failure = "\(error)" }
             }
             return OpenedState(
                 store: opened.store,

@@ -78,6 +78,7 @@ extension SyncEngine {
         journalRest = 0
         self.journal = journal
         resources.keep(journal)
+        journal.compactIfDue()
         nextHandle = opened.nextHandle
         directory = opened.directory
         stateNumber = opened.number

@@ -13,21 +13,30 @@ extension SyncEngine {
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
         perform(request) { [outgoing] in
-            var outgoing = outgoing
-            try outgoing.load(from: journal)
-            return outgoing
-        } requesting: { outgoing, connection in
-            var outgoing = outgoing
-            if outgoing.isEmpty { return outgoing }
+            var loaded = outgoing
+            do {
+                try loaded.load(from: journal)
+                return Result<OutgoingRequest, JournalFailure>.success(loaded)
+            } catch let error as CloudError {
+                throw error
+            } catch {
+                return .failure((error as? JournalFailure) ?? .unreadable("\(error)"))
+            }
+        } requesting: { loaded, connection in
+            guard case .success(var outgoing) = loaded, !outgoing.isEmpty else { return loaded }
             outgoing.answer = try await connection.database.modifyRecords(
                 saving: outgoing.saves,
                 deleting: outgoing.deletions,
                 savePolicy: .ifServerRecordUnchanged,
                 atomically: false
             )
-            return outgoing
+            return .success(outgoing)
         } then: { engine, result in
-            engine.takeSent(request, result)
+            switch result {
+            case .success(.success(let outgoing)): engine.takeSent(request, .success(outgoing))
+            case .success(.failure(let failure)): engine.process(.sendUnread(request, failure))
+            case .failure(let error): engine.takeSent(request, .failure(error))
+            }
         }
     }
 

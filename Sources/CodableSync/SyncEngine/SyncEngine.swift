@@ -10,8 +10,8 @@ public import RecordCoding
 ///
 /// The engine starts by itself, on the first call or the first request on one of its streams. It performs what
 /// its state machine decides, and decides nothing itself. Neither a waiting stream nor a running request keeps
-/// it alive; releasing the last reference ends it like ``close()``, and what is pending is sent after the next
-/// launch.
+/// it alive; releasing the last reference ends it like ``close()``, in the background, and what is pending is sent
+/// after the next launch. An engine that opens the same directory waits until the released one has let go of it.
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration

@@ -71,7 +71,7 @@ final class ErrorTextTests: XCTestCase {
         )
         XCTAssertEqual(
             "\(SyncError.storageFull("No space. Free some."))",
-            "The disk is full, nothing was queued: No space. Free some."
+            "The disk of this device's state is full: No space. Free some."
         )
     }
 }

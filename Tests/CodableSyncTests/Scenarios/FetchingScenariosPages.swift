@@ -204,8 +204,7 @@ class FetchingScenariosPages: EngineScenario {
         do {
             try await phone.engine.fetchChanges()
             XCTFail("The disk was full.")
-        } catch SyncError.cloud {
-        }
+        } catch SyncError.storageFull {}
         let isTold = phone.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
         XCTAssertTrue(isTold)
         let known = try await phone.engine.diagnostics().knownCount

@@ -268,7 +268,7 @@ struct MachineHarness {
         case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
         case .fetched(let id, _): close(id)
         case .lookedUp(let id, _): close(id)
-        case .sent(let id, _): close(id)
+        case .sent(let id, _), .sendUnread(let id, _): close(id)
         case .timerFired(.deadline(let id)): close(id)
         case .reconciled: conflicts = []
         default: break

@@ -99,8 +99,6 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.answerFetch(token: "0")
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.feed(.sync(machine.newCall(), .send))
-        let answers = machine.failNextCommit().answers
-        XCTAssertEqual(answers.count, 1)
-        if case .failed(.cloud(let error))? = answers.first { XCTAssertEqual(error.code, .internalError) }
+        XCTAssertEqual(machine.failNextCommit().answers, [.failed(.storageFull("full"))])
     }
 }

@@ -82,7 +82,32 @@ struct SimulatedDisk {
     fileprivate struct Renaming {
         var removed: String?
         var added: (path: String, file: File)?
-        var directory: String? { (added?.path ?? removed)?.directoryPath }
+        var addedDirectory: String?
+        var directory: String? { (added?.path ?? removed ?? addedDirectory)?.directoryPath }
+    }
+
+    /// What files and directories there are, by path.
+    fileprivate struct Names {
+        var files: [String: File] = [:]
+        var directories: Set<String> = []
+
+        mutating func apply(_ change: Renaming) {
+            if let removed = change.removed { files[removed] = nil }
+            if let (path, file) = change.added { files[path] = file }
+            if let path = change.addedDirectory { directories.insert(path) }
+        }
+
+        /// Those that can be reached: what is in a directory without a name is lost with it.
+        var reachable: Names {
+            var names = Names()
+            for path in directories.sorted() where names.has(path.directoryPath) {
+                names.directories.insert(path)
+            }
+            names.files = files.filter { names.has($0.key.directoryPath) }
+            return names
+        }
+
+        func has(_ path: String) -> Bool { SimulatedDisk.isRoot(path) || directories.contains(path) }
     }
 
     var files: [String: File] = [:]
@@ -94,7 +119,7 @@ struct SimulatedDisk {
     var room: Int?
     var powerOff: (call: Int, moment: Moment)?
     private(set) var writtenBytes = 0
-    private var syncedFiles: [String: File] = [:]
+    private var syncedNames = Names()
     private var unsyncedNames: [Renaming] = []
     private var lastNumber: UInt64 = 0
     private(set) var isOff = false
@@ -154,9 +179,30 @@ struct SimulatedDisk {
 
     // MARK: Names
 
-    mutating func makeDirectory(_ path: String) {
+    fileprivate static func isRoot(_ path: String) -> Bool { path == "/" || path == "." }
+
+    /// Makes one directory, whose name is lost with the power until the one above it is synced.
+    mutating func makeDirectory(_ path: String) throws(FileError) -> Bool {
+        if directories.contains(path) { return true }
+        if Self.isRoot(path) { return false }
+        guard status(of: path) == nil else { throw FileError(.createDirectory, path, code: ENOTDIR) }
+        let parent = path.directoryPath
+        guard Self.isRoot(parent) || directories.contains(parent) else {
+            throw FileError(.createDirectory, path, code: ENOENT)
+        }
+        directories.insert(path)
+        unsyncedNames.append(Renaming(addedDirectory: path))
+        return true
+    }
+
+    /// Puts a directory there, as if it had been there for long.
+    private mutating func placeDirectory(_ path: String) {
         var path = path
-        while path != "/", path != ".", directories.insert(path).inserted { path = path.directoryPath }
+        while !Self.isRoot(path) {
+            directories.insert(path)
+            syncedNames.directories.insert(path)
+            path = path.directoryPath
+        }
     }
 
     func names(in directory: String) -> [String] {
@@ -180,9 +226,9 @@ struct SimulatedDisk {
     mutating func place(_ bytes: [UInt8], at path: String) {
         lastNumber += 1
         let file = File(number: lastNumber, bytes: bytes)
-        makeDirectory(path.directoryPath)
+        placeDirectory(path.directoryPath)
         files[path] = file
-        syncedFiles[path] = file
+        syncedNames.files[path] = file
     }
 
     mutating func open(_ path: String, _ access: FileAccess) throws(FileError) {
@@ -210,32 +256,39 @@ struct SimulatedDisk {
     }
 
     mutating func syncDirectory(_ path: String) {
-        for change in unsyncedNames where change.directory == path { Self.apply(change, to: &syncedFiles) }
+        for change in unsyncedNames where change.directory == path { syncedNames.apply(change) }
         unsyncedNames.removeAll { $0.directory == path }
-    }
-
-    private static func apply(_ change: Renaming, to files: inout [String: File]) {
-        if let removed = change.removed { files[removed] = nil }
-        if let (path, file) = change.added { files[path] = file }
     }
 
     // MARK: Crashes
 
     func crashed(keeping survivors: Survivors) -> SimulatedDisk {
         var random = SplitMix64(seed: 0)
-        var names = syncedFiles
+        var names = syncedNames
         switch survivors {
-        case .allWrites: names = files
+        case .allWrites: names = Names(files: files, directories: directories)
         case .onlySynced: break
         case .random(let seed):
             random = SplitMix64(seed: seed)
-            for change in unsyncedNames where Bool.random(using: &random) { Self.apply(change, to: &names) }
+            for change in unsyncedNames where Bool.random(using: &random) { names.apply(change) }
         }
+        names = names.reachable
         var disk = SimulatedDisk()
-        disk.directories = directories
-        for (path, file) in names.sorted(by: { $0.key < $1.key }) {
+        for path in names.directories { disk.placeDirectory(path) }
+        for (path, file) in names.files.sorted(by: { $0.key < $1.key }) {
             disk.place(file.bytes(after: survivors, &random), at: path)
         }
+        return disk
+    }
+
+    /// What the next process finds after this one was killed: everything, and no more of it synced than before.
+    func killed() -> SimulatedDisk {
+        var disk = self
+        disk.locks = []
+        disk.calls = []
+        disk.faults = []
+        disk.powerOff = nil
+        disk.isOff = false
         return disk
     }
 }

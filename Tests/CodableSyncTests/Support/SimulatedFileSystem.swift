@@ -66,6 +66,9 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })
     }
 
+    /// What the next process finds after this one was killed: nothing is lost, and nothing more is synced.
+    func killed() -> SimulatedFileSystem { SimulatedFileSystem(withDisk { $0.killed() }) }
+
     /// Every file as a program sees it, by path.
     var files: [String: [UInt8]] { withDisk { $0.files.mapValues(\.current) } }
 
@@ -94,10 +97,12 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
 
     // MARK: FileSystem
 
-    func createDirectory(at path: String) throws(FileError) {
+    func makeDirectory(_ path: String) throws(FileError) -> Bool {
         try withDisk { disk throws(FileError) in
-            if try disk.begin(.createDirectory, path) { disk.makeDirectory(path) }
+            var mayBeUnsynced = true
+            if try disk.begin(.createDirectory, path) { mayBeUnsynced = try disk.makeDirectory(path) }
             try disk.end()
+            return mayBeUnsynced
         }
     }
 
@@ -169,6 +174,7 @@ final class SimulatedOpenFile: OpenFile {
     let identity: FileIdentity
     private let fileSystem: SimulatedFileSystem
     private let file: SimulatedDisk.File
+    private let isClosed = Locked(false)
 
     init(_ fileSystem: SimulatedFileSystem, _ path: String, _ file: SimulatedDisk.File) {
         self.fileSystem = fileSystem
@@ -177,14 +183,21 @@ final class SimulatedOpenFile: OpenFile {
         identity = FileIdentity(device: 1, number: file.number)
     }
 
+    /// A closed file is none of the disk's calls.
+    private func check(_ operation: FileError.Operation) throws(FileError) {
+        if isClosed.withLock({ $0 }) { throw FileError(operation, path, code: EBADF) }
+    }
+
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try check(.append)
         try fileSystem.withDisk { disk throws(FileError) in
             try disk.append(Array(bytes), to: file, path)
         }
     }
 
     func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        try fileSystem.withDisk { disk throws(FileError) in
+        try check(.read)
+        return try fileSystem.withDisk { disk throws(FileError) in
             _ = try disk.begin(.read, path)
             let start = min(Int(clamping: offset), file.current.count)
             let end = min(start + buffer.count, file.current.count)
@@ -195,7 +208,8 @@ final class SimulatedOpenFile: OpenFile {
     }
 
     func size() throws(FileError) -> UInt64 {
-        try fileSystem.withDisk { disk throws(FileError) in
+        try check(.look)
+        return try fileSystem.withDisk { disk throws(FileError) in
             _ = try disk.begin(.look, path)
             try disk.end()
             return UInt64(file.current.count)
@@ -203,6 +217,7 @@ final class SimulatedOpenFile: OpenFile {
     }
 
     func flush() throws(FileError) {
+        try check(.flush)
         try fileSystem.withDisk { disk throws(FileError) in
             if try disk.begin(.flush, path, file: file) { file.sync() }
             try disk.end()
@@ -210,13 +225,16 @@ final class SimulatedOpenFile: OpenFile {
     }
 
     func truncate(to size: UInt64) throws(FileError) {
+        try check(.truncate)
         try fileSystem.withDisk { disk throws(FileError) in
             if try disk.begin(.truncate, path) { file.change(.truncate(Int(clamping: size))) }
             try disk.end()
         }
     }
 
-    func close() {}
+    func close() {
+        isClosed.withLock { $0 = true }
+    }
 }
 
 private final class SimulatedFileLock: FileLock {

@@ -11,9 +11,9 @@ protocol WrappingFileSystem: FileSystem {
 }
 
 extension WrappingFileSystem {
-    func createDirectory(at path: String) throws(FileError) {
+    func makeDirectory(_ path: String) throws(FileError) -> Bool {
         try before(.createDirectory, path)
-        try base.createDirectory(at: path)
+        return try base.makeDirectory(path)
     }
 
     func contents(ofDirectory path: String) throws(FileError) -> [String] {

@@ -17,6 +17,9 @@ public import struct Foundation.Date
 /// writing happen on a queue of its own. The files are JSON lines that a text editor shows: `journal-1.jsonl` and,
 /// once there is much to leave out, `snapshot-2.jsonl`.
 public final class LedgerDirectory: Sendable {
+    /// Below this size no compaction is worth its while.
+    package static var compactionSize: UInt64 { 8 << 20 }
+
     /// Where the files are.
     public let path: String
 
@@ -45,7 +48,7 @@ public final class LedgerDirectory: Sendable {
         limits: LedgerLimits = .cloudKit,
         options: LedgerOptions = LedgerOptions(),
         fileSystem: any FileSystem,
-        compactionSize: UInt64 = 8 << 20,
+        compactionSize: UInt64 = LedgerDirectory.compactionSize,
         newIdentifier: @escaping @Sendable () -> String = {
             String(UInt64.random(in: 0 ... .max), radix: 36)
         },

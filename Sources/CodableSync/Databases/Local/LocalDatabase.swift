@@ -62,6 +62,7 @@ public final class LocalDatabase: CloudDatabase {
         limits: LedgerLimits = .cloudKit,
         options: LedgerOptions = LedgerOptions(),
         fileSystem: any FileSystem,
+        compactionSize: UInt64 = LedgerDirectory.compactionSize,
         clock: any SyncClock
     ) {
         self.directory = directory.absoluteURL.standardizedFileURL
@@ -72,7 +73,8 @@ public final class LocalDatabase: CloudDatabase {
             path: self.directory.path(percentEncoded: false).withoutTrailingSlash,
             limits: limits,
             options: options,
-            fileSystem: fileSystem
+            fileSystem: fileSystem,
+            compactionSize: compactionSize
         )
     }
 

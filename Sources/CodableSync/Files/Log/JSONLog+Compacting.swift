@@ -5,6 +5,7 @@ extension JSONLog {
     /// - Throws: ``FileError`` if the new files could not be made; the log goes on as it was.
     package func beginCompaction() throws -> LogCompaction {
         let (frozen, name) = try writer.withLock { writer in
+            try checkOpen()
             if !writer.needsNewJournal { try writer.checkStillThere() }
             try beginJournal(&writer)
             return (writer.parts, LogFileName(.snapshot, writer.active.name.number))
@@ -17,10 +18,12 @@ extension JSONLog {
     /// They stay open until the next compaction, so that positions in them can still be read until then.
     ///
     /// - Parameter result: What the compaction's `finish()` returned.
-    /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again.
+    /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again. ``LogError/closed(path:)``:
+    ///   then nothing was touched.
     package func finishCompaction(_ result: CompactedLog) throws {
         let snapshot = result.snapshot
-        let isReplacing = writer.withLock { writer in
+        let isReplacing = try writer.withLock { writer in
+            try checkOpen()
             let replaced = writer.parts.filter { $0.name.number < snapshot.name.number }
             // A later compaction may have been the first to finish: then this one stands for nothing any more.
             guard
@@ -30,8 +33,8 @@ extension JSONLog {
             else { return false }
             writer.parts = [snapshot] + writer.parts.filter { $0.name.number >= snapshot.name.number }
             files.withLock { table in
-                table[snapshot.name.identifier] = snapshot.file
-                for part in writer.retired { table[part.name.identifier] = nil }
+                table?[snapshot.name.identifier] = snapshot.file
+                for part in writer.retired { table?[part.name.identifier] = nil }
             }
             writer.retired = replaced
             return true

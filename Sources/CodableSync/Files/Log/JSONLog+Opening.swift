@@ -49,8 +49,21 @@ extension JSONLog {
             }
         }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
+        // Whoever wrote these files may have been killed before a flush; what is answered from them must last.
+        try log.flushAsFound()
         if isShared { try log.noteTail() }
         return (log, contents.recovery)
+    }
+}
+
+extension JSONLog {
+    /// Flushes the last file that holds anything, and the names of all files; those before it were flushed when it was made.
+    fileprivate func flushAsFound() throws {
+        try writer.withLock { writer in
+            let last = writer.active.ranges.isEmpty ? writer.parts.last : writer.active
+            try last?.file.flush()
+        }
+        try place.fileSystem.syncDirectory(place.directory)
     }
 }
 

@@ -42,6 +42,7 @@ extension JSONLog {
         _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> LogTail {
         try writer.withLock { writer in
+            try checkOpen()
             switch try writer.glance() {
             case .same: return .unchanged
             case .replaced: return .superseded

@@ -9,8 +9,9 @@ package final class JSONLog: Sendable {
     let place: LogPlace
     /// All of appending: guarded by its lock, which a commit holds over its writing and flushing.
     let writer: Locked<LogWriter>
-    /// The open files by their identifier: held for a look-up only, so that reading never waits for a flush.
-    let files: Locked<[UInt32: any OpenFile]>
+    /// The open files by their identifier, `nil` once the log is closed: held for a look-up only, so that reading never
+    /// waits for a flush.
+    let files: Locked<[UInt32: any OpenFile]?>
 
     init(place: LogPlace, parts: [LogPart], active: LogPart) {
         self.place = place
@@ -44,7 +45,7 @@ package final class JSONLog: Sendable {
     ///   - group: The lines; an empty group writes nothing.
     ///   - flush: Whether they are to survive a loss of power, and not only the end of this process.
     /// - Returns: Where the lines are.
-    /// - Throws: ``FileError``, or ``LogError/replaced(path:)``.
+    /// - Throws: ``FileError``, ``LogError/replaced(path:)``, or ``LogError/closed(path:)``.
     @discardableResult
     package func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
         try commit([group], flush: flush)
@@ -61,6 +62,7 @@ package final class JSONLog: Sendable {
     /// - Throws: As above.
     package func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
         try writer.withLock { writer in
+            try checkOpen()
             try beginJournalIfNeeded(&writer)
             return try writer.commit(groups, flush: flush)
         }
@@ -70,28 +72,44 @@ package final class JSONLog: Sendable {
     ///
     /// - Parameter position: Where it is, as a commit or a visit said.
     /// - Returns: The line's bytes, without its newline.
-    /// - Throws: ``FileError``, or ``LogError/unknownPosition(_:)``.
+    /// - Throws: ``FileError``, ``LogError/unknownPosition(_:)``, or ``LogError/closed(path:)``.
     package func read(_ position: LogPosition) throws -> [UInt8] {
-        guard let file = files.withLock({ $0[position.file] }), position.length <= LogMarks.maximumLine else {
+        guard let table = files.withLock({ $0 }) else { throw closed }
+        guard let file = table[position.file], position.length <= LogMarks.maximumLine else {
             throw LogError.unknownPosition(position)
         }
-        let bytes = try file.read(at: position.offset, count: Int(position.length))
-        guard bytes.count == Int(position.length) else { throw LogError.unknownPosition(position) }
-        return bytes
+        do {
+            let bytes = try file.read(at: position.offset, count: Int(position.length))
+            guard bytes.count == Int(position.length) else { throw LogError.unknownPosition(position) }
+            return bytes
+        } catch let error as FileError {
+            // It may have been closed just before.
+            try checkOpen()
+            throw error
+        }
     }
 
-    /// Closes the files; the log must not be used afterwards.
+    /// Closes the files: from then on every call throws ``LogError/closed(path:)``, and a compaction installs nothing.
     package func close() {
         let open = files.withLock { table in
-            defer { table = [:] }
-            return table.values.map { $0 }
+            defer { table = nil }
+            return table.map { Array($0.values) } ?? []
         }
         for file in open { file.close() }
     }
 
+    private var closed: LogError { .closed(path: place.directory) }
+
+    func checkOpen() throws {
+        if files.withLock({ $0 == nil }) { throw closed }
+    }
+
     /// Goes on in a new file, where the disk cannot be trusted with the end of the present one.
     package func continueInNewFile() throws {
-        try writer.withLock { try beginJournal(&$0) }
+        try writer.withLock { writer in
+            try checkOpen()
+            try beginJournal(&writer)
+        }
     }
 
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
@@ -103,6 +121,8 @@ package final class JSONLog: Sendable {
 
     /// Goes on in a new file; the one before is frozen.
     func beginJournal(_ writer: inout LogWriter) throws {
+        // What is flushed into the next one must not survive what came before it.
+        if !writer.needsNewJournal { try writer.flushRest() }
         let previous = writer.active
         let name = LogFileName(.journal, previous.name.number + 1)
         // If this fails halfway, the new journal may be there and say how much of this one counts.
@@ -111,6 +131,6 @@ package final class JSONLog: Sendable {
         writer.parts.append(previous)
         writer.active = journal
         writer.needsNewJournal = false
-        files.withLock { $0[name.identifier] = journal.file }
+        files.withLock { $0?[name.identifier] = journal.file }
     }
 }

@@ -15,8 +15,11 @@ package final class LogCompaction: Sendable {
     }
 
     /// Visits every committed line that the snapshot is to stand for, in order.
+    ///
+    /// - Throws: ``LogError/damaged(path:_:)`` where a file is no longer what was committed: then some lines were not
+    ///   visited, and no snapshot may stand for them. ``FileError``, or what `visit` throws.
     package func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
-        for part in frozen { try LogScan.visit(part.ranges, of: part.file, part.name, visit) }
+        for part in frozen { try part.replay(visit) }
     }
 
     /// Writes a line into the snapshot; returns where it will be once the compaction is finished.
@@ -39,8 +42,10 @@ package final class LogCompaction: Sendable {
 
     /// Closes the snapshot and puts it in its place: from here on an opening begins with it.
     ///
-    /// - Throws: ``FileError``, or ``LogError/replaced(path:)`` if the directory is not the one that was opened.
+    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory is not the one
+    ///   that was opened.
     package func finish() throws -> CompactedLog {
+        try log.checkOpen()
         try log.writer.withLock { try $0.checkStillOurs() }
         return try finishSnapshot()
     }

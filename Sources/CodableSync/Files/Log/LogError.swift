@@ -10,6 +10,8 @@ package enum LogError: Error, Hashable, Sendable {
     case unusableLine
     /// A file of a log that several processes share cannot be trusted; nothing was touched.
     case damaged(path: String, LogDamage)
+    /// The log was closed here; nothing was touched.
+    case closed(path: String)
     /// The position is not one of this log, or of files that it no longer has.
     case unknownPosition(LogPosition)
 }
@@ -32,6 +34,8 @@ extension LogError: CustomStringConvertible {
             "\"\(path.shortenedForMessage)\" is damaged at line \(damage.line), byte \(damage.offset): "
                 + "\(damage.reason.rawValue). Restore the whole directory from a backup, or move it "
                 + "away to begin anew: either way, devices upload again what they know beyond it."
+        case .closed(let path):
+            "\"\(path.shortenedForMessage)\" is closed. Open the directory again."
         case .unknownPosition(let position):
             "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
         }

@@ -40,6 +40,13 @@ struct LogWriter: Sendable {
         return positions
     }
 
+    /// Flushes what was committed without it.
+    mutating func flushRest() throws {
+        guard isUnflushed else { return }
+        try flush(if: true)
+        isUnflushed = false
+    }
+
     private mutating func flush(if isWanted: Bool) throws {
         guard isWanted else { return }
         do {

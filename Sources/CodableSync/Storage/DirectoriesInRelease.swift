@@ -1,0 +1,51 @@
+import Dispatch
+
+/// The directories of this process whose engines are gone, and whose files are still being written and closed.
+///
+/// Whoever releases an engine waits for no disk. Whoever opens the directory again waits here, instead of being told
+/// that it is in use.
+final class DirectoriesInRelease: Sendable {
+    /// A directory, by the files that it is among.
+    struct Place: Hashable, Sendable {
+        private let fileSystem: ObjectIdentifier?
+        private let path: String
+
+        init(_ path: String, on fileSystem: any FileSystem) {
+            let isObject = type(of: fileSystem) is AnyClass
+            self.fileSystem = isObject ? ObjectIdentifier(fileSystem as AnyObject) : nil
+            self.path = isObject ? path : LocalFileSystem.canonicalPath(of: path)
+        }
+    }
+
+    static let shared = DirectoriesInRelease()
+
+    private struct Release {
+        let group = DispatchGroup()
+        var count = 0
+    }
+
+    private let releases = Locked<[Place: Release]>([:])
+
+    /// Notes that a directory is being released.
+    func begin(_ place: Place) {
+        releases.withLock { releases in
+            releases[place, default: Release()].count += 1
+            releases[place]?.group.enter()
+        }
+    }
+
+    /// Notes that a release that was begun is done.
+    func end(_ place: Place) {
+        releases.withLock { releases in
+            guard var release = releases[place] else { return }
+            release.count -= 1
+            releases[place] = release.count > 0 ? release : nil
+            release.group.leave()
+        }
+    }
+
+    /// Blocks while the directory is being released.
+    func wait(for place: Place) {
+        releases.withLock { $0[place]?.group }?.wait()
+    }
+}

@@ -1,0 +1,70 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A disk that is full: what is told says whose it is.
+final class FullStateDiskTests: EngineScenario {
+    func testAFullDiskOfTheStateIsNotTheCloudsFault() async throws {
+        let disk = SimulatedFileSystem()
+        let phone = try makeDevice(Note.self) { $0.fileSystem = disk }
+        try await phone.engine.upload(Note("a", "Tea"))
+        disk.leaveRoom(for: 0)
+        do {
+            try await phone.engine.sync()
+            XCTFail("there is no room for what is learnt")
+        } catch SyncError.storageFull(let text) {
+            XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
+        }
+        XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
+        XCTAssertGreaterThan(phone.events.count { if case .stateUnwritable = $0 { true } else { false } }, 0)
+        disk.leaveRoom(for: nil)
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(summary.sent, 1)
+        try await phone.engine.close()
+    }
+
+    func testADiskOfTheStateThatCannotBeReadIsNotTheCloudsFault() async throws {
+        let disk = SimulatedFileSystem()
+        let files = HookedFileSystem(disk)
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.upload(Note("a", "Tea"))
+        files.before { operation, path throws(FileError) in
+            if operation == .read { throw FileError(operation, path, code: EIO) }
+        }
+        do {
+            try await phone.engine.sync()
+            XCTFail("what is to be sent cannot be read")
+        } catch SyncError.stateUnreadable(let text) {
+            XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
+        }
+        XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
+        files.before(nil)
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(summary.sent, 1)
+        try await phone.engine.close()
+    }
+
+    func testAFullDiskOfTheCloudIsTheCloudsAndNamesItsFile() async throws {
+        let disk = SimulatedFileSystem()
+        let cloud = LocalDatabase(
+            directory: URL(filePath: "/cloud"),
+            user: "alice",
+            fileSystem: disk,
+            clock: clock
+        )
+        let phone = Device<Note>(cloud, clock: clock)
+        try await phone.engine.upload(Note("a", "Tea"))
+        try await phone.engine.sync()
+        try await phone.engine.upload(Note("b", "Milk"))
+        disk.leaveRoom(for: 0)
+        do {
+            try await phone.engine.sync()
+            XCTFail("there is no room in the cloud")
+        } catch SyncError.cloud(let error) {
+            XCTAssertEqual(error.code, .quotaExceeded)
+            XCTAssertTrue(error.message.contains("/cloud/journal-1.jsonl"), error.message)
+        }
+        try await phone.engine.close()
+        await cloud.close()
+    }
+}

@@ -1,0 +1,97 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A closed log does nothing any more, and a compaction stands only for what it has read whole.
+final class JSONLogClosingTests: XCTestCase {
+    private let fileSystem = SimulatedFileSystem()
+    private let journal = "/log/journal-1.jsonl"
+
+    /// A log of three groups, and its compaction.
+    private func makeCompaction() throws -> (log: JSONLog, compaction: LogCompaction) {
+        _ = try LogFixture.write(groups: 3, to: fileSystem)
+        let log = try LogFixture.open(fileSystem).log
+        return (log, try log.beginCompaction())
+    }
+
+    func testAClosedLogRefusesEverythingAndChangesNothing() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let position = try log.commit(LogFixture.group(["1"]), flush: true)[0]
+        log.close()
+        let before = fileSystem.files
+        let calls: [(String, () throws -> Void)] = [
+            ("commit", { try log.commit(LogFixture.group(["2"]), flush: true) }),
+            ("read", { _ = try log.read(position) }),
+            ("compact", { _ = try log.beginCompaction() }),
+            ("go on", { try log.continueInNewFile() }),
+            ("catch up", { _ = try log.catchUp { _, _ in } }),
+        ]
+        for (row, call) in calls {
+            XCTAssertThrowsError(try call(), row) { error in
+                guard case .closed? = error as? LogError else { return XCTFail("\(row): \(error)") }
+            }
+        }
+        XCTAssertEqual(fileSystem.files, before)
+    }
+
+    func testACompactionOfAClosedLogInstallsNothing() throws {
+        let (log, compaction) = try makeCompaction()
+        _ = try compaction.append([65])
+        log.close()
+        XCTAssertThrowsError(try compaction.finish())
+        try compaction.cancel()
+        XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl", "journal-2.jsonl"])
+    }
+
+    func testAFinishedCompactionOfAClosedLogRemovesNothing() throws {
+        let (log, compaction) = try makeCompaction()
+        _ = try compaction.append([65])
+        let result = try compaction.finish()
+        log.close()
+        XCTAssertThrowsError(try log.finishCompaction(result))
+        XCTAssertNotNil(fileSystem.bytes(at: journal))
+    }
+
+    func testACompactionEndsWhereAFileIsNotWhatWasCommitted() throws {
+        _ = try LogFixture.write(groups: 3, to: fileSystem)
+        let size = bytes.count
+        let rows: [(String, SimulatedDisk.File.Change)] = [
+            ("a turned bit", .write([bytes[size / 2] ^ 1], at: size / 2)),
+            ("a mark of another group", .write([bytes[size - 4] ^ 1], at: size - 4)),
+            ("cut off", .truncate(size / 2)), ("empty", .truncate(0)),
+            ("a hole", .write([UInt8](repeating: 0, count: 40), at: size / 2)),
+        ]
+        for (row, change) in rows {
+            let disk = fileSystem.crashed(keeping: .allWrites)
+            let compaction = try LogFixture.open(disk).log.beginCompaction()
+            try disk.withDisk { $0.files[journal]?.change(change) }
+            XCTAssertThrowsError(try compaction.replay { _, _ in }, row) { error in
+                guard case .damaged(let path, _)? = error as? LogError else {
+                    return XCTFail("\(row): \(error)")
+                }
+                XCTAssertEqual(path, journal, row)
+            }
+        }
+    }
+
+    func testWhatWasNotFlushedIsFlushedBeforeTheNextJournal() throws {
+        let log = try LogFixture.open(fileSystem).log
+        try log.commit(LogFixture.group(["1"]), flush: false)
+        _ = try log.beginCompaction()
+        try log.commit(LogFixture.group(["2"]), flush: true)
+        let (_, lines, recovery) = try LogFixture.open(fileSystem.crashed(keeping: .onlySynced))
+        XCTAssertEqual(lines, ["1", "2"])
+        XCTAssertFalse(recovery.isDamaged)
+    }
+
+    /// Another process wrote them, and was killed before it flushed.
+    func testLinesThatWereReadAtTheOpeningLast() throws {
+        let log = try LogFixture.open(fileSystem).log
+        try log.commit(LogFixture.group(["1"]), flush: false)
+        let next = fileSystem.killed()
+        XCTAssertEqual(try LogFixture.open(next).lines, ["1"])
+        XCTAssertEqual(try LogFixture.open(next.crashed(keeping: .onlySynced)).lines, ["1"])
+    }
+
+    private var bytes: [UInt8] { fileSystem.bytes(at: journal) ?? [] }
+}

@@ -1,0 +1,74 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// What callers and events are told where the disk of the state is full: the state's failure, not the cloud's.
+final class MachineStateFullTests: MachineTestCase {
+    /// Fails what is stored next, and checks what is told of it.
+    private func assertTold(_ row: String, line: UInt = #line) {
+        var answers: [CallAnswer] = []
+        var events: [SyncEvent] = []
+        for _ in 0..<5 where answers.isEmpty {
+            let actions = machine.failNextCommit()
+            answers += actions.answers
+            events += actions.events
+        }
+        XCTAssertEqual(answers, [.failed(.storageFull("full"))], row, line: line)
+        XCTAssertTrue(events.contains(.stateUnwritable("full")), row, line: line)
+        XCTAssertFalse(
+            events.contains { if case .failed = $0 { true } else { false } },
+            "\(row): \(events)",
+            line: line
+        )
+    }
+
+    func testAPageThatCannotBeStored() {
+        machine.feed(.sync(machine.newCall(), [.fetch, .send]))
+        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: .init("9"), moreComing: false)
+        page.records = [.init("A", 1)]
+        machine.feed(.fetched(request.id, .success(page)))
+        assertTold("page")
+    }
+
+    func testAnAnnouncementThatCannotBeStored() {
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.run(.start)
+        machine.answerFetch(token: "0")
+        machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        machine.feed(.sync(machine.newCall(), .send))
+        assertTold("announcement")
+    }
+
+    func testResultsThatCannotBeStored() {
+        machine.upload("A", 1)
+        machine.feed(.sync(machine.newCall(), .send))
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
+        machine.feed(.sent(request.id, .success([saved])))
+        assertTold("results")
+    }
+
+    func testWhatCannotBeReadIsNotSentAndTriedAgain() {
+        machine.upload("A", 1)
+        machine.feed(.sync(machine.newCall(), .send))
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let actions = machine.run(.sendUnread(request.id, .unreadable("broken")))
+        XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
+        XCTAssertEqual(actions.events, [.stateUnwritable("broken")])
+        XCTAssertEqual(machine.state.pendingNames, ["A"])
+        XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
+    }
+
+    func testAnOwnerThatCannotBeStored() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.feed(.sync(machine.newCall(), [.fetch, .send]))
+        guard let request = machine.setupRequest else { return XCTFail("nobody is asked for") }
+        let account = CloudAccount(status: .available, userRecordName: "alice")
+        machine.feed(.accountChecked(request, .success(account)))
+        assertTold("owner")
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A store that is closed, or whose files cannot be read, while it is compacted: nothing is lost.
+final class StoreClosingTests: XCTestCase {
+    private let state = "/state"
+
+    private func open(
+        _ fileSystem: any FileSystem,
+        _ directory: String = "/state"
+    ) throws -> JSONStateStore.Opened {
+        try JSONStateStore.open(directory: directory, fileSystem: fileSystem, compactionSize: 1000)
+    }
+
+    /// Stores one line for each of these edits.
+    private func fill(_ store: JSONStateStore, _ numbers: ClosedRange<UInt64>, size: Int = 200) throws {
+        for number in numbers {
+            let handle = ContentHandle(number)
+            let change = LocalChange(kind: .save(handle, size: size), edited: nil, base: nil)
+            let record = JournalSamples.record("n\(number)", String(repeating: "x", count: size))
+            try store.append([
+                JournalBatch(
+                    batch: 1,
+                    entries: [.queued(name: "n\(number)", change)],
+                    contents: [handle: record],
+                    flush: true
+                )
+            ])
+        }
+    }
+
+    private func assertHolds(
+        _ numbers: ClosedRange<UInt64>,
+        _ opened: JSONStateStore.Opened,
+        _ row: String = "",
+        line: UInt = #line
+    ) throws {
+        defer { opened.store.close() }
+        XCTAssertEqual(opened.state.pendingCount, numbers.count, row, line: line)
+        let handles = numbers.map { ContentHandle($0) }
+        XCTAssertEqual(try opened.store.load(handles).count, numbers.count, row, line: line)
+        XCTAssertFalse(opened.recovery.isDamaged, row, line: line)
+    }
+
+    func testClosingWaitsForACompaction() async throws {
+        let disk = SimulatedFileSystem()
+        let files = HeldFileSystem(disk)
+        let store = try open(files).store
+        try fill(store, 1...20)
+        let failures = Locked<[String]>([])
+        let hold = files.hold(.read, "journal-1")
+        store.compactIfDue { error in failures.withLock { $0.append("\(error)") } }
+        await hold.reached()
+        let closing = Task.detached { store.close() }
+        hold.release()
+        await closing.value
+        XCTAssertEqual(disk.names(in: state), ["journal-2.jsonl", "snapshot-2.jsonl"])
+        XCTAssertEqual(failures.withLock { $0 }, [])
+        try assertHolds(1...20, open(disk))
+    }
+
+    /// The numbers of closed files are given to the next ones.
+    func testClosingInACompactionLosesNothingOnTheRealDisk() throws {
+        let temporary = try TemporaryDirectory()
+        defer { XCTAssertNoThrow(try temporary.remove()) }
+        for round in 0..<6 {
+            let directory = temporary.path.appending(path: "\(round)")
+            let store = try open(LocalFileSystem(), directory).store
+            try fill(store, 1...40, size: 20_000)
+            store.compactIfDue { _ in }
+            store.close()
+            let others = try (0..<4).map {
+                try LocalFileSystem().openFile(at: "\(directory)-\($0)", for: .replacing)
+            }
+            // A compaction that went on would be over before so much is written.
+            for other in others { try other.append([UInt8](repeating: 32, count: 1 << 20)) }
+            try assertHolds(1...40, open(LocalFileSystem(), directory), "round \(round)")
+            for other in others { other.close() }
+        }
+    }
+
+    func testAClosedStoreReadsNothing() throws {
+        let store = try open(MemoryFileSystem()).store
+        try fill(store, 1...1)
+        store.close()
+        XCTAssertThrowsError(try store.load([1])) { error in
+            XCTAssertEqual(error as? JournalFailure, .unreadable("The state is closed."))
+        }
+    }
+
+    // MARK: Lines that cannot be read
+
+    private var journal: String { state + "/journal-1.jsonl" }
+
+    /// The journal with one line in the place of another, of the same length, whose checksum holds.
+    private func bytes(replacing number: Int, in bytes: [UInt8]) throws -> [UInt8] {
+        var lines = bytes.split(separator: newline, omittingEmptySubsequences: false).map(Array.init)
+        let index = 1 + 2 * (number - 1)
+        var group = LogGroup()
+        try group.append(Array(("\"" + String(repeating: "?", count: lines[index].count - 2) + "\"").utf8))
+        let replaced = (group.bytes + LogMarks.commit(group.commitMark)).split(separator: newline)
+        lines.replaceSubrange(index...index + 1, with: replaced.map(Array.init))
+        return Array(lines.joined(separator: [newline]))
+    }
+
+    func testALineThatCannotBeReadAgainEndsTheCompaction() throws {
+        let disk = SimulatedFileSystem()
+        let store = try open(disk).store
+        try fill(store, 1...5)
+        let before = try XCTUnwrap(disk.bytes(at: journal))
+        let changed = try bytes(replacing: 3, in: before)
+        XCTAssertEqual(changed.count, before.count)
+        try disk.withDisk { $0.files[journal]?.change(.write(changed, at: 0)) }
+        XCTAssertThrowsError(try store.compact()) { error in
+            XCTAssertTrue("\(error)".contains("journal-1.jsonl"), "\(error)")
+        }
+        XCTAssertEqual(disk.names(in: state), ["journal-1.jsonl", "journal-2.jsonl"])
+        XCTAssertEqual(try store.load([1, 2, 4, 5]).count, 4)
+        store.close()
+    }
+
+    func testALineThatWasReportedAtTheOpeningIsLeftOut() throws {
+        let disk = SimulatedFileSystem()
+        let first = try open(disk).store
+        try fill(first, 1...5)
+        first.close()
+        disk.place(try bytes(replacing: 3, in: try XCTUnwrap(disk.bytes(at: journal))), at: journal)
+        let opened = try open(disk)
+        XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])
+        try opened.store.compact()
+        opened.store.close()
+        let again = try open(disk)
+        XCTAssertEqual(again.state.sortedNames, ["n1", "n2", "n4", "n5"])
+        XCTAssertFalse(again.recovery.isDamaged)
+        again.store.close()
+    }
+
+    func testAReportedLineExcusesNoOther() throws {
+        let disk = SimulatedFileSystem()
+        let first = try open(disk).store
+        try fill(first, 1...5)
+        first.close()
+        disk.place(try bytes(replacing: 3, in: try XCTUnwrap(disk.bytes(at: journal))), at: journal)
+        let store = try open(disk).store
+        let changed = try bytes(replacing: 4, in: try XCTUnwrap(disk.bytes(at: journal)))
+        try disk.withDisk { $0.files[journal]?.change(.write(changed, at: 0)) }
+        XCTAssertThrowsError(try store.compact())
+        XCTAssertEqual(try store.load([1, 2, 5]).count, 3)
+        store.close()
+    }
+}
