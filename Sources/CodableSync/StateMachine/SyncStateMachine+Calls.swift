@@ -235,13 +235,16 @@ extension SyncStateMachine {
     /// under that name is no edit of it.
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
+        var entries: [JournalEntry] = []
         for version in versions {
             reportUndecodable(version)
+            if version.isLost { entries += lookUpLost(version) }
             if reads[version.name] == version.handle { reads[version.name] = nil }
             guard state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
-        if !unseen.isEmpty { append([.accepted(unseen)], flush: false) }
+        if !unseen.isEmpty { entries.append(.accepted(unseen)) }
+        if !entries.isEmpty { append(entries, flush: false) }
     }
 
     /// What the app has read stays the ancestor of its next edit, although a newer version comes now.

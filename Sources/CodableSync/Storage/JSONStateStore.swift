@@ -25,6 +25,10 @@ package final class JSONStateStore: StateStore {
     }
 
     private let log: JSONLog
+    /// What the headers of files say that are made from now on.
+    private let label: Locked<StateLabel>
+    /// Whose the state is by the headers that were read.
+    private let headerUser: String?
     private let index: Locked<ContentIndex>
     private let compaction: Locked<CompactionState>
     /// Held while contents are read, so that no file is closed under a reader.
@@ -36,8 +40,10 @@ package final class JSONStateStore: StateStore {
         var size: UInt64
     }
 
-    private init(log: JSONLog, index: ContentIndex) {
+    private init(log: JSONLog, index: ContentIndex, label: StateLabel, headerUser: String?) {
         self.log = log
+        self.label = Locked(label)
+        self.headerUser = headerUser
         self.index = Locked(index)
         compaction = Locked(CompactionState(size: log.byteCount))
     }
@@ -47,15 +53,39 @@ package final class JSONStateStore: StateStore {
     /// - Parameters:
     ///   - directory: Where the journal is; it is made if it is missing.
     ///   - fileSystem: How to reach it.
+    ///   - identity: What it must belong to; `nil` takes any.
+    ///   - user: Whose it should be, where that is known: files of another user are damage beside those of this one.
+    ///   - newLog: Draws the random number of a log that begins.
     /// - Returns: The store, the state, and what was found on the way.
-    /// - Throws: `FileError`, `LogError`, or ``NewerEntry``.
-    package static func open(directory: String, fileSystem: any FileSystem) throws -> Opened {
+    /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.
+    package static func open(
+        directory: String,
+        fileSystem: any FileSystem,
+        identity: StateIdentity? = nil,
+        user: String? = nil,
+        newLog: @escaping () -> UInt64 = { .random(in: 0 ... .max) }
+    ) throws -> Opened {
         var fold = JournalFold()
+        // A log that begins is made for this user; one that is there says itself whose it is.
+        var label = StateLabel(identity: identity, user: user)
+        var headerUser: String?
+        let membership = LogMembership(newLog: newLog) { headers in
+            let judged = try StateMembership(identity: identity, expectedUser: user).judge(headers)
+            label = judged.label
+            headerUser = label.user
+            fold = JournalFold(owner: headerUser)
+            return judged.strangers
+        } label: {
+            label.identity = label.identity ?? fold.state.summary.identity
+            label.user = fold.state.summary.user ?? label.user
+            return label.encoded
+        }
         let (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
             format: format,
-            version: version
+            version: version,
+            membership: membership
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
@@ -69,7 +99,12 @@ package final class JSONStateStore: StateStore {
                 throw UnreadableLine("\(error) of the line")
             }
         }
-        let store = JSONStateStore(log: log, index: ContentIndex(fold.positions))
+        let store = JSONStateStore(
+            log: log,
+            index: ContentIndex(fold.positions),
+            label: label,
+            headerUser: headerUser
+        )
         return Opened(
             store: store,
             state: fold.state,
@@ -84,6 +119,9 @@ package final class JSONStateStore: StateStore {
         var places: [[JournalLine.Place]] = []
         do {
             for batch in batches {
+                if let handle = batch.contents.keys.max(), handle.number >= ContentHandle.limit {
+                    throw JournalFailure.unreadable("There is no number left for what is to be stored.")
+                }
                 var group = LogGroup()
                 for entry in batch.entries {
                     let line = Self.line(of: entry, in: batch)
@@ -98,11 +136,29 @@ package final class JSONStateStore: StateStore {
                     for place in places { index[place.handle] = position.part(place.range) }
                 }
             }
+            for batch in batches { relabel(after: batch.entries) }
+        } catch let failure as JournalFailure {
+            throw failure
         } catch let error as FileError {
             throw error.isOutOfSpace
                 ? JournalFailure.storageFull(error.message) : JournalFailure.unreadable(error.message)
         } catch {
             throw JournalFailure.unreadable("\(error)")
+        }
+    }
+
+    /// What belongs to somebody from now on says so in the header of each file that is begun from now on.
+    private func relabel(after entries: [JournalEntry]) {
+        for entry in entries {
+            let encoded = label.withLock { label -> [UInt8]? in
+                switch entry {
+                case .made(let identity) where label.identity == nil: label.identity = identity
+                case .claimed(let user) where label.user == nil: label.user = user
+                default: return nil
+                }
+                return label.encoded
+            }
+            if let encoded { log.relabel(encoded) }
         }
     }
 
@@ -118,17 +174,17 @@ package final class JSONStateStore: StateStore {
         return JournalLine.make(entry, contents: contents)
     }
 
-    package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
-        var records: [ContentHandle: Record] = [:]
+    package func load(_ handles: [ContentHandle]) throws -> StoredContents {
+        var contents = StoredContents()
         for handle in handles {
             guard let bytes = try read(handle) else { continue }
             do {
-                records[handle] = try RecordJSON.decode(bytes)
+                contents.records[handle] = try RecordJSON.decode(bytes)
             } catch {
-                continue  // As good as missing, which whoever needs them says; the others are none the worse.
+                contents.unreadable[handle] = "The stored contents cannot be read: \(error)"
             }
         }
-        return records
+        return contents
     }
 
     /// Reads contents where they are; compactions may move them in the middle of it.
@@ -210,7 +266,7 @@ package final class JSONStateStore: StateStore {
             let positions: [ContentHandle: LogPosition]
             let compacted: CompactedLog
             do {
-                var fold = JournalFold()
+                var fold = JournalFold(owner: headerUser)
                 try frozen.replay { line, position in try fold.takeAgain(Array(line), at: position) }
                 positions = try writeSnapshot(of: fold, to: frozen)
                 compacted = try frozen.finish()

@@ -37,7 +37,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let edit = contents[handle] else {
-                unreadable[item.name] = "The stored model is missing."
+                unreadable[item.name] = contents.unreadable[handle] ?? "The stored model is missing."
                 continue
             }
             guard let version = item.known else {
@@ -46,7 +46,8 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let server = contents[version.handle] else {
-                unreadable[item.name] = "The stored version of the server is missing."
+                let reason = contents.unreadable[version.handle]
+                unreadable[item.name] = reason ?? "The stored version of the server is missing."
                 continue
             }
             save(edit.fields.differences(from: server.fields), of: recordID, over: server)

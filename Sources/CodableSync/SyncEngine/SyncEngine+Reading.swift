@@ -142,9 +142,10 @@ extension SyncEngine {
         var decoded: [String: Model] = [:]
         var wanted = shown
         // Contents that were replaced meanwhile may be gone: then the newer ones are read.
-        for _ in 0..<8 where !wanted.isEmpty {
+        for round in 0..<8 where !wanted.isEmpty {
             let began = session
-            let found = try await decode(wanted)
+            var found = try await decode(wanted)
+            if round == 7 { found.giveUpMissing(of: wanted) }
             decoded.merge(found.models) { $1 }
             // What could not be shown was not seen: an edit that follows must not overwrite it.
             if began == session, !found.undecodable.isEmpty { process(.readInVain(found.undecodable)) }
@@ -160,8 +161,16 @@ extension SyncEngine {
         let task = Task.detached {
             var found = DecodedContents<Model>()
             for one in wanted {
-                guard var record = try journal?.load([one.shown])[one.shown] else {
-                    found.missing.append(one.name)
+                let contents = try journal?.load([one.shown])
+                guard var record = contents?[one.shown] else {
+                    if let reason = contents?.unreadable[one.shown] {
+                        let name = one.name
+                        found.undecodable.append(
+                            ReadVersion(name: name, handle: one.shown, reason: reason, isLost: true)
+                        )
+                    } else {
+                        found.missing.append(one.name)
+                    }
                     continue
                 }
                 if storesSystemFields, record.systemFields == nil, let known = one.known {
@@ -207,4 +216,14 @@ private struct DecodedContents<Model: Sendable>: Sendable {
     /// The names of those that are no longer there.
     var missing: [String] = []
     var undecodable: [ReadVersion] = []
+
+    /// What is still missing was not replaced by anything newer: it is lost.
+    mutating func giveUpMissing(of wanted: [ShownContents]) {
+        let names = Set(missing)
+        missing = []
+        for one in wanted where names.contains(one.name) {
+            let reason = "The stored contents are missing."
+            undecodable.append(ReadVersion(name: one.name, handle: one.shown, reason: reason, isLost: true))
+        }
+    }
 }

@@ -46,7 +46,9 @@ final class LedgerNumberTests: XCTestCase {
                 let response = try await directory.perform(request, at: date).response
                 var isSaved = false
                 if case .modifyRecords(let result) = response {
-                    isSaved = result.saveResults.values.allSatisfy { if case .success = $0 { true } else { false } }
+                    isSaved = result.saveResults.values.allSatisfy {
+                        if case .success = $0 { true } else { false }
+                    }
                 }
                 try await directory.compact()
                 await directory.close()

@@ -40,7 +40,10 @@ final class UnreadableContentsScenarios: StateFileScenario {
             }
             let told = undecodable(device)
             XCTAssertEqual(told.count, 1, "\(told)")
-            XCTAssertTrue(told.first?.hasPrefix("known1: The stored contents cannot be read") == true, "\(told)")
+            XCTAssertTrue(
+                told.first?.hasPrefix("known1: The stored contents cannot be read") == true,
+                "\(told)"
+            )
             try await device.engine.sync()
             let models = try await device.engine.models(named: ["known1"])
             XCTAssertEqual(models, [Note("known1", "Tea")])

@@ -13,7 +13,8 @@ final class ExtremeNumberTests: StateFileScenario {
 
     /// A line with contents of a handle.
     private func line(handle: String) -> String {
-        let record = #"{"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
+        let record =
+            #"{"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
         return queued(#""save":\#(handle),"size":9"#, contents: #","contents":[[\#(handle),\#(record)]]"#)
     }
 

@@ -69,6 +69,9 @@ final class StateDirectoryNumberTests: XCTestCase {
             }
             XCTAssertTrue(text.contains("users.json"), text)
         }
-        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: path).sorted(), ["lock", "users.json"])
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: path).sorted(),
+            ["lock", "users.json"]
+        )
     }
 }

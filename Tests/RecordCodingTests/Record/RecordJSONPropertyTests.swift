@@ -101,7 +101,8 @@ private struct RandomRecords {
 
     private mutating func double() -> Double {
         let special: [Double] = [
-            0, -0.0, 1, 0.1, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, -.infinity, .nan, 1e15,
+            0, -0.0, 1, 0.1, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, -.infinity, .nan,
+            1e15,
             1e16, 1e17, 1e22, 1e23,
         ]
         return below(2) == 0 ? special[below(special.count)] : Double(bitPattern: random.next())
@@ -131,7 +132,8 @@ private struct RandomRecords {
         case 2: return .double(double())
         case 3: return .date(date())
         case 4: return .bytes(Data(string().utf8))
-        case 5: return .reference(RecordReference(recordName: "r", action: below(2) == 0 ? .none : .deleteSelf))
+        case 5:
+            return .reference(RecordReference(recordName: "r", action: below(2) == 0 ? .none : .deleteSelf))
         case 6:
             let latitude = below(3) == 0 ? double() : 1.5
             let timestamp = below(2) == 0 ? date() : nil

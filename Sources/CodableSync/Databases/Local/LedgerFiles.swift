@@ -46,17 +46,28 @@ struct LedgerFiles: Sendable {
     }
 
     /// Opens the log and makes of its lines what they say.
-    func load(_ ledger: (String) -> CloudLedger) throws -> (log: JSONLog, ledger: CloudLedger?) {
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier of a ledger that begins.
+    ///   - ledger: Makes an empty ledger.
+    func load(
+        named identifier: String,
+        _ ledger: (String) -> CloudLedger
+    ) throws -> (log: JSONLog, ledger: CloudLedger?) {
         var loaded: CloudLedger?
         let (log, _) = try JSONLog.open(
             directory: path,
             fileSystem: fileSystem,
             format: Self.format,
             version: Self.version,
+            membership: LogMembership(
+                newLog: { LedgerToken.mark([identifier]) },
+                label: { Self.line(identifier: loaded?.identifier ?? identifier) }
+            ),
             isShared: true
         ) { line, position in
             if loaded == nil {
-                loaded = ledger(try identifier(in: line, position))
+                loaded = ledger(try self.identifier(in: line, position))
             } else {
                 loaded?.apply(try entry(in: line, position))
             }

@@ -157,7 +157,8 @@ final class LedgerStore: @unchecked Sendable {
     }
 
     private func load() throws {
-        let (log, ledger) = try files.load(ledger(named:))
+        let identifier = newIdentifier()
+        let (log, ledger) = try files.load(named: identifier, ledger(named:))
         if isJournalDoubtful {
             try log.continueInNewFile()
             isJournalDoubtful = false
@@ -166,7 +167,6 @@ final class LedgerStore: @unchecked Sendable {
             loaded = Loaded(log: log, ledger: ledger)
             note(log.newestJournal)
         } else {
-            let identifier = newIdentifier()
             var group = LogGroup()
             try group.append(LedgerFiles.line(identifier: identifier))
             try log.commit(group, flush: true)
