@@ -46,14 +46,17 @@ extension SyncStateMachine {
         if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
     }
 
-    /// What reads show of a record was read in vain: told once, also where no stream is handed it.
+    /// What the cloud has of a record was read in vain: told once, also where no stream is handed it.
+    ///
+    /// An edit that cannot be decoded is met when it is sent; one whose contents are lost is told at once.
     mutating func reportUndecodable(_ version: ReadVersion) {
-        guard let record = state[version.name], record.holds(version.handle),
+        guard let record = state[version.name],
+            version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
             readInVain[version.name] != version.handle
         else { return }
         readInVain[version.name] = version.handle
         if let undelivered = record.undelivered, undecodable[version.name] == undelivered.order { return }
-        if version.isLost, lookedUpAgain[version.name] == record.known?.changeTag { return }
+        if version.isLost, let known = record.known, lookedUpAgain[version.name] == known.changeTag { return }
         emit(.undecodable(recordName: version.name, reason: version.reason))
     }
 

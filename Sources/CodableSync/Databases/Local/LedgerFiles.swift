@@ -50,6 +50,8 @@ struct LedgerFiles: Sendable {
     /// - Parameters:
     ///   - identifier: The identifier of a ledger that begins.
     ///   - ledger: Makes an empty ledger.
+    /// - Returns: The log, and the ledger, unless it has still to be named.
+    /// - Throws: ``FileError``, ``LogError``, or ``LedgerDirectoryError``.
     func load(
         named identifier: String,
         _ ledger: (String) -> CloudLedger

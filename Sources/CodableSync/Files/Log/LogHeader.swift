@@ -18,8 +18,10 @@ package struct LogHeader: Hashable, Sendable {
 package struct LogMembership {
     /// Draws the number of a log that begins.
     package var newLog: () -> UInt64
-    /// Names the files that are not of this log, each with the reason; the newest snapshot comes first, then the
-    /// journals in their order, then older snapshots. What it throws refuses the whole directory.
+    /// Names the files that are not of this log, each with the reason.
+    ///
+    /// The newest snapshot comes first, then the journals in their order, then older snapshots. What it throws refuses
+    /// the whole directory.
     package var strangers: ([LogHeader]) throws -> [LogFileName: String]
     /// What files that are made from now on say that they belong to: one JSON value, asked for after the visit.
     package var label: () -> [UInt8]
