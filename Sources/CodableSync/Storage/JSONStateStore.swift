@@ -63,7 +63,7 @@ package final class JSONStateStore: StateStore {
         fileSystem: any FileSystem,
         identity: StateIdentity? = nil,
         user: String? = nil,
-        newLog: @escaping () -> UInt64 = { .random(in: 0 ... .max) }
+        newLog: @escaping () -> UInt64 = LogMembership.anyNumber
     ) throws -> Opened {
         var fold = JournalFold()
         // A log that begins is made for this user; one that is there says itself whose it is.
@@ -307,48 +307,6 @@ package final class JSONStateStore: StateStore {
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
-    }
-}
-
-/// Where contents are.
-///
-/// What was frozen for a compaction is replaced in one step, however much it is.
-struct ContentIndex: Sendable {
-    private var layers: [[ContentHandle: LogPosition]]
-
-    init(_ positions: [ContentHandle: LogPosition]) {
-        layers = [positions, [:]]
-    }
-
-    subscript(handle: ContentHandle) -> LogPosition? {
-        get {
-            for layer in layers.reversed() {
-                if let position = layer[handle] { return position }
-            }
-            return nil
-        }
-        set { layers[layers.count - 1][handle] = newValue }
-    }
-
-    /// Goes on in a new layer; returns how many are frozen.
-    mutating func freeze() -> Int {
-        layers.append([:])
-        return layers.count - 1
-    }
-
-    mutating func replace(frozenAt count: Int, by positions: [ContentHandle: LogPosition]) {
-        layers.replaceSubrange(0..<count, with: [positions])
-    }
-}
-
-extension LogPosition {
-    /// The position of a part of this line.
-    func part(_ range: Range<Int>) -> LogPosition {
-        LogPosition(
-            file: file,
-            offset: offset + UInt64(range.lowerBound),
-            length: UInt32(clamping: range.count)
-        )
     }
 }
 

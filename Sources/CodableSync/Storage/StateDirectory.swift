@@ -42,7 +42,7 @@ package final class StateDirectory: Sendable {
         path: String,
         identity: StateIdentity,
         fileSystem: any FileSystem,
-        newLog: @escaping @Sendable (String) -> UInt64 = { _ in .random(in: 0 ... .max) }
+        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() }
     ) throws {
         self.newLog = newLog
         self.path = path

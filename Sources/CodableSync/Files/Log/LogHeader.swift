@@ -27,7 +27,7 @@ package struct LogMembership {
     package var label: () -> [UInt8]
 
     package init(
-        newLog: @escaping () -> UInt64 = { .random(in: 0 ... .max) },
+        newLog: @escaping () -> UInt64 = Self.anyNumber,
         strangers: @escaping ([LogHeader]) throws -> [LogFileName: String] = Self.ofOtherLogs,
         label: @escaping () -> [UInt8] = { Array("{}".utf8) }
     ) {
@@ -35,6 +35,10 @@ package struct LogMembership {
         self.strangers = strangers
         self.label = label
     }
+
+    /// A number for a log where nobody needs to repeat a run.
+    @Sendable
+    package static func anyNumber() -> UInt64 { .random(in: 0 ... .max) }
 
     /// The first file says which log it is.
     package static func ofOtherLogs(_ headers: [LogHeader]) -> [LogFileName: String] {
