@@ -68,21 +68,35 @@ struct LedgerFiles: Sendable {
             ),
             isShared: true
         ) { line, position in
-            if loaded == nil {
+            guard var known = loaded else {
                 loaded = ledger(try self.identifier(in: line, position))
-            } else {
-                loaded?.apply(try entry(in: line, position))
+                return
             }
+            // Only one reference may remain, or each line would copy the ledger.
+            loaded = nil
+            try apply(line, position, to: &known)
+            loaded = known
         }
         return (log, loaded)
     }
 
-    func entry(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> LedgerEntry {
+    /// Makes what a line says part of the ledger.
+    func apply(
+        _ line: UnsafeRawBufferPointer,
+        _ position: LogPosition,
+        to ledger: inout CloudLedger
+    ) throws {
+        let entry: LedgerEntry
         do {
-            return try LedgerEntry(json: line)
+            entry = try LedgerEntry(json: line)
         } catch {
             throw unreadable(position, "\(error)")
         }
+        let isInSnapshot = LogFileName(identifier: position.file).kind == .snapshot
+        guard ledger.canFollow(entry, isInSnapshot: isInSnapshot) else {
+            throw unreadable(position, "its sequence is out of order")
+        }
+        ledger.apply(entry)
     }
 
     private func identifier(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> String {

@@ -142,7 +142,7 @@ final class LedgerStore: @unchecked Sendable {
         guard var current = loaded else { return try load() }
         loaded = nil
         let tail = try current.log.catchUp { line, position in
-            current.ledger.apply(try files.entry(in: line, position))
+            try files.apply(line, position, to: &current.ledger)
         }
         switch tail {
         case .unchanged:
