@@ -1,12 +1,13 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize kills lint layers claims format demo check clean
+.PHONY: help build test sanitize kills mutations lint layers claims format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
 	@echo 'make test     runs the tests'
 	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
 	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
+	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
 	@echo 'make lint     checks format, layers and lengths of files'
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
@@ -26,6 +27,9 @@ sanitize:
 
 kills:
 	@Scripts/check-kills
+
+mutations:
+	@Scripts/check-mutations
 
 lint:
 	@Scripts/lint

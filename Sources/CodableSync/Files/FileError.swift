@@ -46,6 +46,11 @@ package struct FileError: Error, Hashable, Sendable {
         message = "Cannot \(operation.rawValue) \"\(shown)\": \(reason). \(Self.remedy(for: code))"
     }
 
+    package init(tooLarge path: String, size: UInt64, limit: Int) {
+        let reason = "It has \(size) bytes, and \(limit) are the most that it can have"
+        self.init(.read, path, code: EFBIG, reason: reason)
+    }
+
     /// Whether the disk, or the user's share of it, is full.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
@@ -64,6 +69,7 @@ package struct FileError: Error, Hashable, Sendable {
         case ELOOP, EISDIR, EMLINK: "Move it away, or use another directory."
         case EMFILE, ENFILE: "Close files that are not needed and try again."
         case EBADF: "Open the file again."
+        case EFBIG: "Restore it from a backup, or move it away."
         default: "Check the disk and try again."
         }
     }

@@ -104,10 +104,18 @@ extension FileSystem {
     }
 
     /// The whole contents of a small file.
-    package func readFile(_ path: String) throws(FileError) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The most bytes that it may have: a larger one is refused before anything is allocated.
+    /// - Returns: The bytes.
+    /// - Throws: ``FileError``.
+    package func readFile(_ path: String, atMost limit: Int = 16 << 20) throws(FileError) -> [UInt8] {
         let file = try openFile(at: path, for: .reading)
         defer { file.close() }
-        return try file.read(at: 0, count: Int(clamping: try file.size()))
+        let size = try file.size()
+        guard size <= UInt64(limit) else { throw FileError(tooLarge: path, size: size, limit: limit) }
+        return try file.read(at: 0, count: Int(size))
     }
 }
 

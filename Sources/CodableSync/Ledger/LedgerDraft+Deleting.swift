@@ -5,7 +5,7 @@ extension LedgerDraft {
     func deletionOrder(_ ids: [RecordID], in zone: LedgerZoneDraft) -> [RecordID] {
         guard options.keepsParents, ids.count > 1 else { return ids }
         let order = LedgerOrder.parentsFirst(ids.map(\.recordName)) { zone.record($0)?.parent?.recordName }
-        let byName = Dictionary(uniqueKeysWithValues: ids.map { (ExactName($0.recordName), $0) })
+        let byName = Dictionary(ids.map { (ExactName($0.recordName), $0) }) { $1 }
         return order.reversed().compactMap { byName[named: $0] }
     }
 

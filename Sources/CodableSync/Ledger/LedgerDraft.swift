@@ -32,10 +32,18 @@ struct LedgerDraft {
         self.epoch = epoch ?? database.epochs.current
         let last = database.modificationDate?.milliseconds
         let now = date.milliseconds
-        self.date = Date(milliseconds: max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0))
+        let next = max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0)
+        self.date = Date(milliseconds: RecordJSON.nearestStorable(next))
     }
 
     mutating func perform(_ operation: LedgerRequest.Operation) throws(CloudError) -> LedgerResponse {
+        // More than one request can need.
+        guard sequence < LedgerEntry.maximumSequence - 1 << 32 || operation.isReading else {
+            let message =
+                "The cloud's history has no number left for another change. "
+                + "Restore the directory from a backup, or move it away to begin anew."
+            throw CloudError(.badDatabase, message: message)
+        }
         switch operation {
         case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, let refusing):
             let save = LedgerSave(policy: savePolicy, isAtomic: atomically, refusing: refusing)
@@ -139,6 +147,17 @@ extension LedgerZone.Removal {
         case .deleted: CloudError(.zoneNotFound)
         case .purged: CloudError(.userDeletedZone)
         case .encryptedDataReset: CloudError(.zoneNotFound, userDidResetEncryptedData: true)
+        }
+    }
+}
+
+extension LedgerRequest.Operation {
+    /// Whether it changes nothing.
+    fileprivate var isReading: Bool {
+        switch self {
+        case .records, .recordZones, .allZones, .databaseChanges, .recordZoneChanges: true
+        case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .removeZone, .expireTokens, .setQuota:
+            false
         }
     }
 }

@@ -134,9 +134,9 @@ extension LedgerEntry {
                 reason = DatabaseChanges.Deletion.Reason(rawValue: try reader.string())
                 if reason == nil { throw reader.failure("the reason is not known") }
             case "canBeMadeAnew": canBeMadeAnew = try reader.bool()
-            case "sequence": sequence = try reader.int()
+            case "sequence": sequence = try readSequence(from: &reader)
             case "types": types = try readTypes(from: &reader)
-            case "date": date = try reader.isNull() ? nil : reader.int()
+            case "date": date = try reader.isNull() ? nil : RecordJSON.nearestStorable(reader.int())
             default: try readKind(key, from: &reader)
             }
         }
@@ -165,12 +165,20 @@ extension LedgerEntry {
                 name = try reader.string()
             case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
             case "quota": number = try reader.isNull() ? nil : reader.int()
-            case "counters": number = try reader.int()
+            case "counters": number = try readSequence(from: &reader)
             case "epoch":
                 epoch = UInt64(try reader.string(), radix: 36)
                 if epoch == nil { throw reader.failure("the epoch is no number") }
             default: throw reader.failure("the entry is of a kind that is not known")
             }
+        }
+
+        private func readSequence(from reader: inout JSONReader) throws -> Int64 {
+            let sequence = try reader.int()
+            guard 0...LedgerEntry.maximumSequence ~= sequence else {
+                throw reader.failure("a sequence is beyond its limits")
+            }
+            return sequence
         }
 
         /// What happened; `nil` if a member is missing.

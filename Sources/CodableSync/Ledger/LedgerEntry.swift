@@ -37,6 +37,9 @@ public struct LedgerEntry: Equatable, Sendable {
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
 
+    /// The highest sequence that is read; a ledger stops before it, so that what it writes can be read again.
+    static let maximumSequence: Int64 = 1 << 62
+
     /// The user record name of the user whose database it is; of what is all users', whoever caused it, or nobody.
     public var user: String
     /// What happened.

@@ -23,16 +23,12 @@ struct LedgerSaver {
 
     /// The records, each after its parent if that is among them.
     func parentsFirst() -> [Record] {
-        let parents = Dictionary(
-            uniqueKeysWithValues: records.map { (ExactName($0.recordID.recordName), $0.parent) }
-        )
+        let parents = Dictionary(records.map { (ExactName($0.recordID.recordName), $0.parent) }) { $1 }
         guard parents.values.contains(where: { $0 != nil }) else { return records }
         let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) {
             parents[named: $0]??.recordName
         }
-        let byName = Dictionary(
-            uniqueKeysWithValues: records.map { (ExactName($0.recordID.recordName), $0) }
-        )
+        let byName = Dictionary(records.map { (ExactName($0.recordID.recordName), $0) }) { $1 }
         return order.compactMap { byName[named: $0] }
     }
 

@@ -53,6 +53,12 @@ struct LedgerZone: Sendable {
         self.lastSequence = incarnation
     }
 
+    /// Whether a change of this sequence can come after those that are here.
+    func canTake(_ sequence: Int64) -> Bool {
+        guard let last = positions.last?.sequence else { return removal == nil && sequence >= incarnation }
+        return sequence > last
+    }
+
     mutating func save(_ record: Record, sequence: Int64) {
         let name = ExactName(record.recordID.recordName)
         let old = rows.updateValue(.record(record, sequence: sequence), forKey: name)

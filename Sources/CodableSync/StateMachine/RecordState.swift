@@ -9,6 +9,9 @@ import struct Foundation.Date
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 
+    /// Numbers from this one on are nobody's, in what is read and in what is written.
+    package static let limit: UInt64 = 1 << 62
+
     package init(_ number: UInt64) {
         self.number = number
     }
@@ -169,6 +172,18 @@ package struct RecordState: Equatable, Sendable {
         guard let first, let second else { return first ?? second }
         if let known = known?.handle, first == known || second == known { return known }
         return max(first, second)
+    }
+
+    /// Whether reads may show these contents.
+    func holds(_ handle: ContentHandle) -> Bool {
+        known?.handle == handle || lost?.handle == handle || pending?.handle == handle
+    }
+
+    /// Takes the cloud's last word for unknown, so that it is fetched anew and met by the edit as it then is.
+    mutating func forgetKnownVersion() {
+        known = nil
+        seen = nil
+        pending?.base = nil
     }
 
     /// Nothing is left to remember.

@@ -1,3 +1,5 @@
+import RecordCoding
+
 /// What a state belongs to, beside its user: never opened for anything else.
 ///
 /// Names of Swift types and of directories are no part of it, so both may change.
@@ -18,11 +20,27 @@ package struct StateIdentity: Equatable, Sendable {
         self.recordType = recordType
     }
 
-    /// What keeps a state of this identity from being opened for another one, in words that name both.
+    /// A part in which two identities differ.
+    package struct Difference: Equatable, Sendable {
+        var what: String
+        var own: String
+        var wanted: String
+
+        /// The difference in words that name both, and what to do.
+        package var inWords: String {
+            "belongs to the \(what) \"\(own)\", and the engine is set up for \"\(wanted)\". "
+                + "Give the engine another directory."
+        }
+
+        /// The difference as the reason for which a file is not taken.
+        package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
+    }
+
+    /// What keeps a state of this identity from being opened for another one.
     ///
     /// - Parameter wanted: What the engine is set up for.
-    /// - Returns: The difference; `nil` if there is none.
-    package func difference(from wanted: StateIdentity) -> String? {
+    /// - Returns: The first difference; `nil` if there is none.
+    package func firstDifference(from wanted: StateIdentity) -> Difference? {
         let rows: [(what: String, own: String?, wanted: String?)] = [
             ("cloud", cloud, wanted.cloud), ("database", scope, wanted.scope),
             // An app may name the container that it has used by default until then.
@@ -30,8 +48,7 @@ package struct StateIdentity: Equatable, Sendable {
             ("zone", zone, wanted.zone), ("record type", recordType, wanted.recordType),
         ]
         guard let row = rows.first(where: { $0.own != $0.wanted }) else { return nil }
-        return "belongs to the \(row.what) \"\(row.own ?? "")\", and the engine is set up for "
-            + "\"\(row.wanted ?? "")\". Give the engine another directory."
+        return Difference(what: row.what, own: row.own ?? "", wanted: row.wanted ?? "")
     }
 }
 

@@ -231,10 +231,13 @@ package struct ReadVersion: Hashable, Sendable {
     package var handle: ContentHandle
     /// Why it could not be decoded, without its contents.
     package var reason: String
+    /// Whether the stored contents themselves cannot be read: then the cloud must say once more what it has.
+    package var isLost: Bool
 
-    package init(name: String, handle: ContentHandle, reason: String) {
+    package init(name: String, handle: ContentHandle, reason: String, isLost: Bool = false) {
         self.name = name
         self.handle = handle
         self.reason = reason
+        self.isLost = isLost
     }
 }

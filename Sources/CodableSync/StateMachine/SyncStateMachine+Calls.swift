@@ -234,12 +234,15 @@ extension SyncStateMachine {
     /// under that name is no edit of it.
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
+        var entries: [JournalEntry] = []
         for version in versions {
             reportUndecodable(version)
+            if version.isLost { entries += lookUpLost(version) }
             guard state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
-        if !unseen.isEmpty { append([.accepted(unseen)], flush: false) }
+        if !unseen.isEmpty { entries.append(.accepted(unseen)) }
+        if !entries.isEmpty { append(entries, flush: false) }
     }
 
     /// The version that the app has read last: of an edit, what it was made on until it is confirmed.

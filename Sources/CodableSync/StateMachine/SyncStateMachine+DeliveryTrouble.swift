@@ -62,14 +62,33 @@ extension SyncStateMachine {
         if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
     }
 
-    /// The cloud's version of a record was read in vain: told once, also where no stream is handed it.
+    /// What the cloud has of a record was read in vain: told once, also where no stream is handed it.
+    ///
+    /// An edit that cannot be decoded is met when it is sent; one whose contents are lost is told at once.
     mutating func reportUndecodable(_ version: ReadVersion) {
-        guard let record = state[version.name], record.known?.handle == version.handle,
+        guard let record = state[version.name],
+            version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
             readInVain[version.name] != version.handle
         else { return }
         readInVain[version.name] = version.handle
         if let undelivered = record.undelivered, undecodable[version.name] == undelivered.order { return }
+        if version.isLost, let known = record.known, lookedUpAgain[version.name] == known.changeTag { return }
         emit(.undecodable(recordName: version.name, reason: version.reason))
+    }
+
+    /// The stored copy of the cloud's version cannot be read: it is as good as unknown, and looked up by its name, once.
+    ///
+    /// An edit of it stays, and meets what the look-up brings.
+    mutating func lookUpLost(_ version: ReadVersion) -> [JournalEntry] {
+        guard var record = stateToCome(of: [version.name])[version.name], let known = record.known, known.handle == version.handle,
+            lookedUpAgain[version.name] != known.changeTag, inFlightNames[version.name] == nil
+        else { return [] }
+        lookedUpAgain[version.name] = known.changeTag
+        record.forgetKnownVersion()
+        if record.undelivered?.kind.handle == version.handle { record.undelivered = nil }
+        record.isUnread = true
+        lookUp(version.name)
+        return [.record(name: version.name, record)]
     }
 
     /// The records that were found undecodable since the engine was opened, and have not changed since.
@@ -80,7 +99,8 @@ extension SyncStateMachine {
         for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
             names[name] = true
         }
-        for name in readInVain.sortedNames where readInVain[name] == state[name]?.known?.handle {
+        for name in readInVain.sortedNames {
+            guard let handle = readInVain[name], state[name]?.holds(handle) == true else { continue }
             names[name] = true
         }
         return names.sortedNames

@@ -113,6 +113,9 @@ package struct SyncStateMachine: Sendable {
     var undecodable = RecordTable<UInt64>()
     /// The cloud's versions that were read and could not be decoded, since the engine was opened.
     var readInVain = RecordTable<ContentHandle>()
+    /// The change tags of versions that were looked up again since the engine was opened, as their stored copies cannot
+    /// be read.
+    var lookedUpAgain = RecordTable<String>()
     /// Acceptances that the disk refused.
     var unstoredAcceptances: [AcceptedChange] = []
     var delivering = Lane()

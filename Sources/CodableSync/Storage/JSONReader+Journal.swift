@@ -35,14 +35,21 @@ extension JSONReader {
 
     mutating func handle() throws -> ContentHandle {
         let number = try uint()
-        // The next number must exist, too.
-        guard number < UInt64.max else { throw JournalLineError.malformed("a handle is too large") }
+        guard number < ContentHandle.limit else { throw JournalLineError.malformed("a handle is too large") }
         return ContentHandle(number)
+    }
+
+    /// A number that grows by one each time.
+    mutating func counter() throws -> UInt64 {
+        let number = try uint()
+        // So many were never counted: the next one must exist, too.
+        guard number < 1 << 62 else { throw JournalLineError.malformed("a count is too large") }
+        return number
     }
 
     mutating func optionalHandle() throws -> ContentHandle? { try isNull() ? nil : try handle() }
 
-    mutating func date() throws -> Date { Date(milliseconds: try int()) }
+    mutating func date() throws -> Date { Date(milliseconds: RecordJSON.nearestStorable(try int())) }
 
     /// Reads the members of an object; a key that is there twice could mean either, and so means nothing.
     mutating func members(_ body: (inout JSONReader, String) throws -> Void) throws {
@@ -51,6 +58,10 @@ extension JSONReader {
         while let key = try nextKey() {
             guard !keys.contains(key) else {
                 throw JSONError(offset: offset, reason: "the key \(key.quoted) is there twice")
+            }
+            // No version writes so many, and each is compared with all before it.
+            guard keys.count < 100 else {
+                throw JSONError(offset: offset, reason: "an object has more than 100 members")
             }
             keys.append(key)
             try body(&self, key)
@@ -234,7 +245,8 @@ extension JSONReader {
                 record.undelivered = try json.unlessMalformed("undelivered", &problems) {
                     try $0.undelivered()
                 }
-            case "listing": record.listing = try json.uint()
+            case "listing":
+                record.listing = try json.unlessMalformed("listing", &problems) { try $0.counter() } ?? 0
             case "unread": record.isUnread = try json.bool()
             default: try json.skipValue()
             }
@@ -260,7 +272,7 @@ extension JSONReader {
             case "kind": kind = try json.string()
             case "handle": handle = try json.handle()
             case "seen": seen = try json.handle()
-            case "order": order = try json.uint()
+            case "order": order = try json.counter()
             default: try json.skipValue()
             }
         }

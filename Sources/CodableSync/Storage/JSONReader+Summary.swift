@@ -10,17 +10,19 @@ extension JSONReader {
 
     mutating func identity() throws -> StateIdentity {
         var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
-        try members { json, key in
-            switch key {
-            case "cloud": identity.cloud = try json.string()
-            case "scope": identity.scope = try json.string()
-            case "container": identity.container = try json.string()
-            case "zone": identity.zone = try json.string()
-            case "recordType": identity.recordType = try json.string()
-            default: try json.skipValue()
-            }
-        }
+        try members { json, key in try json.identityMember(key, of: &identity) }
         return identity
+    }
+
+    mutating func identityMember(_ key: String, of identity: inout StateIdentity) throws {
+        switch key {
+        case "cloud": identity.cloud = try string()
+        case "scope": identity.scope = try string()
+        case "container": identity.container = try string()
+        case "zone": identity.zone = try string()
+        case "recordType": identity.recordType = try string()
+        default: try skipValue()
+        }
     }
 
     mutating func orders() throws -> OrderRuns {
@@ -51,11 +53,11 @@ extension JSONReader {
                 }
             case "zone": summary.zone = try json.zoneStage()
             case "subscribed": summary.isSubscribed = try json.bool()
-            case "listing": summary.listing = try json.uint()
+            case "listing": summary.listing = try json.counter()
             case "isListing": summary.isListing = try json.bool()
             case "serverWait": summary.serverWait = try json.date()
             case "lastFetch": summary.lastFetch = try json.date()
-            case "deliveryOrder": summary.deliveryOrder = try json.uint()
+            case "deliveryOrder": summary.deliveryOrder = try json.counter()
             case "initialModels": summary.hasInitialModels = try json.bool()
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()

@@ -26,6 +26,10 @@ package final class JSONStateStore: StateStore {
 
     private let log: JSONLog
     private let compactionSize: UInt64
+    /// What the headers of files say that are made from now on.
+    private let label: Locked<StateLabel>
+    /// Whose the state is by the headers that were read.
+    private let headerUser: String?
     private let index: Locked<ContentIndex>
     /// Lines that could not be used at the opening and were reported then; a compaction may leave out these only.
     private let unreadable: Set<LogPosition>
@@ -39,10 +43,19 @@ package final class JSONStateStore: StateStore {
         var failedSize: UInt64?
     }
 
-    private init(log: JSONLog, index: ContentIndex, unreadable: Set<LogPosition>, compactionSize: UInt64) {
+    private init(
+        log: JSONLog,
+        index: ContentIndex,
+        unreadable: Set<LogPosition>,
+        compactionSize: UInt64,
+        label: StateLabel,
+        headerUser: String?
+    ) {
         self.log = log
         self.unreadable = unreadable
         self.compactionSize = compactionSize
+        self.label = Locked(label)
+        self.headerUser = headerUser
         self.index = Locked(index)
     }
 
@@ -52,20 +65,41 @@ package final class JSONStateStore: StateStore {
     ///   - directory: Where the journal is; it is made if it is missing.
     ///   - fileSystem: How to reach it.
     ///   - compactionSize: The size from which the files are made smaller, where that saves much.
+    ///   - identity: What it must belong to; `nil` takes any.
+    ///   - user: Whose it should be, where that is known: files of another user are damage beside those of this one.
+    ///   - newLog: Draws the random number of a log that begins.
     /// - Returns: The store, the state, and what was found on the way.
-    /// - Throws: `FileError`, `LogError`, or ``NewerEntry``.
+    /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.
     package static func open(
         directory: String,
         fileSystem: any FileSystem,
-        compactionSize: UInt64 = JSONStateStore.compactionSize
+        identity: StateIdentity? = nil,
+        user: String? = nil,
+        compactionSize: UInt64 = JSONStateStore.compactionSize,
+        newLog: @escaping () -> UInt64 = LogMembership.anyNumber
     ) throws -> Opened {
         var fold = JournalFold()
+        // A log that begins is made for this user; one that is there says itself whose it is.
+        var label = StateLabel(identity: identity, user: user)
+        var headerUser: String?
         var unreadable: Set<LogPosition> = []
+        let membership = LogMembership(newLog: newLog) { headers in
+            let judged = try StateMembership(identity: identity, expectedUser: user).judge(headers)
+            label = judged.label
+            headerUser = label.user
+            fold = JournalFold(owner: headerUser)
+            return judged.strangers
+        } label: {
+            label.identity = label.identity ?? fold.state.summary.identity
+            label.user = fold.state.summary.user ?? label.user
+            return label.encoded
+        }
         let (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
             format: format,
-            version: version
+            version: version,
+            membership: membership
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
@@ -83,7 +117,9 @@ package final class JSONStateStore: StateStore {
             log: log,
             index: ContentIndex(fold.positions),
             unreadable: unreadable,
-            compactionSize: compactionSize
+            compactionSize: compactionSize,
+            label: label,
+            headerUser: headerUser
         )
         return Opened(
             store: store,
@@ -99,6 +135,9 @@ package final class JSONStateStore: StateStore {
         var places: [[JournalLine.Place]] = []
         do {
             for batch in batches {
+                if let handle = batch.contents.keys.max(), handle.number >= ContentHandle.limit {
+                    throw JournalFailure.unreadable("There is no number left for what is to be stored.")
+                }
                 var group = LogGroup()
                 for entry in batch.entries {
                     let line = Self.line(of: entry, in: batch)
@@ -113,11 +152,29 @@ package final class JSONStateStore: StateStore {
                     for place in places { index[place.handle] = position.part(place.range) }
                 }
             }
+            for batch in batches { relabel(after: batch.entries) }
+        } catch let failure as JournalFailure {
+            throw failure
         } catch let error as FileError {
             throw error.isOutOfSpace
                 ? JournalFailure.storageFull(error.message) : JournalFailure.unreadable(error.message)
         } catch {
             throw JournalFailure.unreadable("\(error)")
+        }
+    }
+
+    /// What belongs to somebody from now on says so in the header of each file that is begun from now on.
+    private func relabel(after entries: [JournalEntry]) {
+        for entry in entries {
+            let encoded = label.withLock { label -> [UInt8]? in
+                switch entry {
+                case .made(let identity) where label.identity == nil: label.identity = identity
+                case .claimed(let user) where label.user == nil: label.user = user
+                default: return nil
+                }
+                return label.encoded
+            }
+            if let encoded { log.relabel(encoded) }
         }
     }
 
@@ -133,17 +190,17 @@ package final class JSONStateStore: StateStore {
         return JournalLine.make(entry, contents: contents)
     }
 
-    package func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
-        var records: [ContentHandle: Record] = [:]
+    package func load(_ handles: [ContentHandle]) throws -> StoredContents {
+        var contents = StoredContents()
         for handle in handles {
             guard let bytes = try read(handle) else { continue }
             do {
-                records[handle] = try RecordJSON.decode(bytes)
+                contents.records[handle] = try RecordJSON.decode(bytes)
             } catch {
-                continue  // As good as missing, which whoever needs them says; the others are none the worse.
+                contents.unreadable[handle] = "The stored contents cannot be read: \(error)"
             }
         }
-        return records
+        return contents
     }
 
     /// Reads contents where they are; compactions may move them in the middle of it.
@@ -218,7 +275,7 @@ package final class JSONStateStore: StateStore {
             let positions: [ContentHandle: LogPosition]
             let compacted: CompactedLog
             do {
-                var fold = JournalFold()
+                var fold = JournalFold(owner: headerUser)
                 try frozen.replay { line, position in
                     let wasReported = unreadable.contains(position)
                     try fold.takeAgain(Array(line), at: position, wasReported: wasReported)
@@ -262,48 +319,6 @@ package final class JSONStateStore: StateStore {
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
-    }
-}
-
-/// Where contents are.
-///
-/// What was frozen for a compaction is replaced in one step, however much it is.
-struct ContentIndex: Sendable {
-    private var layers: [[ContentHandle: LogPosition]]
-
-    init(_ positions: [ContentHandle: LogPosition]) {
-        layers = [positions, [:]]
-    }
-
-    subscript(handle: ContentHandle) -> LogPosition? {
-        get {
-            for layer in layers.reversed() {
-                if let position = layer[handle] { return position }
-            }
-            return nil
-        }
-        set { layers[layers.count - 1][handle] = newValue }
-    }
-
-    /// Goes on in a new layer; returns how many are frozen.
-    mutating func freeze() -> Int {
-        layers.append([:])
-        return layers.count - 1
-    }
-
-    mutating func replace(frozenAt count: Int, by positions: [ContentHandle: LogPosition]) {
-        layers.replaceSubrange(0..<count, with: [positions])
-    }
-}
-
-extension LogPosition {
-    /// The position of a part of this line.
-    func part(_ range: Range<Int>) -> LogPosition {
-        LogPosition(
-            file: file,
-            offset: offset + UInt64(range.lowerBound),
-            length: UInt32(clamping: range.count)
-        )
     }
 }
 

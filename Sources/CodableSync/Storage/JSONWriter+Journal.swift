@@ -265,11 +265,15 @@ extension JSONWriter {
 
     mutating func identity(_ identity: StateIdentity) {
         beginObject()
+        identityMembers(identity)
+        endObject()
+    }
+
+    mutating func identityMembers(_ identity: StateIdentity) {
         member("cloud", identity.cloud)
         member("scope", identity.scope)
         member("container", identity.container)
         member("zone", identity.zone)
         member("recordType", identity.recordType)
-        endObject()
     }
 }

@@ -32,6 +32,19 @@ struct JournalFold {
     /// Edits of which a later one was confirmed whose own line is lost: they are not to be sent any more.
     private(set) var superseded: [String: ContentHandle] = [:]
 
+    /// Whose the state is by the headers of its files, where they say it.
+    private let owner: String?
+    /// A file in which somebody else has claimed the state: the rest of it is theirs.
+    private var foreignFile: UInt32?
+
+    /// Makes the fold of no lines.
+    ///
+    /// - Parameter owner: Whose the state is by the headers of its files, where they say it.
+    init(owner: String? = nil) {
+        self.owner = owner
+        keepOwner()
+    }
+
     /// Takes a line in.
     ///
     /// - Returns: What had to be left out of it, in words.
@@ -42,10 +55,9 @@ struct JournalFold {
             // Contents are written once: what comes again is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
-        for (handle, range) in line.contents {
-            positions[handle] = position.part(range)
-            lastHandle = max(lastHandle, handle.number)
-        }
+        try check(line, at: position)
+        for (handle, range) in line.contents { positions[handle] = position.part(range) }
+        lastHandle = max(lastHandle, line.highestHandle)
         if case .saved(let name, let sent, _) = line.entry, positions[sent] == nil,
             let pending = state[name]?.pending?.handle, pending < sent
         {
@@ -53,7 +65,40 @@ struct JournalFold {
         }
         state.apply(line.entry)
         state.forgetWhatChanged()
+        keepOwner()
         return line.problems
+    }
+
+    /// A snapshot from before the claim does not know of it.
+    private mutating func keepOwner() {
+        guard let owner, state.summary.user == nil else { return }
+        state.changeSummary { $0.user = owner }
+    }
+
+    /// Handles are drawn one after the other: so many in a row were never drawn for nothing.
+    private static var longestJump: UInt64 { 1 << 48 }
+
+    private mutating func check(_ line: JournalLine.Parsed, at position: LogPosition) throws(JournalLineError)
+    {
+        if foreignFile == position.file {
+            throw .malformed("it stands behind a line by which the file belongs to something else")
+        }
+        let summary = state.summary
+        let identity = line.entry.identity.flatMap { summary.identity?.firstDifference(from: $0) }
+        if let user = line.entry.owner, let owner = summary.user, owner != user {
+            foreignFile = position.file
+            throw .malformed("it says that the state is another user's")
+        }
+        if let identity {
+            foreignFile = position.file
+            // What the line says is the other side here.
+            throw .malformed(
+                "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
+            )
+        }
+        guard line.highestHandle <= lastHandle + Self.longestJump else {
+            throw .malformed("its handle is too far from those before it")
+        }
     }
 
     /// Takes a line in that was read or written before.
@@ -76,5 +121,39 @@ struct JournalFold {
         } catch {
             throw UnusableLine(position: position, reason: "\(error)")
         }
+    }
+}
+
+extension JournalEntry {
+    /// Whose the entry says that the state is.
+    fileprivate var owner: String? {
+        switch self {
+        case .claimed(let user): user
+        case .summary(let summary): summary.user
+        default: nil
+        }
+    }
+
+    /// What the entry says that the state belongs to.
+    fileprivate var identity: StateIdentity? {
+        switch self {
+        case .made(let identity): identity
+        case .summary(let summary): summary.identity
+        default: nil
+        }
+    }
+}
+
+extension JournalLine.Parsed {
+    /// The highest number of contents that the line brings or names.
+    fileprivate var highestHandle: UInt64 {
+        var highest = contents.lazy.map(\.0.number).max() ?? 0
+        for handle in entry.introduced { highest = max(highest, handle.number) }
+        if case .record(_, let record) = entry {
+            for handle in [record.known?.handle, record.lost?.handle, record.seen, record.pending?.handle] {
+                highest = max(highest, handle?.number ?? 0)
+            }
+        }
+        return highest
     }
 }

@@ -24,6 +24,7 @@ package final class StateDirectory: Sendable {
     private let identity: StateIdentity
     private let compactionSize: UInt64
     private let place: DirectoriesInRelease.Place
+    private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
     private let users: Locked<[StateUser]>
     /// The switch to the user who was here last, until the app is told of it.
@@ -38,13 +39,16 @@ package final class StateDirectory: Sendable {
     ///   - identity: What its states must belong to.
     ///   - fileSystem: How to reach it.
     ///   - compactionSize: The size from which a state's files are made smaller.
+    ///   - newLog: Draws the random number of a state that begins in a directory.
     /// - Throws: ``Failure``; then nothing was changed.
     package init(
         path: String,
         identity: StateIdentity,
         fileSystem: any FileSystem,
-        compactionSize: UInt64 = JSONStateStore.compactionSize
+        compactionSize: UInt64 = JSONStateStore.compactionSize,
+        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() }
     ) throws {
+        self.newLog = newLog
         self.path = path
         self.identity = identity
         self.fileSystem = fileSystem
@@ -113,6 +117,12 @@ package final class StateDirectory: Sendable {
         if isIndexMissing { try findUsers() }
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
+        if let owner = opened.state.summary.user, let name = last.name, owner != name {
+            // Exchanged with another user's: the one who was here last is not shown it.
+            opened.store.close()
+            learn(StateUser(number: last.number, name: owner))
+            return try open(for: name, leaving: nil)
+        }
         learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
         if isIndexMissing { renewIndex(isOwned: opened.state.summary.user != nil) }
         guard opened.state.summary.user == nil, let name = last.name else { return opened }
@@ -132,7 +142,7 @@ package final class StateDirectory: Sendable {
             let user = users.withLock { users in
                 users.first { $0.name?.isIdentical(to: name) == true && $0.number != former?.number }
                     ?? users.first { $0.name == nil && $0.number != former?.number }
-                    ?? StateUser(number: (users.map(\.number).max() ?? 0) + 1, name: name)
+                    ?? StateUser(number: Self.unused(users.map(\.number)), name: name)
             }
             let opened = try open(user)
             // The journal knows whose it is; the index may have been lost, or come from a backup.
@@ -232,12 +242,22 @@ package final class StateDirectory: Sendable {
         users.withLock { $0 = sorted.map(\.user) }
     }
 
+    /// The lowest number that nobody has: the one after the highest may be none.
+    private static func unused(_ numbers: [Int64]) -> Int64 {
+        let taken = Set(numbers)
+        var number: Int64 = 1
+        while taken.contains(number) { number += 1 }
+        return number
+    }
+
     private func numbersOnDisk() throws -> [Int64] {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
-            return try fileSystem.contents(ofDirectory: directory).compactMap { Int64($0) }
-                .filter((1..<Int64.max).contains)
+            // Written back it must be the same: no sign, no leading zero.
+            return try fileSystem.contents(ofDirectory: directory)
+                .compactMap { name in Int64(name).flatMap { String($0) == name ? $0 : nil } }
+                .filter { $0 > 0 }
                 .sorted()
         } catch {
             throw Failure.unreadable(error.message)
@@ -248,11 +268,11 @@ package final class StateDirectory: Sendable {
 
     private func open(_ user: StateUser) throws -> JSONStateStore.Opened {
         let directory = path.appending(path: "users").appending(path: String(user.number))
-        var opened = try open(directory)
+        var opened = try open(directory, of: user.name)
         opened.number = user.number
         do {
-            if let difference = opened.state.summary.identity?.difference(from: identity) {
-                throw Failure.foreign("\"\(path.shortenedForMessage)\" \(difference)")
+            if let difference = opened.state.summary.identity?.firstDifference(from: identity) {
+                throw foreign(difference.inWords)
             }
             if opened.state.summary.identity == nil { try opened.append([.made(for: identity)]) }
         } catch {
@@ -273,13 +293,22 @@ package final class StateDirectory: Sendable {
         return opened
     }
 
-    private func open(_ directory: String) throws -> JSONStateStore.Opened {
+    private func foreign(_ difference: String) -> Failure {
+        .foreign("\"\(path.shortenedForMessage)\" \(difference)")
+    }
+
+    private func open(_ directory: String, of user: String?) throws -> JSONStateStore.Opened {
         do {
             return try JSONStateStore.open(
                 directory: directory,
                 fileSystem: fileSystem,
-                compactionSize: compactionSize
+                identity: identity,
+                user: user,
+                compactionSize: compactionSize,
+                newLog: { [newLog] in newLog(directory) }
             )
+        } catch let state as ForeignState {
+            throw foreign(state.difference)
         } catch {
             throw Failure(error, in: directory)
         }

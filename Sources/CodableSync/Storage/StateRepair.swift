@@ -31,13 +31,6 @@ enum StateRepair {
 }
 
 extension RecordState {
-    /// Takes the cloud's last word for unknown, so that it is fetched anew and met by the edit as it then is.
-    mutating func forgetKnownVersion() {
-        known = nil
-        seen = nil
-        pending?.base = nil
-    }
-
     fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
         var record = self
         if let lost, !isStored(lost.handle) {

@@ -15,6 +15,40 @@ package struct JournalBatch: Sendable {
     }
 }
 
+/// Contents that were read back; what is in neither of the two is not stored any more.
+package struct StoredContents: Sendable {
+    package var records: [ContentHandle: Record] = [:]
+    /// Why contents cannot be read that are stored, by their handles.
+    package var unreadable: [ContentHandle: String] = [:]
+
+    package init() {}
+
+    /// How many can be read.
+    package var count: Int { records.count }
+
+    /// The contents of a handle, if they can be read.
+    package subscript(handle: ContentHandle) -> Record? { records[handle] }
+
+    /// The contents of a handle that must be there.
+    ///
+    /// - Throws: ``UnreadableContents``, with the reason.
+    package func record(_ handle: ContentHandle) throws(UnreadableContents) -> Record {
+        guard let record = records[handle] else {
+            throw UnreadableContents(unreadable[handle] ?? "The stored contents are missing.")
+        }
+        return record
+    }
+}
+
+/// Why contents that a fact names cannot be used.
+package struct UnreadableContents: Error, Hashable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ reason: String) {
+        description = reason
+    }
+}
+
 /// Where the journal and the contents that it names are kept.
 package protocol StateStore: Sendable {
     /// Stores the batches in order, all of them or none, as durably as any of them asks for.
@@ -24,8 +58,8 @@ package protocol StateStore: Sendable {
     /// - Throws: ``JournalFailure``; then nothing of the batches is stored.
     func append(_ batches: [JournalBatch]) throws
 
-    /// Reads contents; those that are no longer stored are left out.
-    func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record]
+    /// Reads contents, and says which of them cannot be read; those that are no longer stored are left out.
+    func load(_ handles: [ContentHandle]) throws -> StoredContents
 
     /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
     ///

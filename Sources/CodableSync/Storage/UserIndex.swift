@@ -111,7 +111,11 @@ enum UserIndex {
                 try fileSystem.writeAtomically(bytes, to: copy)
                 return name
             }
-            if status.kind == .file, try fileSystem.readFile(copy) == bytes { return name }
+            if status.kind == .file, status.size == bytes.count,
+                try fileSystem.readFile(copy, atMost: bytes.count) == bytes
+            {
+                return name
+            }
             number += 1
         }
     }
@@ -140,7 +144,7 @@ enum UserIndex {
         }
         try json.end()
         // A directory that nobody or two of them own could be opened for the wrong one.
-        guard let users, users.allSatisfy({ (1..<Int64.max).contains($0.number) }),
+        guard let users, users.allSatisfy({ $0.number > 0 }),
             Set(users.map(\.number)).count == users.count
         else { throw Damage() }
         return Contents(users: users, untold: untold)

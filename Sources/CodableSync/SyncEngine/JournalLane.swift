@@ -249,7 +249,7 @@ final class JournalLane: Sendable {
     }
 
     /// Reads contents, beside the actor's thread.
-    func load(_ handles: [ContentHandle]) throws -> [ContentHandle: Record] {
+    func load(_ handles: [ContentHandle]) throws -> StoredContents {
         try store.load(handles)
     }
 }

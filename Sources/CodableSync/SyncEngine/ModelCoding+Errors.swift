@@ -17,6 +17,8 @@ extension ModelCoding {
             return error.withoutValues.description
         case let error as Failure:
             return error.description
+        case let error as UnreadableContents:
+            return error.description
         case let error as any Error & CustomStringConvertible:
             return "The model's code threw: \(error.description.abbreviated(to: 400))"
         default:

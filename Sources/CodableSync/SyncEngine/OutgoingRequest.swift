@@ -48,7 +48,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let edit = contents[handle] else {
-                unreadable[item.name] = "The stored model is missing."
+                unreadable[item.name] = contents.unreadable[handle] ?? "The stored model is missing."
                 continue
             }
             if item.known == nil {
@@ -57,7 +57,8 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let server else {
-                unreadable[item.name] = "The stored version of the server is missing."
+                let reason = item.known.flatMap { contents.unreadable[$0.handle] }
+                unreadable[item.name] = reason ?? "The stored version of the server is missing."
                 continue
             }
             save(edit.fields.differences(from: server.fields), of: recordID, over: server)

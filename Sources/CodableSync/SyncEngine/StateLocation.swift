@@ -31,6 +31,7 @@ struct StateLocation: Sendable {
     private let fileSystem: any FileSystem
     private let identity: StateIdentity
     private let compactionSize: UInt64
+    private let newLog: @Sendable (String) -> UInt64
 
     init(
         database: any CloudDatabase,
@@ -46,6 +47,7 @@ struct StateLocation: Sendable {
             recordType: recordType
         )
         compactionSize = configuration.compactionSize
+        newLog = Self.logNumbers(of: identity, seed: configuration.seed)
         switch configuration.storage {
         case .directory(let url):
             path = url.path
@@ -63,6 +65,18 @@ struct StateLocation: Sendable {
     /// The directory, where it is on the disk that other engines of this process see as well.
     var sharedPath: String? {
         fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
+    }
+
+    /// What draws the number of a log: chance, or a seed, which must not give two directories the same one.
+    private static func logNumbers(
+        of identity: StateIdentity,
+        seed: UInt64?
+    ) -> @Sendable (String) -> UInt64 {
+        guard let seed else { return { _ in .random(in: 0 ... .max) } }
+        return { directory in
+            var random = SplitMix64(seed: seed ^ StableHash.of("\(identity) \(directory)"))
+            return random.next()
+        }
     }
 
     private static func defaultPath(
@@ -154,7 +168,8 @@ struct StateLocation: Sendable {
             path: path,
             identity: identity,
             fileSystem: fileSystem,
-            compactionSize: compactionSize
+            compactionSize: compactionSize,
+            newLog: newLog
         )
         do {
             return try prepare(try directory.openLast(), directory, now)

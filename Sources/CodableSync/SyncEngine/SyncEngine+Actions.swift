@@ -136,9 +136,8 @@ extension SyncEngine {
     }
 
     private func load(_ handle: ContentHandle) throws -> Record {
-        guard let record = try staged[handle] ?? journal?.load([handle])[handle] else {
-            throw ModelCoding<Model>.Failure.missing
-        }
-        return record
+        if let record = staged[handle] { return record }
+        guard let journal else { throw ModelCoding<Model>.Failure.missing }
+        return try journal.load([handle]).record(handle)
     }
 }

@@ -94,10 +94,10 @@ extension SyncEngine {
             _ journal: JournalLane?
         ) -> Model? {
             do {
-                guard let handle = item.kind.handle, let record = try journal?.load([handle])[handle] else {
+                guard let handle = item.kind.handle, let journal else {
                     throw ModelCoding<Model>.Failure.missing
                 }
-                return try coding.decode(record)
+                return try coding.decode(try journal.load([handle]).record(handle))
             } catch let error where error is FileError || error is JournalFailure {
                 unread.append(item.name)
                 failure = error

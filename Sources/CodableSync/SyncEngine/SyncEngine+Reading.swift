@@ -171,7 +171,7 @@ extension SyncEngine {
                 guard let one = found[named: contents.name], one.model == nil,
                     state[contents.name]?.known?.handle == contents.shown
                 else { return nil }
-                return ReadVersion(name: contents.name, handle: contents.shown, reason: one.reason)
+                return one.inVain
             }
             if !inVain.isEmpty { process(.readInVain(inVain)) }
             return inVain.count
@@ -195,7 +195,7 @@ extension SyncEngine {
             if found?.contents == contents, found?.model != nil { continue }
             unseen.insert(ExactName(contents.name))
             guard let found, found.contents == contents else { continue }
-            inVain.append(ReadVersion(name: contents.name, handle: contents.shown, reason: found.reason))
+            inVain.append(found.inVain)
         }
         process(.read(unseen.isEmpty ? names : names.filter { !unseen.contains(ExactName($0)) }))
         if !inVain.isEmpty { process(.readInVain(inVain)) }
@@ -208,16 +208,21 @@ extension SyncEngine {
         let task = Task.detached {
             var found: [ExactName: DecodedContents<Model>] = [:]
             for one in wanted {
-                var record = try journal?.load([one.shown])[one.shown]
+                let contents = try journal?.load([one.shown])
+                var record = contents?[one.shown]
                 if storesSystemFields, record?.systemFields == nil, let known = one.known {
                     record?.systemFields = try journal?.load([known])[known]?.systemFields
                 }
                 var decoded = DecodedContents<Model>(contents: one)
-                do {
-                    guard let record else { throw ModelCoding<Model>.Failure.missing }
-                    decoded.model = try coding.decode(record)
-                } catch {
-                    decoded.reason = coding.describe(error)
+                if let record {
+                    do {
+                        decoded.model = try coding.decode(record)
+                    } catch {
+                        decoded.reason = coding.describe(error)
+                    }
+                } else {
+                    decoded.reason = contents?.unreadable[one.shown] ?? "The stored contents are missing."
+                    decoded.isLost = true
                 }
                 found[named: one.name] = decoded
             }
@@ -254,4 +259,11 @@ private struct DecodedContents<Model: Sendable>: Sendable {
     var model: Model?
     /// Why there is no model.
     var reason = ""
+    /// Whether the stored contents themselves cannot be read.
+    var isLost = false
+
+    /// What is told of contents that cannot be shown.
+    var inVain: ReadVersion {
+        ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
+    }
 }

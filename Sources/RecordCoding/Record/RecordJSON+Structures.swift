@@ -127,11 +127,13 @@ extension RecordJSON {
     }
 
     /// Writes the members of system fields into an object that is open.
+    ///
+    /// A date beyond all limits is left out: it is the server's, for people, and not worth the record.
     static func append(_ systemFields: SystemFields, to writer: inout JSONWriter) {
         writer.key("tag")
         writer.string(systemFields.recordChangeTag)
         let dates = [("created", systemFields.creationDate), ("modified", systemFields.modificationDate)]
-        for case (let name, let date?) in dates {
+        for case (let name, let date?) in dates where isStorable(date) {
             writer.key(name)
             append(date, to: &writer)
         }

@@ -46,16 +46,34 @@ extension RecordJSON {
         writer.endObject()
     }
 
+    /// The milliseconds since 1970 that a date keeps exactly, on both sides of the epoch: 285 000 years.
+    private static let storableMilliseconds: ClosedRange<Int64> =
+        -9_000_000_000_000_000...9_000_000_000_000_000
+
+    /// The number of milliseconds that can be written and read again, and is the nearest to this one.
+    package static func nearestStorable(_ milliseconds: Int64) -> Int64 {
+        min(max(milliseconds, storableMilliseconds.lowerBound), storableMilliseconds.upperBound)
+    }
+
+    /// Whether a date can be written and read again.
+    static func isStorable(_ date: Date) -> Bool {
+        date.milliseconds.map(storableMilliseconds.contains) ?? false
+    }
+
     /// A date that no record may have becomes a string, which is refused on reading.
     static func append(_ date: Date, to writer: inout JSONWriter) {
-        guard let milliseconds = date.milliseconds else {
+        guard let milliseconds = date.milliseconds, storableMilliseconds.contains(milliseconds) else {
             return writer.string(date.timeIntervalSinceReferenceDate.description)
         }
         writer.int(milliseconds)
     }
 
     static func readDate(from reader: inout JSONReader) throws -> Date {
-        Date(milliseconds: try reader.int())
+        let milliseconds = try reader.int()
+        guard storableMilliseconds.contains(milliseconds) else {
+            throw JSONError(offset: reader.offset, reason: "a date is beyond its limits")
+        }
+        return Date(milliseconds: milliseconds)
     }
 
     /// An integer is an int64; a point or an exponent makes a double.

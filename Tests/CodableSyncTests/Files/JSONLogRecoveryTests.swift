@@ -53,7 +53,8 @@ final class JSONLogRecoveryTests: XCTestCase {
             let fileSystem = SimulatedFileSystem()
             let written = try LogFixture.write(groups: 3, to: fileSystem)
             var bytes = try XCTUnwrap(fileSystem.bytes(at: journal))
-            let start = group == 0 ? 48 : bytes.endsOfCommits[group - 1]
+            let header = try XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 1
+            let start = group == 0 ? header : bytes.endsOfCommits[group - 1]
             bytes.replaceSubrange((start + 2)..<(start + 5), with: [0, 0, 0])
             fileSystem.place(bytes, at: journal)
             let (_, lines, recovery) = try LogFixture.open(fileSystem)

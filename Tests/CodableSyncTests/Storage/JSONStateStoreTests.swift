@@ -29,6 +29,8 @@ final class JSONStateStoreTests: XCTestCase {
             let store = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem).store
             var live = SyncState()
             for entry in JournalSamples.entries {
+                // A second owner is damage.
+                if [.claimed(by: ""), .made(for: JournalSamples.identities[1])].contains(entry) { continue }
                 try store.append([batch([entry])])
                 live.apply(entry)
             }

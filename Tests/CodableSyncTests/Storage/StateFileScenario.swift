@@ -119,6 +119,24 @@ struct StateFiles {
         store.close()
     }
 
+    /// The first line of a file as the log of this directory writes it.
+    func header(of name: String) throws -> [UInt8] {
+        let header = try names.compactMap { name in
+            try self[name].withUnsafeBytes { bytes in
+                try LogMarks.header(
+                    at: bytes,
+                    of: name,
+                    format: "codablesync-state",
+                    supported: JSONStateStore.version
+                )
+            }?.header
+        }.first
+        var own = try XCTUnwrap(header)
+        own.name = try XCTUnwrap(LogFileName(name))
+        own.previousSize = nil
+        return LogMarks.header(own, format: "codablesync-state")
+    }
+
     /// The lines of a file, without those of the log itself, in their groups.
     func groups(_ name: String) -> [[String]] {
         var groups: [[String]] = [[]]
@@ -135,12 +153,7 @@ struct StateFiles {
     /// Writes a file anew, with groups whose checksums hold, whatever the lines are.
     func write(_ groups: [[[UInt8]]], to name: String) throws {
         let logName = try XCTUnwrap(LogFileName(name))
-        var bytes = LogMarks.header(
-            format: "codablesync-state",
-            version: JSONStateStore.version,
-            kind: logName.kind,
-            previousSize: nil
-        )
+        var bytes = try header(of: name)
         var count = 0
         for lines in groups {
             var checksum = LineChecksum()

@@ -57,7 +57,7 @@ extension LedgerDirectoryError {
             self.init(.unreachable, message: error.message)
         case LogError.tooNew:
             self.init(.tooNew, message: "\(error)")
-        case LogError.damaged:
+        case LogError.damaged, LogError.noNumberLeft, LogError.tooLarge:
             self.init(.damaged, message: "\(error)")
         case LogError.otherFormat:
             self.init(.notALedger, message: "\(error)")

@@ -38,9 +38,16 @@ struct LedgerFiles: Sendable {
     }
 
     /// Opens the log and makes of its lines what they say.
-    func load(_ ledger: (String) -> CloudLedger) throws -> (
-        log: JSONLog, ledger: CloudLedger?, seal: LedgerSeal?
-    ) {
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier of a ledger that begins.
+    ///   - ledger: Makes an empty ledger.
+    /// - Returns: The log, the ledger, unless it has still to be named, and its newest seal.
+    /// - Throws: ``FileError``, ``LogError``, or ``LedgerDirectoryError``.
+    func load(
+        named identifier: String,
+        _ ledger: (String) -> CloudLedger
+    ) throws -> (log: JSONLog, ledger: CloudLedger?, seal: LedgerSeal?) {
         var loaded: CloudLedger?
         var seal: LedgerSeal?
         let (log, _) = try JSONLog.open(
@@ -48,25 +55,44 @@ struct LedgerFiles: Sendable {
             fileSystem: fileSystem,
             format: Self.format,
             version: Self.version,
+            membership: LogMembership(
+                newLog: { LedgerToken.mark([identifier]) },
+                label: { Self.line(identifier: loaded?.identifier ?? identifier) }
+            ),
             isShared: true
         ) { line, position in
-            if loaded == nil {
-                loaded = ledger(try identifier(in: line, position))
-            } else {
-                let entry = try entry(in: line, position)
-                seal = LedgerSeal(entry, line, position) ?? seal
-                loaded?.apply(entry)
+            guard var known = loaded else {
+                loaded = ledger(try self.identifier(in: line, position))
+                return
             }
+            // Only one reference may remain, or each line would copy the ledger.
+            loaded = nil
+            seal = try apply(line, position, to: &known) ?? seal
+            loaded = known
         }
         return (log, loaded, seal)
     }
 
-    func entry(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> LedgerEntry {
+    /// Makes what a line says part of the ledger.
+    ///
+    /// - Returns: The seal, if the line is one.
+    func apply(
+        _ line: UnsafeRawBufferPointer,
+        _ position: LogPosition,
+        to ledger: inout CloudLedger
+    ) throws -> LedgerSeal? {
+        let entry: LedgerEntry
         do {
-            return try LedgerEntry(json: line)
+            entry = try LedgerEntry(json: line)
         } catch {
             throw unreadable(position, "\(error)")
         }
+        let isInSnapshot = LogFileName(identifier: position.file).kind == .snapshot
+        guard ledger.canFollow(entry, isInSnapshot: isInSnapshot) else {
+            throw unreadable(position, "its sequence is out of order")
+        }
+        ledger.apply(entry)
+        return LedgerSeal(entry, line, position)
     }
 
     private func identifier(in line: UnsafeRawBufferPointer, _ position: LogPosition) throws -> String {

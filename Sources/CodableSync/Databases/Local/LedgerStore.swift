@@ -184,9 +184,7 @@ final class LedgerStore: @unchecked Sendable {
             return try load()
         }
         let tail = try current.log.catchUp { line, position in
-            let entry = try files.entry(in: line, position)
-            current.seal = LedgerSeal(entry, line, position) ?? current.seal
-            current.ledger.apply(entry)
+            current.seal = try files.apply(line, position, to: &current.ledger) ?? current.seal
         }
         switch tail {
         case .unchanged:
@@ -202,7 +200,8 @@ final class LedgerStore: @unchecked Sendable {
     }
 
     private func load() throws {
-        let (log, ledger, seal) = try files.load(ledger(named:))
+        let identifier = newIdentifier()
+        let (log, ledger, seal) = try files.load(named: identifier, ledger(named:))
         epoch = newEpoch()
         if isJournalDoubtful {
             try log.continueInNewFile()
@@ -212,7 +211,6 @@ final class LedgerStore: @unchecked Sendable {
             loaded = Loaded(log: log, ledger: ledger, seal: seal)
             note(log.newestJournal)
         } else {
-            let identifier = newIdentifier()
             var group = LogGroup()
             try group.append(LedgerFiles.line(identifier: identifier))
             try log.commit(group, flush: true)

@@ -41,7 +41,11 @@ extension JSONLog {
         }
         // As the directory has them: of a shared log, others may have removed some, or died and left some behind.
         let names = try place.fileSystem.contents(ofDirectory: place.directory).compactMap { LogFileName($0) }
-        let obsolete = names.filter { isReplacing ? $0.number < snapshot.name.number : $0 == snapshot.name }
+        let own = writer.withLock { writer in Set((writer.parts + [writer.active]).map(\.name)) }
+        let obsolete = names.filter { name in
+            guard isReplacing else { return name == snapshot.name }
+            return name.number < snapshot.name.number || strangers.contains(name) && !own.contains(name)
+        }
         for name in LogFileName.inOrderOfRemoval(obsolete) {
             try place.fileSystem.remove(place.path(name))
         }

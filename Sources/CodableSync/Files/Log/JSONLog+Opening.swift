@@ -10,6 +10,8 @@ extension JSONLog {
     ///   - fileSystem: How to reach it.
     ///   - format: The name of the format, which each file says in its first line: ASCII without quotation marks.
     ///   - version: The newest version of the format that the caller reads, and the one it writes.
+    ///   - membership: How its files are told from those of other logs: one of another log is damage as a whole, and
+    ///     not visited.
     ///   - isShared: Whether several processes use the log, each while it holds a lock of the caller's: then damage is
     ///     an error, since nobody could tell the others of it, and what others are writing beside the log is left.
     ///   - visit: Is given each line and where it is; the bytes are valid during the call only. It may throw
@@ -21,6 +23,7 @@ extension JSONLog {
         fileSystem: any FileSystem,
         format: String,
         version: UInt64,
+        membership: LogMembership = LogMembership(),
         isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> (log: JSONLog, recovery: LogRecovery) {
@@ -28,10 +31,11 @@ extension JSONLog {
             directory: directory,
             fileSystem: fileSystem,
             format: format,
-            version: version
+            version: version,
+            identity: Locked(LogIdentity(log: 0, label: []))
         )
         try fileSystem.createDirectory(at: directory)
-        var contents = try LogContents(place)
+        var contents = try LogContents(place, membership)
         if isShared, let damage = contents.recovery.damages.first {
             throw LogError.damaged(path: place.directory.appending(path: damage.file), damage)
         }
@@ -47,6 +51,9 @@ extension JSONLog {
                     if isShared { throw LogError.damaged(path: part.file.path, damage) }
                 }
             }
+        }
+        place.identity.withLock { [log = contents.log] in
+            $0 = LogIdentity(log: log ?? membership.newLog(), label: membership.label())
         }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
         // Whoever wrote these files may have been killed before a flush; what is answered from them must last.
@@ -95,21 +102,36 @@ private struct LogContents {
     private(set) var parts: [LogPart] = []
     var recovery = LogRecovery()
 
+    /// The number that the log's files share; `nil` where no file says it.
+    let log: UInt64?
+
     private let place: LogPlace
     private let names: [String]
+    /// Files that are not of this log.
+    private let strangers: Set<LogFileName>
     /// Whether the last journal may be appended to.
     private var isLastContinued = false
     /// The first number whose files count; those of lower ones are left over from a compaction.
     private var base: UInt32 = 1
 
-    init(_ place: LogPlace) throws {
+    init(_ place: LogPlace, _ membership: LogMembership) throws {
         self.place = place
         names = try place.fileSystem.contents(ofDirectory: place.directory)
         let logNames = names.compactMap { LogFileName($0) }
-        let journals = logNames.filter { $0.kind == .journal }.map(\.number).sorted()
-        let snapshots = logNames.filter { $0.kind == .snapshot }.map(\.number).sorted(by: >)
-        try chooseSnapshot(snapshots, journals)
-        try scanJournals(journals.filter { $0 >= base })
+        let journals = logNames.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
+        let snapshots = logNames.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
+        let inOrder = snapshots.prefix(1) + journals + snapshots.dropFirst()
+        let (headers, reasons) = try LogHeader.read(Array(inOrder), in: place, membership)
+        log = headers.first?.log
+        strangers = Set(reasons.keys)
+        for name in inOrder {
+            guard let reason = reasons[name] else { continue }
+            let damage = LogDamage(file: name.text, line: 1, offset: 0, reason: .foreign, detail: reason)
+            recovery.damages.append(damage)
+        }
+        let own = journals.filter { reasons[$0] == nil }.map(\.number)
+        try chooseSnapshot(snapshots.filter { reasons[$0] == nil }.map(\.number), own)
+        try scanJournals(own.filter { $0 >= base })
     }
 
     /// Takes the newest snapshot; if it is damaged, the files before it if they are all still there.
@@ -146,18 +168,19 @@ private struct LogContents {
     private mutating func scanJournals(_ numbers: [UInt32]) throws {
         var found: [LogPart] = []
         var damages: [[LogDamage]] = []
-        var limit: UInt64?
+        var next: (number: UInt32, previousSize: UInt64?)?
         for number in numbers.reversed() {
             let name = LogFileName(.journal, number)
             let isLast = number == numbers.last
-            var (scan, part) = try scan(name, for: isLast ? .appending : .reading, limit: limit)
             // What lies behind the limit was never committed, or was moved on from after an error.
-            limit = scan.header?.previousSize
+            let limit = next?.number == number + 1 ? next?.previousSize : nil
+            var (scan, part) = try scan(name, for: isLast ? .appending : .reading, limit: limit)
+            next = (number, scan.header?.previousSize)
             damages.append(isLast ? takeTail(of: scan, in: &part) : scan.damages)
             found.append(part)
-            if number > base, !numbers.contains(number - 1) {
-                damages.append([missing(LogFileName(.journal, number - 1))])
-                limit = nil
+            let previous = LogFileName(.journal, number - 1)
+            if number > base, !numbers.contains(number - 1), !strangers.contains(previous) {
+                damages.append([missing(previous)])
             }
         }
         if numbers.isEmpty, !parts.isEmpty { reportMissing(LogFileName(.journal, base)) }
@@ -219,7 +242,9 @@ private struct LogContents {
         LogDamage(file: name.text, line: 0, offset: 0, reason: .missing)
     }
 
+    /// One that is there, and not of this log, was reported as that.
     private mutating func reportMissing(_ name: LogFileName) {
+        if strangers.contains(name) { return }
         recovery.damages.append(missing(name))
     }
 }
@@ -232,19 +257,18 @@ extension LogContents {
         try removeStaleFiles()
         guard let last = parts.last, isLastContinued else {
             // A journal with damage in it is not continued, so that the damage stays where it was reported.
-            let number = max(base, parts.last.map { $0.name.number } ?? 0)
-            let isFresh = parts.isEmpty && recovery.damages.isEmpty
+            let last = LogFileName(.journal, max(base, parts.last?.name.number ?? 0))
             let journal = try place.makeJournal(
-                LogFileName(.journal, isFresh ? 1 : number + 1),
+                LogFileName(.journal, parts.isEmpty ? 1 : place.number(after: last)),
                 previousSize: parts.last.flatMap { $0.name.kind == .journal ? $0.size : nil }
             )
-            return JSONLog(place: place, parts: parts, active: journal)
+            return JSONLog(place: place, parts: parts, active: journal, strangers: strangers)
         }
         if recovery.droppedTailBytes > 0 {
             try last.file.truncate(to: last.size)
             try last.file.flush()
         }
-        return JSONLog(place: place, parts: Array(parts.dropLast()), active: last)
+        return JSONLog(place: place, parts: Array(parts.dropLast()), active: last, strangers: strangers)
     }
 
     /// Removes what a compaction has replaced, and did not come to remove.

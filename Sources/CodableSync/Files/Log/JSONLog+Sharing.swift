@@ -58,11 +58,12 @@ extension LogWriter {
     }
 
     fileprivate func glance() throws -> Glance {
-        let next = LogFileName(.journal, active.name.number + 1)
         guard !needsNewJournal,
             let status = try place.fileSystem.status(of: place.path(active.name)),
             status.identity == active.file.identity, status.size >= active.size,
-            try place.fileSystem.status(of: place.path(next)) == nil,
+            try active.name.next.flatMap({ number in
+                try place.fileSystem.status(of: place.path(LogFileName(.journal, number)))
+            }) == nil,
             try isTailUnchanged()
         else { return .replaced }
         return status.size == active.size ? .same : .longer

@@ -13,8 +13,12 @@ package final class JSONLog: Sendable {
     /// waits for a flush.
     let files: Locked<[UInt32: any OpenFile]?>
 
-    init(place: LogPlace, parts: [LogPart], active: LogPart) {
+    /// Files in the directory that are not of this log: the next compaction removes them.
+    let strangers: Set<LogFileName>
+
+    init(place: LogPlace, parts: [LogPart], active: LogPart, strangers: Set<LogFileName>) {
         self.place = place
+        self.strangers = strangers
         var table: [UInt32: any OpenFile] = [:]
         for part in parts + [active] { table[part.name.identifier] = part.file }
         files = Locked(table)
@@ -35,6 +39,16 @@ package final class JSONLog: Sendable {
 
     /// The number of the journal that is appended to; it grows with each compaction.
     package var generation: UInt32 { writer.withLock { $0.active.name.number } }
+
+    /// The random number that all files of this log share, and no other's.
+    package var identifier: UInt64 { place.identity.withLock { $0.log } }
+
+    /// Says what files that are made from now on belong to.
+    ///
+    /// - Parameter label: One JSON value on one line.
+    package func relabel(_ label: [UInt8]) {
+        place.identity.withLock { $0.label = label }
+    }
 
     /// Writes a group of lines, with one call for all of them.
     ///
@@ -113,7 +127,8 @@ package final class JSONLog: Sendable {
     }
 
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
-        guard writer.needsNewJournal else { return }
+        // A file that grew for so long without a compaction is not to become one that is too large to be read.
+        guard writer.needsNewJournal || writer.active.size > LogMarks.maximumFile / 2 else { return }
         // What a failed write has left behind may have any size.
         try writer.checkStillOurs()
         try beginJournal(&writer)
@@ -124,7 +139,7 @@ package final class JSONLog: Sendable {
         // What is flushed into the next one must not survive what came before it.
         if !writer.needsNewJournal { try writer.flushRest() }
         let previous = writer.active
-        let name = LogFileName(.journal, previous.name.number + 1)
+        let name = LogFileName(.journal, try place.number(after: previous.name))
         // If this fails halfway, the new journal may be there and say how much of this one counts.
         writer.needsNewJournal = true
         let journal = try place.makeJournal(name, previousSize: previous.size)

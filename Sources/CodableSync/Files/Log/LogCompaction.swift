@@ -88,12 +88,7 @@ private struct SnapshotWriter: Sendable {
         self.name = name
         temporary = place.path(name) + ".tmp"
         file = try place.fileSystem.openFile(at: temporary, for: .replacing)
-        let header = LogMarks.header(
-            format: place.format,
-            version: place.version,
-            kind: .snapshot,
-            previousSize: nil
-        )
+        let header = place.header(of: name)
         try file.append(header)
         headerSize = UInt64(header.count)
         size = headerSize
@@ -118,6 +113,10 @@ private struct SnapshotWriter: Sendable {
 
     private mutating func writePiece() throws {
         guard !piece.isEmpty else { return }
+        // What is read and what is written agree.
+        guard size + UInt64(piece.count) < LogMarks.maximumFile else {
+            throw LogError.tooLarge(path: place.path(name), size: size)
+        }
         try file.append(piece)
         size += UInt64(piece.count)
         piece.removeAll(keepingCapacity: true)

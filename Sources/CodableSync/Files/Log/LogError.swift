@@ -12,6 +12,10 @@ package enum LogError: Error, Hashable, Sendable {
     case damaged(path: String, LogDamage)
     /// The log was closed here; nothing was touched.
     case closed(path: String)
+    /// The file has the highest number that a file may have, so that no other can come after it.
+    case noNumberLeft(path: String)
+    /// The file is larger than any that the log writes; nothing was touched.
+    case tooLarge(path: String, size: UInt64)
     /// The position is not one of this log, or of files that it no longer has.
     case unknownPosition(LogPosition)
 }
@@ -36,6 +40,12 @@ extension LogError: CustomStringConvertible {
                 + "away to begin anew: either way, devices upload again what they know beyond it."
         case .closed(let path):
             "\"\(path.shortenedForMessage)\" is closed. Open the directory again."
+        case .noNumberLeft(let path):
+            "\"\(path.shortenedForMessage)\" has the highest number that a file may have, so that none can come "
+                + "after it. Restore the directory from a backup, or move it away to begin anew."
+        case .tooLarge(let path, let size):
+            "\"\(path.shortenedForMessage)\" has \(size) bytes; \(LogMarks.maximumFile) are the most that are "
+                + "read. Restore the directory from a backup, or move it away to begin anew."
         case .unknownPosition(let position):
             "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
         }

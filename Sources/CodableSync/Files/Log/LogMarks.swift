@@ -2,13 +2,6 @@
 ///
 /// Each has one form, read back byte by byte: anything else is damage.
 enum LogMarks {
-    /// What a header says.
-    struct Header: Hashable {
-        var version: UInt64
-        /// The size of the journal before this one when this one was begun.
-        var previousSize: UInt64?
-    }
-
     /// What closes a group, or a whole snapshot.
     struct Commit: Hashable {
         var count: Int
@@ -19,26 +12,42 @@ enum LogMarks {
 
     /// A line is at most this long; a longer one is damage, not a reason to fill the memory.
     static let maximumLine = 64 << 20
+    /// A file is at most this long; a longer one is none that the log has written, and would take hours to read.
+    static let maximumFile: UInt64 = 64 << 30
 
     private static let commitStart = Array(#"{"commit":"#.utf8)
     private static let endStart = Array(#"{"end":"#.utf8)
     private static let checksumStart = Array(#","checksum":""#.utf8)
     private static let close = Array(#""}"#.utf8)
 
-    static func header(format: String, version: UInt64, kind: LogFileName.Kind, previousSize: UInt64?)
-        -> [UInt8]
-    {
-        let previous = previousSize.map { #","previousSize":\#($0)"# } ?? ""
-        return Array(
-            #"{"format":"\#(format)","version":\#(version),"kind":"\#(kind.rawValue)"\#(previous)}"#.utf8
-        ) + [newline]
+    static func header(_ header: LogHeader, format: String) -> [UInt8] {
+        let previous = header.previousSize.map { #","previousSize":\#($0)"# } ?? ""
+        let beginning =
+            #"{"format":"\#(format)","version":\#(header.version),"kind":"\#(header.name.kind.rawValue)","#
+            + #""number":\#(header.name.number),"log":"\#(hexadecimal(header.log))"\#(previous),"of":"#
+        let line = Array(beginning.utf8) + header.label
+        return line + checksumStart + Array(hexadecimal(checksum(of: line)).utf8) + close + [newline]
+    }
+
+    /// A header is not part of any group, and has a checksum of its own.
+    private static func checksum(of bytes: [UInt8]) -> UInt64 {
+        bytes.withUnsafeBytes { checksum(of: $0) }
+    }
+
+    private static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var checksum = LineChecksum()
+        checksum.absorb(bytes)
+        return checksum.value(count: 1)
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     static func commit(_ mark: Commit) -> [UInt8] {
-        let digits = String(mark.checksum, radix: 16)
-        let padded = String(repeating: "0", count: 16 - digits.count) + digits
-        return (mark.isEnd ? endStart : commitStart) + Array(String(mark.count).utf8)
-            + checksumStart + Array(padded.utf8) + close + [newline]
+        (mark.isEnd ? endStart : commitStart) + Array(String(mark.count).utf8)
+            + checksumStart + Array(hexadecimal(mark.checksum).utf8) + close + [newline]
     }
 
     /// Whether a line begins as only the log's own marks may.
@@ -62,41 +71,67 @@ enum LogMarks {
         return (Commit(count: count, checksum: checksum, isEnd: isEnd), cursor.offset)
     }
 
-    /// What stands where a header should.
-    enum HeaderReading {
-        case header(Header, length: Int)
-        /// A version is named, and what follows is in no form that is known here.
-        case version(UInt64)
-        case otherFormat
-        case none
-    }
-
-    /// Reads a header at the beginning of a line.
-    static func readHeader(
-        _ line: UnsafeRawBufferPointer,
+    /// Reads a header at the beginning of a line; `nil` if it is damaged.
+    ///
+    /// - Returns: The header, and where it ends.
+    /// - Throws: ``LogError`` for a file of another format, or of a version that is not supported.
+    static func header(
+        at line: UnsafeRawBufferPointer,
+        of path: String,
         format: String,
-        kind: LogFileName.Kind
-    ) -> HeaderReading {
+        supported: UInt64
+    ) throws(LogError) -> (header: LogHeader, length: Int)? {
         var cursor = MarkCursor(line)
-        guard cursor.skip(Array(#"{"format":""#.utf8)) else { return .none }
+        guard cursor.skip(Array(#"{"format":""#.utf8)) else { return nil }
         guard cursor.skip(Array((format + "\"").utf8)) else {
-            let isDamaged = cursor.isCutOff(in: format) || cursor.differsByOneByte(from: Array(format.utf8))
-            return isDamaged ? .none : .otherFormat
+            if cursor.isCutOff(in: format) || cursor.differsByOneByte(from: Array(format.utf8)) { return nil }
+            throw .otherFormat(path: path, expected: format)
         }
         guard cursor.skip(Array(#","version":"#.utf8)), let version = cursor.number(), version > 0
-        else { return .none }
-        guard cursor.skip(Array(#","kind":"\#(kind.rawValue)""#.utf8)) else {
-            return .version(version)
+        else { return nil }
+        // What follows may be in a form that is not known here.
+        guard version <= supported else {
+            throw .tooNew(path: path, found: version, supported: supported)
         }
+        return rest(of: &cursor, in: line, version)
+    }
+
+    private static func rest(
+        of cursor: inout MarkCursor,
+        in line: UnsafeRawBufferPointer,
+        _ version: UInt64
+    ) -> (header: LogHeader, length: Int)? {
+        guard cursor.skip(Array(#","kind":""#.utf8)) else { return nil }
+        let kind: LogFileName.Kind = cursor.skip(Array("snapshot".utf8)) ? .snapshot : .journal
+        guard kind == .snapshot || cursor.skip(Array("journal".utf8)),
+            cursor.skip(Array(#"","number":"#.utf8)),
+            let number = cursor.number().flatMap(UInt32.init(exactly:)), LogFileName.isNumber(number),
+            cursor.skip(Array(#","log":""#.utf8)), let log = cursor.hexadecimal(), cursor.skip([quote])
+        else { return nil }
         var previousSize: UInt64?
         if cursor.skip(Array(#","previousSize":"#.utf8)) {
-            guard let size = cursor.number() else { return .version(version) }
+            guard let size = cursor.number() else { return nil }
             previousSize = size
         }
-        guard cursor.skip([UInt8(ascii: "}")]) else { return .version(version) }
-        return .header(Header(version: version, previousSize: previousSize), length: cursor.offset)
+        guard cursor.skip(Array(#","of":"#.utf8)) else { return nil }
+        let labelStart = cursor.offset
+        // The quotation mark in it stands in no JSON string, so that it ends the label.
+        guard let labelEnd = cursor.skipTo(checksumStart), cursor.skip(checksumStart),
+            let checksum = cursor.hexadecimal(), cursor.skip(close),
+            checksum == self.checksum(of: UnsafeRawBufferPointer(rebasing: line[..<labelEnd]))
+        else { return nil }
+        let header = LogHeader(
+            version: version,
+            name: LogFileName(kind, number),
+            log: log,
+            previousSize: previousSize,
+            label: Array(line[labelStart..<labelEnd])
+        )
+        return (header, cursor.offset)
     }
 }
+
+private let quote = UInt8(ascii: "\"")
 
 let newline = UInt8(ascii: "\n")
 
@@ -113,6 +148,19 @@ private struct MarkCursor {
         guard line[offset...].starts(with: text) else { return false }
         offset += text.count
         return true
+    }
+
+    /// Goes on to where the text begins; returns where that is, or `nil` if it does not follow.
+    mutating func skipTo(_ text: [UInt8]) -> Int? {
+        var position = offset
+        while position + text.count <= line.count {
+            if line[position] == text[0], line[position...].starts(with: text) {
+                offset = position
+                return position
+            }
+            position += 1
+        }
+        return nil
     }
 
     /// Whether the line ends before the text does.

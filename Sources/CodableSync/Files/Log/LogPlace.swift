@@ -29,6 +29,8 @@ struct LogPlace: Sendable {
     var fileSystem: any FileSystem
     var format: String
     var version: UInt64
+    /// What the files that are made from now on say of the log.
+    let identity: Locked<LogIdentity>
 
     /// Removes what a crash left half written; what is no file is nothing that the log has made.
     func removeTemporaryFiles(among names: [String]) throws {
@@ -43,16 +45,30 @@ struct LogPlace: Sendable {
 
     /// Makes a journal that no crash can leave half made.
     func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
-        let header = LogMarks.header(
-            format: format,
-            version: version,
-            kind: .journal,
-            previousSize: previousSize
-        )
+        let header = header(of: name, previousSize: previousSize)
         try fileSystem.writeAtomically(header, to: path(name))
         let file = try fileSystem.openFile(at: path(name), for: .appending)
         var part = LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
         part.note(header)
         return part
+    }
+
+    /// The first line of a file that is made now.
+    func header(of name: LogFileName, previousSize: UInt64? = nil) -> [UInt8] {
+        let identity = identity.withLock { $0 }
+        let header = LogHeader(
+            version: version,
+            name: name,
+            log: identity.log,
+            previousSize: previousSize,
+            label: identity.label
+        )
+        return LogMarks.header(header, format: format)
+    }
+
+    /// The number of the files that come after this one.
+    func number(after name: LogFileName) throws(LogError) -> UInt32 {
+        guard let number = name.next else { throw .noNumberLeft(path: path(name)) }
+        return number
     }
 }

@@ -26,8 +26,10 @@ package struct LogFileName: Hashable, Sendable {
     package var kind: Kind
     package var number: UInt32
 
-    /// Numbers from this one on are nobody's, so that one may be added without care.
-    static let numberLimit: UInt32 = 1 << 30
+    /// Numbers from this one on are nobody's, in what is read and in what is written.
+    private static let numberLimit: UInt32 = 1 << 30
+
+    static func isNumber(_ number: UInt32) -> Bool { (1..<numberLimit).contains(number) }
 
     package init(_ kind: Kind, _ number: UInt32) {
         self.kind = kind
@@ -43,7 +45,7 @@ package struct LogFileName: Hashable, Sendable {
         }
         let digits = parts[1].dropLast(6)
         // Written back it must be the same: no sign, no leading zero.
-        guard let number = UInt32(digits), String(number) == digits, (1..<Self.numberLimit).contains(number)
+        guard let number = UInt32(digits), String(number) == digits, Self.isNumber(number)
         else { return nil }
         self.init(kind, number)
     }
@@ -52,6 +54,9 @@ package struct LogFileName: Hashable, Sendable {
     package init(identifier: UInt32) {
         self.init(identifier & 1 == 1 ? .snapshot : .journal, identifier >> 1)
     }
+
+    /// The number of the files that come after this one; `nil` if there is none.
+    var next: UInt32? { Self.isNumber(number + 1) ? number + 1 : nil }
 
     package var text: String { "\(kind.rawValue)-\(number).jsonl" }
 

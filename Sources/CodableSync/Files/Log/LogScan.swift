@@ -4,7 +4,7 @@ struct LogScan {
     /// The file's size.
     let size: UInt64
     /// What the first line says; `nil` if it is damaged.
-    private(set) var header: LogMarks.Header?
+    private(set) var header: LogHeader?
     /// The parts whose checksums hold, neighbours joined.
     private(set) var committed: [Range<UInt64>] = []
     /// The parts whose checksums do not.
@@ -46,6 +46,7 @@ struct LogScan {
         limit: UInt64? = nil
     ) throws -> LogScan {
         let size = try file.size()
+        guard size <= LogMarks.maximumFile else { throw LogError.tooLarge(path: file.path, size: size) }
         var scan = LogScan(file, name, size: min(size, limit ?? size), format: format, supported: supported)
         if size == 0 { scan.report(.empty, line: 0, offset: 0) }
         try LogLines(file: file, range: 0..<scan.size).forEach { line in
@@ -117,18 +118,15 @@ struct LogScan {
 
     private mutating func takeHeader(_ line: LogLine) throws {
         var length = line.bytes.count
-        switch LogMarks.readHeader(line.bytes, format: format, kind: name.kind) {
-        case .header(let found, let end):
-            guard found.version <= supported else {
-                throw LogError.tooNew(path: file.path, found: found.version, supported: supported)
-            }
-            length = end
-            header = found
-        case .version(let found) where found > supported:
-            throw LogError.tooNew(path: file.path, found: found, supported: supported)
-        case .otherFormat:
-            throw LogError.otherFormat(path: file.path, expected: format)
-        case .version, .none:
+        let found = try LogMarks.header(
+            at: line.bytes,
+            of: file.path,
+            format: format,
+            supported: supported
+        )
+        if let found, found.header.name == name {
+            (header, length) = found
+        } else {
             report(.header, line: 1, offset: 0)
         }
         end = line.offset + UInt64(length) + (line.isTerminated || length < line.bytes.count ? 1 : 0)

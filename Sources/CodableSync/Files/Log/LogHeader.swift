@@ -1,0 +1,105 @@
+/// What the first line of a log's file says: which file of which log it is, and what the log belongs to.
+package struct LogHeader: Hashable, Sendable {
+    /// The version of the format.
+    package var version: UInt64
+    /// The file's own name; a copy under another name says whose copy it is.
+    package var name: LogFileName
+    /// The log, by the random number that all its files share.
+    package var log: UInt64
+    /// The size of the journal before this one when this one was begun.
+    package var previousSize: UInt64?
+    /// What the log belongs to, as its owner wrote it: one JSON value.
+    package var label: [UInt8]
+}
+
+/// How the files of a log are told from those of others.
+///
+/// The log compares, and its owner knows what it means: what a label says, and which of two logs is the right one.
+package struct LogMembership {
+    /// Draws the number of a log that begins.
+    package var newLog: () -> UInt64
+    /// Names the files that are not of this log, each with the reason.
+    ///
+    /// The newest snapshot comes first, then the journals in their order, then older snapshots. What it throws refuses
+    /// the whole directory.
+    package var strangers: ([LogHeader]) throws -> [LogFileName: String]
+    /// What files that are made from now on say that they belong to: one JSON value, asked for after the visit.
+    package var label: () -> [UInt8]
+
+    package init(
+        newLog: @escaping () -> UInt64 = Self.anyNumber,
+        strangers: @escaping ([LogHeader]) throws -> [LogFileName: String] = Self.ofOtherLogs,
+        label: @escaping () -> [UInt8] = { Array("{}".utf8) }
+    ) {
+        self.newLog = newLog
+        self.strangers = strangers
+        self.label = label
+    }
+
+    /// A number for a log where nobody needs to repeat a run.
+    @Sendable
+    package static func anyNumber() -> UInt64 { .random(in: 0 ... .max) }
+
+    /// The first file says which log it is.
+    package static func ofOtherLogs(_ headers: [LogHeader]) -> [LogFileName: String] {
+        var strangers: [LogFileName: String] = [:]
+        for header in headers where header.log != headers[0].log {
+            strangers[header.name] = "it is part of another log"
+        }
+        return strangers
+    }
+}
+
+/// What the files of a log say of it; the label changes when the log gets an owner.
+struct LogIdentity: Hashable, Sendable {
+    var log: UInt64
+    var label: [UInt8]
+}
+
+extension LogHeader {
+    /// Reads the headers of files, and finds those that are not of the log.
+    ///
+    /// - Throws: ``FileError``, ``LogError`` for a file of another format or a newer version, or what the owner
+    ///   throws for a directory that is not its own.
+    static func read(
+        _ names: [LogFileName],
+        in place: LogPlace,
+        _ membership: LogMembership
+    ) throws -> (headers: [LogHeader], strangers: [LogFileName: String]) {
+        var headers: [LogHeader] = []
+        var strangers: [LogFileName: String] = [:]
+        for name in names {
+            let file = try place.fileSystem.openFile(at: place.path(name), for: .reading)
+            defer { file.close() }
+            guard let header = try read(file, name, in: place) else { continue }
+            if header.name == name {
+                headers.append(header)
+            } else {
+                strangers[name] = "it is a copy of \(header.name.text)"
+            }
+        }
+        if headers.isEmpty { return (headers, strangers) }
+        strangers.merge(try membership.strangers(headers)) { $1 }
+        return (headers.filter { strangers[$0.name] == nil }, strangers)
+    }
+
+    private static func read(
+        _ file: any OpenFile,
+        _ name: LogFileName,
+        in place: LogPlace
+    ) throws -> LogHeader? {
+        var header: LogHeader?
+        // A longer first line is none that the log has written.
+        let end = min(try file.size(), 1 << 20)
+        try LogLines(file: file, range: 0..<end, chunk: 4096).forEach { line in
+            header = try LogMarks.header(
+                at: line.bytes,
+                of: file.path,
+                format: place.format,
+                supported: place.version
+            )?.header
+            return false
+        }
+        return header
+    }
+}

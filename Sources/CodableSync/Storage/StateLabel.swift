@@ -1,0 +1,105 @@
+import RecordCoding
+
+/// What the header of a state's file says: what the state belongs to, and whose it is, as far as that was known when
+/// the file was begun.
+struct StateLabel: Equatable, Sendable {
+    var identity: StateIdentity?
+    var user: String?
+
+    /// One JSON value on one line.
+    var encoded: [UInt8] {
+        var json = JSONWriter(reserving: 256)
+        json.beginObject()
+        if let identity { json.identityMembers(identity) }
+        json.member("user", user)
+        json.endObject()
+        return json.bytes
+    }
+
+    init(identity: StateIdentity? = nil, user: String? = nil) {
+        self.identity = identity
+        self.user = user
+    }
+
+    /// Reads a label; what an older version has not written is not known.
+    init(_ label: [UInt8]) throws {
+        var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
+        var isNamed = false
+        var json = JSONReader(label)
+        try json.members { json, key in
+            if key == "user" {
+                user = try json.string()
+            } else {
+                isNamed = true
+                try json.identityMember(key, of: &identity)
+            }
+        }
+        try json.end()
+        if isNamed { self.identity = identity }
+    }
+}
+
+/// A directory in which every file belongs to something else than it is opened for; nothing was touched.
+struct ForeignState: Error {
+    /// What differs, in words that name both sides.
+    var difference: String
+}
+
+/// Tells the files of a user's state from those of other zones, users and logs.
+struct StateMembership {
+    /// What the state must belong to; `nil` takes any.
+    var identity: StateIdentity?
+    /// Whose it should be, as far as something outside of it says so.
+    var expectedUser: String?
+
+    /// The files that are not of this state, each with the reason, and what the others say of it.
+    ///
+    /// A log belongs to something else if one of its files does. Of several logs in the directory the one counts whose
+    /// files name the expected user; else one that names nobody else; else that of the first file.
+    func judge(_ headers: [LogHeader]) throws -> (strangers: [LogFileName: String], label: StateLabel) {
+        let logs = try self.logs(of: headers)
+        let own = logs.filter { $0.difference == nil }
+        let named = own.first { log in log.files.contains { $0.label.user == expectedUser } }
+        let unnamed = own.first { log in log.files.allSatisfy { $0.label.user == nil } }
+        guard let log = (expectedUser == nil ? nil : named ?? unnamed) ?? own.first else {
+            if let foreign = logs.first?.difference { throw ForeignState(difference: foreign.inWords) }
+            return ([:], StateLabel(identity: identity, user: nil))
+        }
+        let users = log.files.compactMap(\.label.user)
+        let user = users.first { $0 == expectedUser } ?? users.first
+        var strangers: [LogFileName: String] = [:]
+        for other in logs {
+            for file in other.files {
+                if let difference = other.difference {
+                    strangers[file.name] = difference.reason
+                } else if let theirs = file.label.user, let user, theirs != user {
+                    strangers[file.name] = "it is another user's"
+                } else if other.number != log.number {
+                    strangers[file.name] = "it is part of another log"
+                }
+            }
+        }
+        let found = log.files.lazy.compactMap(\.label.identity).first
+        return (strangers, StateLabel(identity: identity ?? found, user: user))
+    }
+
+    /// The files of one log.
+    private struct Log {
+        var number: UInt64
+        var files: [(name: LogFileName, label: StateLabel)] = []
+        var difference: StateIdentity.Difference?
+    }
+
+    private func logs(of headers: [LogHeader]) throws -> [Log] {
+        var logs: [Log] = []
+        for header in headers {
+            let index = logs.firstIndex { $0.number == header.log } ?? logs.count
+            if index == logs.count { logs.append(Log(number: header.log)) }
+            let label = try StateLabel(header.label)
+            logs[index].files.append((header.name, label))
+            guard let identity, logs[index].difference == nil else { continue }
+            logs[index].difference = label.identity?.firstDifference(from: identity)
+        }
+        return logs
+    }
+}

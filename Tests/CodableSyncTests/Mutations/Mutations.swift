@@ -1,0 +1,39 @@
+import Foundation
+import XCTest
+
+/// Which mutations are tried: `MUTATIONS=100000 SEED=7` in the environment tries others than those that always run.
+enum Mutations {
+    struct Malformed: Error, CustomStringConvertible {
+        let name: String
+        let text: String
+        var description: String { "\(name) is \"\(text)\"; write a number, as in \(name)=1000." }
+    }
+
+    /// Gives each mutation its seed.
+    ///
+    /// A trap ends the process, so the file that `MUTATION_LOG` names is told of each seed before it is tried.
+    static func forEach(else committed: UInt64, _ body: (UInt64) async throws -> Void) async throws {
+        let count = try number("MUTATIONS") ?? committed
+        let first = try number("SEED") ?? 0
+        var log: FileHandle?
+        if let path = ProcessInfo.processInfo.environment["MUTATION_LOG"] {
+            try Data().write(to: URL(fileURLWithPath: path))
+            log = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        }
+        for index in 0..<count {
+            let seed = first &+ index
+            if let log {
+                try log.truncate(atOffset: 0)
+                try log.write(contentsOf: Data("\(seed)\n".utf8))
+            }
+            try await body(seed)
+        }
+        try log?.close()
+    }
+
+    private static func number(_ name: String) throws -> UInt64? {
+        guard let text = ProcessInfo.processInfo.environment[name] else { return nil }
+        guard let number = UInt64(text) else { throw Malformed(name: name, text: text) }
+        return number
+    }
+}

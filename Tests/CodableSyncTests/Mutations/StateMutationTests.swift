@@ -1,0 +1,136 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Files of a state that were changed behind checksums that hold: none ends the program, and what is written after such
+/// an opening can be read again.
+final class StateMutationTests: XCTestCase {
+    private static let directory = "/device/users/1"
+    private let database = FakeCloud().database(user: "alice")
+
+    private func location(_ files: SimulatedFileSystem) -> StateLocation {
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(URL(fileURLWithPath: "/device"))
+        configuration.fileSystem = files
+        configuration.seed = 1
+        return StateLocation(
+            database: database,
+            configuration: configuration,
+            zoneID: ZoneID(zoneName: "Item"),
+            recordType: "Item"
+        )
+    }
+
+    private let now = Moment(monotonic: .zero, wall: Date(timeIntervalSince1970: 1_800_000_000))
+
+    /// A state with facts of every kind, in a snapshot and in the journal behind it.
+    private func prepare() async throws -> SimulatedFileSystem {
+        let files = SimulatedFileSystem()
+        for isFirst in [true, false] {
+            let opened = try await location(files).open(at: now)
+            if isFirst { try put(.claimed(by: "alice"), opened.store) }
+            var handle = opened.nextHandle
+            for name in ["a", "b", "c"].map({ isFirst ? $0 : $0 + "2" }) {
+                let known = KnownVersion(
+                    changeTag: "t\(handle)",
+                    handle: ContentHandle(handle),
+                    hash: 3,
+                    modified: now.wall,
+                    size: 30
+                )
+                try put(.fetched(name: name, known), opened.store, [handle: name])
+                let edit = LocalChange(
+                    kind: .save(ContentHandle(handle + 1), size: 40),
+                    edited: now.wall,
+                    base: known.handle
+                )
+                try put(.queued(name: name, edit), opened.store, [handle + 1: name])
+                try put(.sending([SentContents(name: name, handle: edit.handle)]), opened.store)
+                handle += 2
+            }
+            for entry in JournalSamples.entriesOfAll {
+                switch entry {
+                case .made, .claimed, .summary: continue
+                default: try put(entry, opened.store)
+                }
+            }
+            if isFirst { try XCTUnwrap(opened.store as? JSONStateStore).compact() }
+            opened.close()
+        }
+        return files
+    }
+
+    private func put(
+        _ entry: JournalEntry,
+        _ store: any StateStore,
+        _ contents: [UInt64: String] = [:]
+    ) throws {
+        var records: [ContentHandle: Record] = [:]
+        for (handle, name) in contents { records[ContentHandle(handle)] = JournalSamples.record(name, "x") }
+        try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
+    }
+
+    func testMutatedStatesAreReadContinuedAndReadAgain() async throws {
+        let whole = try await prepare()
+        let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
+        XCTAssertEqual(paths.count, 2)
+        var openedCount = 0
+        try await Mutations.forEach(else: 100) { seed in
+            var mutator = FileMutator(seed: seed)
+            let files = whole.crashed(keeping: .allWrites)
+            let path = paths[mutator.below(paths.count)]
+            files.place(mutator.mutate(try XCTUnwrap(files.bytes(at: path))), at: path)
+            do {
+                try await goOn(files, seed)
+                openedCount += 1
+            } catch let error as SyncError {
+                // Refused, with nothing touched: a newer version's, or somebody else's.
+                XCTAssertFalse(error.description.isEmpty, "seed \(seed)")
+            }
+        }
+        XCTAssertGreaterThan(openedCount, 0)
+    }
+
+    /// Opens, reads everything, lets a machine begin, appends, compacts and opens again.
+    private func goOn(_ files: SimulatedFileSystem, _ seed: UInt64) async throws {
+        let opened = try await location(files).open(at: now)
+        try readAll(opened)
+        drive(opened.state)
+        let number = opened.nextHandle
+        let edit = LocalChange(kind: .save(ContentHandle(number), size: 9), edited: now.wall, base: nil)
+        try put(.queued(name: "new", edit), opened.store, [number: "new"])
+        try XCTUnwrap(opened.store as? JSONStateStore).compact()
+        opened.close()
+        let again = try await location(files).open(at: now)
+        defer { again.close() }
+        let change = again.state["new"]?.pending
+        XCTAssertEqual(change, edit, "seed \(seed): \(again.recovered)")
+        let contents = try again.store.load([ContentHandle(number)])
+        XCTAssertEqual(contents[ContentHandle(number)]?.recordID.recordName, "new", "seed \(seed)")
+        XCTAssertEqual(again.recovered, [], "seed \(seed): damage is told once")
+    }
+
+    private func readAll(_ opened: OpenedState) throws {
+        for name in opened.state.sortedNames {
+            guard let record = opened.state[name] else { continue }
+            _ = try opened.store.load(record.handles)
+            _ = opened.state.shownHandle(of: name)
+        }
+    }
+
+    /// Lets a machine plan its first requests and hand out what is undelivered.
+    private func drive(_ state: SyncState) {
+        var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
+        var batches: [BatchID] = []
+        let inputs: [SyncInput] = [.start, .streamRequested(StreamID(1)), .read(state.sortedNames)]
+        for input in inputs {
+            for action in machine.handle(input, at: now) {
+                if case .append(let batch, _, _) = action { batches.append(batch) }
+            }
+        }
+        for batch in batches { _ = machine.handle(.committed(batch), at: now) }
+        _ = machine.handle(.streamRequested(StreamID(1)), at: now)
+    }
+}

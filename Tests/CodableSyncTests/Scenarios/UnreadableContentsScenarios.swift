@@ -1,0 +1,109 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Contents in a state's files that are whole, and that no record may have.
+final class UnreadableContentsScenarios: StateFileScenario {
+    private let journal = "journal-1.jsonl"
+
+    /// The state of a device on which the stored contents of a record have a date beyond the limits.
+    private func prepareUnreadable(_ name: String) async throws -> StateFiles {
+        let files = try await prepare()
+        let odd = #""fields":{"when":{"date":9223372036854775807},"#
+        let groups = files.groups(journal).map { lines in
+            lines.map { line in
+                line.hasPrefix("{\"name\":\"\(name)\"") ? line.replacing("\"fields\":{", with: odd) : line
+            }
+        }
+        try files.write(groups, to: journal)
+        return files
+    }
+
+    private func undecodable(_ device: Device<Note>) -> [String] {
+        device.events.all.compactMap {
+            if case .undecodable(let name, let reason) = $0 { "\(name): \(reason)" } else { nil }
+        }
+    }
+
+    func testARecordWhoseContentsCannotBeReadIsToldOnceAndFetchedAgain() async throws {
+        for readsAll in [true, false] {
+            let device = try open(try await prepareUnreadable("known1"))
+            for _ in 0..<2 {
+                let names =
+                    readsAll
+                    ? try await device.engine.allModels().map(\.id)
+                    : try await device.engine.models(named: ["known1", "known2"]).map(\.id)
+                XCTAssertFalse(names.contains("known1"))
+                XCTAssertTrue(names.contains("known2"))
+            }
+            let told = undecodable(device)
+            XCTAssertEqual(told.count, 1, "\(told)")
+            XCTAssertTrue(
+                told.first?.hasPrefix("known1: The stored contents cannot be read") == true,
+                "\(told)"
+            )
+            try await device.engine.sync()
+            let models = try await device.engine.models(named: ["known1"])
+            XCTAssertEqual(models, [Note("known1", "Tea")])
+            try await assertEqualEverywhere(device)
+            try await device.engine.close()
+            for name in Self.edits { try await serverDelete(name) }
+        }
+    }
+
+    /// An edit that cannot be read is set aside with its reason, and the others go on.
+    func testAnEditWhoseContentsCannotBeReadIsParkedAndNamed() async throws {
+        let device = try open(try await prepareUnreadable("p2"))
+        let shown = try await device.engine.allModels().map(\.id)
+        XCTAssertEqual(shown, ["known1", "known2", "p1", "p3"])
+        XCTAssertEqual(undecodable(device).count, 1, "\(undecodable(device))")
+        try await device.engine.sync()
+        let parked = try await device.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), ["p2"])
+        XCTAssertEqual(parked.first?.reason.kind, .contentsUnreadable)
+        let server = try await serverRecords().keys.sorted()
+        XCTAssertEqual(server, ["known1", "known2", "p1", "p3"])
+    }
+
+    /// What is unreadable here is the cloud's to say: an upload of the same name does not overwrite it unseen.
+    func testAnUploadOverUnreadableContentsMeetsTheCloudsVersion() async throws {
+        let device = try open(try await prepareUnreadable("known1"))
+        _ = try await device.engine.allModels()
+        try await serverSave("known1", ["note": "of another device"])
+        pass()
+        try await device.engine.upload(Note("known1", "mine"))
+        try await device.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["known1"]?.fields["note"], "of another device")
+        try await assertEqualEverywhere(device)
+    }
+
+    /// A server's date that no record may have is that record's trouble, and nobody else's.
+    func testAServersDateBeyondAllLimitsIsToldAndHarmsNoOther() async throws {
+        let (phone, _) = try makeFragileDevice(Note.self)
+        for name in ["a", "b", "c"] { try await serverSave(Note(name, "Tea")) }
+        phone.database.changeFetchAnswers { page in
+            var page = page
+            for (id, result) in page.modifications {
+                guard case .success(var record) = result else { continue }
+                let odd = Date(timeIntervalSinceReferenceDate: id.recordName == "a" ? 1e300 : 9.3e15)
+                if id.recordName == "c" {
+                    record.systemFields?.creationDate = odd
+                } else {
+                    record.fields["when"] = .date(odd)
+                }
+                page.modifications[id] = .success(record)
+            }
+            return page
+        }
+        try await phone.engine.fetchChanges()
+        let shown = try await phone.engine.allModels().map(\.id)
+        XCTAssertEqual(shown, ["c"])
+        XCTAssertEqual(undecodable(phone).map { $0.prefix(2) }, ["a:", "b:"])
+        try await phone.restart()
+        let again = try await phone.engine.allModels().map(\.id)
+        XCTAssertEqual(again, ["c"])
+    }
+}

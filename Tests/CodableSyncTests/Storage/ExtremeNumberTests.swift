@@ -1,0 +1,83 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Numbers in a state's files that no library has written, behind checksums that hold.
+final class ExtremeNumberTests: StateFileScenario {
+    private let journal = "journal-1.jsonl"
+
+    private func queued(_ members: String, contents: String = "") -> String {
+        #"{"name":"p9","queued":{\#(members)}\#(contents)}"#
+    }
+
+    /// A line with contents of a handle.
+    private func line(handle: String) -> String {
+        let record =
+            #"{"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
+        return queued(#""save":\#(handle),"size":9"#, contents: #","contents":[[\#(handle),\#(record)]]"#)
+    }
+
+    /// Goes on from a line: nothing that an edit needs is in its way, now and after a compaction and a restart.
+    private func assertGoesOn(_ files: StateFiles, _ row: String, telling text: String = "") async throws {
+        let device = try open(files)
+        try await device.engine.upload(Note("new"))
+        let told = recoveries(of: device).joined()
+        XCTAssertTrue(text.isEmpty || told.contains(text), "\(row): \(told)")
+        try await device.engine.close()
+        try files.compact()
+        try await device.restart()
+        let pending = try await device.pendingNames()
+        XCTAssertEqual(Set(pending).subtracting(["p9"]), Set(Self.edits + ["new"]), row)
+        _ = try await device.engine.allModels()
+        // The longest wait that is taken from a file.
+        pass(.seconds(3601))
+        try await device.engine.sync()
+        let server = try await serverRecords()
+        XCTAssertTrue(Set(server.keys).isSuperset(of: Self.edits + ["new"]), row)
+        try await device.engine.close()
+        for name in server.keys where !Self.known.contains(name) { try await serverDelete(name) }
+    }
+
+    func testHandlesNearTheHighestNumberAreDamageOrLeaveRoom() async throws {
+        let whole = try await prepare()
+        for handle in [UInt64.max, .max - 1, .max - 2, 1 << 63, 1 << 62, (1 << 62) - 1, 1 << 61] {
+            let files = whole.copy()
+            try files.write(files.groups(journal) + [[line(handle: "\(handle)")]], to: journal)
+            try await assertGoesOn(files, "handle \(handle)", telling: "handle is too")
+        }
+    }
+
+    func testCountsNearTheHighestNumberAreNoTrap() async throws {
+        let whole = try await prepare()
+        let (highest, above) = (UInt64.max, UInt64.max - 1)
+        let (most, least) = (Int64.max, Int64.min)
+        let rows = [
+            #"{"handedOut":[[0,\#(highest)]]}"#, #"{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}"#,
+            #"{"accepted":[["known1",\#(highest),null]]}"#,
+            #"{"summary":{"listing":\#(highest),"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
+            #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
+            #"{"serverWait":\#(most)}"#, #"{"serverWait":\#(least)}"#, #"{"fetchCompleted":\#(least)}"#,
+            #"{"note":{"kind":"parked","date":\#(least),"message":""}}"#,
+            #"{"name":"p9","record":{"listing":\#(highest),"undelivered":{"kind":"deleted","order":\#(highest)}}}"#,
+            queued(#""delete":true,"edited":\#(most)"#), queued(#""delete":true,"edited":\#(least)"#),
+            queued(#""save":900,"size":\#(most)"#), queued(#""save":900,"size":\#(least)"#),
+            #"{"name":"p9","parked":{"kind":"unknownError","message":"","attempts":\#(most)}}"#,
+            #"{"name":"known1","fetched":{"tag":"x","handle":900,"hash":\#(highest),"modified":\#(most),"size":\#(most)}}"#,
+        ]
+        for row in rows {
+            let files = whole.copy()
+            try files.write(files.groups(journal) + [[row]], to: journal)
+            try await assertGoesOn(files, row)
+        }
+    }
+
+    /// A line whose objects have a million keys is read in the time that its bytes take.
+    func testALineOfVeryManyMembersIsReadAtOnce() throws {
+        let members = (0..<200_000).map { "\"k\($0)\":0" }.joined(separator: ",")
+        let files = SimulatedFileSystem()
+        let log = try LogFixture.open(files).log
+        try log.commit(LogFixture.group([#"{"note":{\#(members)}}"#]), flush: true)
+        XCTAssertThrowsError(try JournalLine.parse(Array(#"{"note":{\#(members)}}"#.utf8)))
+    }
+}
