@@ -9,15 +9,15 @@ extension CloudLedger {
     /// - Returns: Whether a ledger can have written it there.
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
         guard let sequence = entry.change.sequence else { return true }
-        guard let database = databases[entry.user] else { return true }
+        guard let database = databases[named: entry.user] else { return true }
         guard isInSnapshot else { return sequence > database.sequence }
         guard sequence <= database.sequence else { return false }
         switch entry.change {
         case .recordSaved(let record, _):
-            return database.zones[record.recordID.zoneID.zoneName]?.canTake(sequence) ?? true
-        case .recordDeleted(_, let zone, _, _): return database.zones[zone]?.canTake(sequence) ?? false
+            return database.zones[named: record.recordID.zoneID.zoneName]?.canTake(sequence) ?? true
+        case .recordDeleted(_, let zone, _, _): return database.zones[named: zone]?.canTake(sequence) ?? false
         case .zoneCreated, .zoneRemoved, .tokensExpired, .subscriptionSaved, .subscriptionDeleted,
-            .quotaChanged, .countersAdvanced:
+            .quotaChanged, .epochBegan, .fieldTypesFixed, .countersAdvanced:
             return true
         }
     }
@@ -31,8 +31,10 @@ extension LedgerEntry.Change {
             .zoneCreated(_, let sequence), .zoneRemoved(_, _, _, let sequence),
             .tokensExpired(_, let sequence):
             sequence
-        // The first entry of a snapshot.
-        case .countersAdvanced, .subscriptionSaved, .subscriptionDeleted, .quotaChanged: nil
+        // The first entry of a snapshot has the highest one, an epoch that of the change to come.
+        case .countersAdvanced, .epochBegan, .subscriptionSaved, .subscriptionDeleted, .quotaChanged,
+            .fieldTypesFixed:
+            nil
         }
     }
 }
