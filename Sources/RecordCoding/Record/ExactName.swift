@@ -1,3 +1,5 @@
+import Foundation
+
 /// A name that is compared by its bytes, as servers compare names.
 ///
 /// Swift's strings are equal if they look the same: `"caf\u{E9}" == "cafe\u{301}"`, and even `"K" == "\u{212A}"`. In
@@ -27,45 +29,27 @@ extension String {
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.
-    package func isIdentical(to other: String) -> Bool {
-        withBytes(of: other) { $0.count == $1.count && $0.isIdentical(to: $1) }
-            ?? utf8.elementsEqual(other.utf8)
-    }
+    package func isIdentical(to other: String) -> Bool { compareBytes(with: other) == 0 }
 
     /// Whether the bytes of this string come before those of another: an order without any other meaning.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether this one comes first.
-    package func precedes(_ other: String) -> Bool {
-        withBytes(of: other) { $0.lexicographicallyPrecedes($1) }
-            ?? utf8.lexicographicallyPrecedes(other.utf8)
-    }
+    package func precedes(_ other: String) -> Bool { compareBytes(with: other) < 0 }
 
-    /// Looks at the bytes of two strings where they are; `nil` if one of them has to be copied for it.
-    @inline(__always)
-    private func withBytes(
-        of other: String,
-        _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
-    ) -> Bool? {
-        utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { theirs in body(mine, theirs) }
-        } ?? nil
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    /// Whether as many bytes here are the same, eight at a time: names are compared at each look into a table.
-    @inline(__always)
-    fileprivate func isIdentical(to other: UnsafeBufferPointer<UInt8>) -> Bool {
-        if baseAddress == other.baseAddress { return true }
-        let (mine, theirs) = (UnsafeRawBufferPointer(self), UnsafeRawBufferPointer(other))
-        var offset = 0
-        while count - offset >= 8 {
-            let word = mine.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if word != theirs.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
-            offset += 8
+    /// Names are compared at each look into a table, so their bytes are compared where they are.
+    private func compareBytes(with other: String) -> Int {
+        var (first, second) = (self, other)
+        return first.withUTF8 { mine in
+            second.withUTF8 { theirs in
+                let count = min(mine.count, theirs.count)
+                guard count > 0, let mineStart = mine.baseAddress, let theirStart = theirs.baseAddress else {
+                    return mine.count - theirs.count
+                }
+                let order = Int(memcmp(mineStart, theirStart, count))
+                return order == 0 ? mine.count - theirs.count : order
+            }
         }
-        return mine[offset...].elementsEqual(theirs[offset...])
     }
 }
 
