@@ -63,7 +63,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged)
                 XCTAssertTrue(error.message.contains(path), error.message)
-                XCTAssertTrue(error.message.contains("line 6, byte \(bytes.endsOfCommits[1])"), error.message)
+                XCTAssertTrue(error.message.contains("line 7, byte \(bytes.endsOfCommits[1])"), error.message)
             }
         }
         XCTAssertEqual(fileSystem.bytes(at: path), bytes)

@@ -113,7 +113,8 @@ final class CompactionDueTests: XCTestCase {
             let text = "\(number)" + String(repeating: "x", count: 1000)
             try await LedgerDirectoryFixture.save("a", text: text, in: directory)
             await directory.close()
-            XCTAssertLessThan(size, 16_000, "opening \(number)")
+            // Each opening adds an epoch to what a snapshot holds.
+            XCTAssertLessThan(size, 32_000, "opening \(number)")
         }
     }
 }
