@@ -76,10 +76,13 @@ package struct LocalChange: Equatable, Sendable {
 package struct SentVersion: Equatable, Sendable {
     package var handle: ContentHandle
     package var base: ContentHandle?
+    /// It left behind a deletion of the record whose outcome was not known: once it is confirmed, that has no effect to come.
+    package var isBehindDeletion: Bool
 
-    package init(handle: ContentHandle, base: ContentHandle?) {
+    package init(handle: ContentHandle, base: ContentHandle?, isBehindDeletion: Bool = false) {
         self.handle = handle
         self.base = base
+        self.isBehindDeletion = isBehindDeletion
     }
 }
 
@@ -146,9 +149,9 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
     package var isOwnDeletion: Bool {
-        if isDeletionSent { return true }
+        // Where nothing is pending, the app was shown the record again since it deleted it.
         guard let pending else { return false }
-        return pending.isDeletion && pending.parked == nil
+        return isDeletionSent || (pending.isDeletion && pending.parked == nil)
     }
 
     package var isSendable: Bool {

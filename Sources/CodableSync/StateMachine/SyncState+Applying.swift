@@ -52,13 +52,18 @@ extension SyncState {
     private mutating func applySending(_ contents: [SentContents]) {
         for content in contents {
             guard let handle = content.handle else {
-                change(content.name) { $0.isDeletionSent = true }
+                change(content.name) { record in
+                    record.isDeletionSent = true
+                    for index in record.sent.indices { record.sent[index].isBehindDeletion = false }
+                }
                 continue
             }
             change(content.name) { record in
                 guard !record.sent.contains(where: { $0.handle == handle }) else { return }
                 let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
-                record.sent.append(SentVersion(handle: handle, base: base))
+                record.sent.append(
+                    SentVersion(handle: handle, base: base, isBehindDeletion: record.isDeletionSent)
+                )
             }
         }
     }
@@ -246,9 +251,11 @@ extension KnownVersion {
 extension RecordState {
     /// The server holds what was sent.
     mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
-        let sentBase = self.sent.first { $0.handle == sent }.map(\.base)
+        let confirmed = self.sent.first { $0.handle == sent }
+        let sentBase = confirmed.map(\.base)
         self.sent = []
-        isDeletionSent = false
+        // Of a deletion that left later this says nothing.
+        if confirmed?.isBehindDeletion == true { isDeletionSent = false }
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }
@@ -276,7 +283,6 @@ extension RecordState {
         // What was sent on this very version may still turn up on the server; what was sent on an older one
         // would have been refused since.
         sent.removeAll { $0.base != server }
-        isDeletionSent = false
         switch resolution {
         case .confirmed: break
         case .client:

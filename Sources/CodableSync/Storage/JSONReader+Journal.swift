@@ -258,7 +258,9 @@ extension JSONReader {
     private mutating func sent() throws -> [SentVersion] {
         try rows { json in
             let handle = try json.element { try $0.handle() }
-            return SentVersion(handle: handle, base: try json.element { try $0.optionalHandle() })
+            let base = try json.element { try $0.optionalHandle() }
+            let isBehindDeletion = try json.element { try $0.bool() }
+            return SentVersion(handle: handle, base: base, isBehindDeletion: isBehindDeletion)
         }
     }
 

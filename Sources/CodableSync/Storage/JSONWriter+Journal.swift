@@ -176,6 +176,7 @@ extension JSONWriter {
                 json.beginArray()
                 json.handle(sent.handle)
                 json.optionalHandle(sent.base)
+                json.bool(sent.isBehindDeletion)
                 json.endArray()
             }
         }

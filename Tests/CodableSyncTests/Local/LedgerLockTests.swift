@@ -64,16 +64,18 @@ final class LedgerLockTests: XCTestCase {
         try await LedgerDirectoryFixture.save("a", in: directory)
         let lock = try takeLock()
         let first = save("b", in: directory)
-        while clock.sleeperCount < 1 { await Task.yield() }
+        await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(19))
         let second = save("c", in: directory)
-        while directory.waitingCount < 2 || clock.sleeperCount < 1 { await Task.yield() }
+        while directory.waitingCount < 2 { await Task.yield() }
+        await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(1))
         let error = await code(of: first)
         XCTAssertEqual(error?.code, .locked)
         XCTAssertTrue(error?.message.contains("the process 1.") == true, error?.message ?? "no error")
         XCTAssertEqual(directory.waitingCount, 1, "who came later waits longer")
         lock.release()
+        await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(1))
         try await second.value
         let names = try await LedgerDirectoryFixture.names(in: directory)

@@ -70,6 +70,61 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.run(.lookedUp(request, .success([found]))).requests, ["send A=delete@t7"])
     }
 
+    /// A deletion has left when the process ends, behind a save whose answer was lost; the next one uploads the record again.
+    ///
+    /// - Parameter decide: How the conflict between the two uploads ends.
+    private func uploadAfterADeletionOfUnknownOutcome(_ decide: (ReconcileItem) -> Resolution) {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.failSend(CloudError(.networkFailure))
+        machine.delete("A")
+        // The save had arrived.
+        machine.fetch([.init("A", 5, hash: 2)], token: "f")
+        XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
+        machine = MachineHarness(state: machine.state)
+        XCTAssertEqual(machine.upload("A", 9).conflicts.map(\.server), [5])
+        machine.resolve(decide)
+    }
+
+    /// That the save before it had arrived says nothing of the deletion: its echo is this device's own.
+    func testAnEditAfterADeletionOfUnknownOutcomeOutlivesItsEcho() {
+        let start = machine
+        for resolution in [Resolution.confirmed(2), .client] {
+            machine = start
+            uploadAfterADeletionOfUnknownOutcome { _ in resolution }
+            machine.run(.start)
+            machine.confirmAccount()
+            machine.finishSetup()
+            machine.answerFetch(deletions: ["A"], token: "g")
+            XCTAssertEqual(machine.conflicts.map(\.name), [], "\(resolution)")
+            XCTAssertEqual(machine.state["A"]?.pending?.handle, 9, "\(resolution)")
+            XCTAssertNil(machine.state["A"]?.pending?.base, "\(resolution)")
+        }
+    }
+
+    /// A save that left behind the deletion, and has arrived, says that the deletion came before it or never comes.
+    func testADeletionAfterAnEditWasSavedIsAnotherDevices() {
+        uploadAfterADeletionOfUnknownOutcome { _ in .client }
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        machine.answerFetch(token: "f")
+        XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["A"])
+        saveAll(from: 10)
+        XCTAssertFalse(machine.state["A"]?.isDeletionSent ?? true)
+    }
+
+    /// The app was shown the record again since, so that it must be told that it is gone.
+    func testARecordThatIsShownAgainDoesNotGoWithoutAWord() {
+        uploadAfterADeletionOfUnknownOutcome { _ in .server }
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        machine.answerFetch(deletions: ["A"], token: "g")
+        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertNil(machine.state["A"]?.known)
+    }
+
     /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()
