@@ -80,7 +80,8 @@ extension SyncStateMachine {
     ///
     /// An edit of it stays, and meets what the look-up brings.
     mutating func lookUpLost(_ version: ReadVersion) -> [JournalEntry] {
-        guard var record = stateToCome(of: [version.name])[version.name], let known = record.known, known.handle == version.handle,
+        guard var record = stateToCome(of: [version.name])[version.name], let known = record.known,
+            known.handle == version.handle,
             lookedUpAgain[version.name] != known.changeTag, inFlightNames[version.name] == nil
         else { return [] }
         lookedUpAgain[version.name] = known.changeTag

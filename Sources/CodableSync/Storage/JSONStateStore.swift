@@ -64,9 +64,9 @@ package final class JSONStateStore: StateStore {
     /// - Parameters:
     ///   - directory: Where the journal is; it is made if it is missing.
     ///   - fileSystem: How to reach it.
-    ///   - compactionSize: The size from which the files are made smaller, where that saves much.
     ///   - identity: What it must belong to; `nil` takes any.
     ///   - user: Whose it should be, where that is known: files of another user are damage beside those of this one.
+    ///   - compactionSize: The size from which the files are made smaller, where that saves much.
     ///   - newLog: Draws the random number of a log that begins.
     /// - Returns: The store, the state, and what was found on the way.
     /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.

@@ -58,7 +58,9 @@ enum JournalSamples {
         full.isLostRefused = true
         full.seen = 3
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
-        full.sent = [SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true)]
+        full.sent = [
+            SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
+        ]
         full.isDeletionSent = true
         full.undelivered = Undelivered(kind: .updated(10), seen: 11, order: 12)
         full.listing = 13
