@@ -179,7 +179,7 @@ final class MalformedInputTests: CommandTestCase {
             (["watch", "--json"], 64, "usage", "Unknown option '--json'"),
             (
                 ["--home", file, "list", "--json"], 74, "inputOutput",
-                "The state cannot be used: Cannot make the directory \"\(file)/devices/phone/cloud\": "
+                "The state cannot be used: Cannot look up \"\(file)/devices/phone/cloud\": "
                     + "Not a directory. Use another path."
             ),
             (
