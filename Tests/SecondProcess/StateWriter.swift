@@ -13,10 +13,10 @@ struct Page: RecordCodable, Equatable {
         conflict.client.number > conflict.server.number ? conflict.client : conflict.server
     }
 
-    /// An edit is given up for no deletion; there is one device, so the deletion is its own.
+    /// There is one device, so a deletion is its own, and nobody need be asked: the edit that is given up here is lost.
     static func resolveDeletion(of client: Page) throws -> Page? {
         SecondProcess.say("asked of the deletion of \(client.name) \(client.number)")
-        return client
+        return nil
     }
 }
 

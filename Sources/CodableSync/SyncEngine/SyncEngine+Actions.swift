@@ -104,6 +104,12 @@ extension SyncEngine {
         eventHub.send(event)
     }
 
+    /// Tells that files cannot be read now; what was under way when they were closed is read at the next opening.
+    func tellUnreadable(_ text: String) {
+        if case .closed = phase { return }
+        emit(.stateUnwritable(text))
+    }
+
     // MARK: Events that carry contents
 
     /// Loads what the event carries, and tells of it.

@@ -33,7 +33,7 @@ extension SyncEngine {
             process(.overtaken(stream, element.overtaken, isEmpty: isLast))
         }
         if let failure = element.failure, !element.unread.isEmpty {
-            emit(.stateUnwritable("Changes cannot be read from the disk now: \(failure)"))
+            tellUnreadable("Changes cannot be read from the disk now: \(failure)")
             let isLast = isEmpty && element.undecodable.isEmpty
             process(.unread(stream, element.unread, isEmpty: isLast))
         }
@@ -132,7 +132,7 @@ extension SyncEngine {
             let (decided, unread) = (results, failure)
             await self?.finish(session) { engine in
                 engine.take(decided)
-                if let unread { engine.emit(.stateUnwritable("A conflict cannot be read: \(unread)")) }
+                if let unread { engine.tellUnreadable("A conflict cannot be read: \(unread)") }
             }
         }
     }

@@ -176,7 +176,7 @@ extension SyncEngine {
             if !inVain.isEmpty { process(.readInVain(inVain)) }
             return inVain.count
         } catch {
-            emit(.stateUnwritable("What was fetched cannot be read from the disk now: \(error)"))
+            tellUnreadable("What was fetched cannot be read from the disk now: \(error)")
             return 0
         }
     }
