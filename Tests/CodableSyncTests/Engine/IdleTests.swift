@@ -75,4 +75,49 @@ final class IdleTests: EngineScenario {
         let second = await closed.value
         XCTAssertFalse(second)
     }
+
+    func testAStreamOfSignalsThatNobodyReadsHoldsNobodyUp() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        let unread = phone.database.signals
+        try await phone.engine.upload(Note("a"))
+        await phone.engine.waitUntilIdle()
+        try await phone.engine.close()
+        await phone.engine.waitUntilIdle()
+        withExtendedLifetime(unread) {}
+    }
+
+    /// A loop that is in the middle of its own work has not done with the signal.
+    func testAWaitForALoopThatHasNotDoneWithASignalEndsWithItsTask() async throws {
+        let cloud = FakeCloud()
+        let database = cloud.database()
+        let phone = Device<Note>(database, clock: clock)
+        try await phone.engine.sync()
+        let tablet = Device<Note>(cloud.database(), clock: clock)
+        var signals = database.signals.makeAsyncIterator()
+        try await tablet.engine.upload(Note("a"))
+        try await tablet.engine.sync()
+        _ = await signals.next()
+        let engine = phone.engine
+        let waiting = Task { await engine.waitUntilIdle() }
+        waiting.cancel()
+        await waiting.value
+        withExtendedLifetime(signals) {}
+    }
+
+    func testASignalThatComesThroughAForwardingDatabaseIsWaitedFor() async throws {
+        let cloud = FakeCloud()
+        let phone = Device<Note>(ForwardingDatabase(cloud.database()), clock: clock) {
+            $0.automaticallySyncs = true
+        }
+        let tablet = Device<Note>(cloud.database(), clock: clock)
+        try await phone.engine.sync()
+        await phone.engine.waitUntilIdle()
+        for number in 1...50 {
+            try await tablet.engine.upload(Note("a", "\(number)"))
+            try await tablet.engine.sync()
+            await phone.engine.waitUntilIdle()
+            let title = try await phone.engine.model(named: "a")?.title
+            XCTAssertEqual(title, "\(number)")
+        }
+    }
 }

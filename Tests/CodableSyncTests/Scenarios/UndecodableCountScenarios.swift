@@ -55,4 +55,13 @@ final class UndecodableCountScenarios: EngineScenario {
         _ = try await phone.engine.allModels()
         XCTAssertEqual(undecodableEvents(phone), 2)
     }
+
+    func testWhatIsListedAgainWasNotFetched() async throws {
+        let phone = try makeDevice(Note.self)
+        try await serverSave("a", ["id": "a", "title": 7, "count": 0])
+        _ = try await phone.engine.sync()
+        try await phone.engine.resync()
+        let again = try await phone.engine.sync()
+        XCTAssertEqual([again.fetched, again.undecodable], [0, 0])
+    }
 }

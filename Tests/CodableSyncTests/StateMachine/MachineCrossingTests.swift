@@ -125,6 +125,27 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.known)
     }
 
+    /// The same where the edit was set aside, and the app is shown the cloud's version.
+    func testARecordWhoseEditWasSetAsideDoesNotGoWithoutAWord() {
+        let reason = ParkReason(kind: .resolverFailed, message: "it throws")
+        uploadAfterADeletionOfUnknownOutcome { _ in .failed(reason) }
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        machine.answerFetch(deletions: ["A"], token: "g")
+        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 9)
+    }
+
+    /// A deletion that is set aside wins over nothing.
+    func testNothingIsGivenUpForADeletionThatIsSetAside() {
+        machine.know("A", 1)
+        machine.delete("A")
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        XCTAssertNotNil(machine.state["A"]?.pending?.parked)
+        XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
+    }
+
     /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()

@@ -222,4 +222,62 @@ final class MachineFormerZoneTests: MachineTestCase {
             XCTAssertEqual(next.faults, [])
         }
     }
+
+    /// A feed that tells of a loss each time is wrong; asked without a pause, it would be asked for ever.
+    func testAFeedThatTellsOfALossEachTimeIsNotAskedWithoutAPause() {
+        expire()
+        var rounds = 0
+        while rounds < 20, machine.setupRequest != nil || machine.fetchRequest != nil {
+            rounds += 1
+            machine.answerFetch([.init("C", 7)], token: "n\(rounds)")
+            tell(.deleted, token: "d\(rounds)")
+            machine.finishSetup()
+        }
+        XCTAssertLessThan(rounds, 10)
+        XCTAssertNotNil(machine.timers[.setupRetry])
+    }
+
+    /// What was decided of a loss stays decided, also where the disk refuses to note it at first.
+    func testALossThatIsNobodysConcernStaysSoOverAFullDisk() {
+        expire()
+        machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
+        guard let request = machine.setupRequest else { return XCTFail("the feed is not read") }
+        machine.feed(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d")))))
+        machine.failNextCommit()
+        machine.fireNext { $0 == .setupRetry }
+        tell(.purged)
+        XCTAssertNotEqual(machine.state.summary.zone, .purged)
+        XCTAssertEqual(machine.state["A"]?.lost?.changeTag, "t1")
+    }
+
+    /// An answer that waits for the feed is no request: what keeps the feed away is said.
+    func testWhileAnAnswerWaitsForTheFeedTheStatusSaysWhatItWaitsFor() {
+        machine.run(.read(["A"]))
+        machine.upload("A", 3)
+        machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
+        guard let request = machine.setupRequest else { return XCTFail("the feed is not read") }
+        let actions = machine.run(.databaseChanged(request, .failure(CloudError(.networkUnavailable))))
+        XCTAssertEqual(actions.statuses.last, .offline)
+    }
+
+    /// Records that became known without a position may be of a zone that went before it.
+    func testAListingByAPositionThatIsYoungerThanTheRecordsDeletesNothing() {
+        var state = machine.state
+        state.apply(.databaseToken(nil))
+        machine = MachineHarness(state: state)
+        machine.hasFeed = true
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("start"))
+        machine.answerFetch(token: "10")
+        machine = MachineHarness(state: machine.state)
+        machine.hasFeed = true
+        machine.run(.start)
+        machine.confirmAccount()
+        expire()
+        machine.answerFetch([.init("B", 2)], token: "n")
+        tell(nil)
+        XCTAssertEqual(machine.state["A"]?.lastKnown?.changeTag, "t1")
+    }
 }

@@ -1,0 +1,42 @@
+import XCTest
+
+@testable import CodableSync
+
+/// The server has done a deletion, its answer was lost, and the app uploads the record again.
+final class DeletionScenariosUnanswered: EngineScenario {
+    private func deleteWithoutAnswer(_ phone: Device<Note>) async throws {
+        phone.database.plan(.modify, .loseAnswer)
+        try await phone.engine.delete(recordNames: ["a"])
+        do { try await phone.engine.sendChanges() } catch SyncError.cloud {}
+        pass()
+    }
+
+    private func assertBothShow(_ note: Note, _ phone: Device<Note>, _ tablet: Device<Note>) async throws {
+        try await phone.engine.sendChanges()
+        try await phone.engine.sync()
+        try await tablet.engine.sync()
+        for device in [phone, tablet] {
+            let models = try await device.engine.allModels()
+            XCTAssertEqual(models, [note])
+        }
+    }
+
+    /// What the cloud had is not what it has.
+    func testAnUndoOfADeletionIsSentAlthoughItSaysWhatTheCloudHad() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "text"))
+        try await deleteWithoutAnswer(phone)
+        try await phone.engine.upload(Note("a", "text"))
+        try await assertBothShow(Note("a", "text"), phone, tablet)
+    }
+
+    /// The same where the app has not seen the version that the cloud had.
+    func testAnUploadThatSaysWhatAnotherDeviceHadSavedIsSent() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "text"))
+        try await tablet.engine.upload(Note("a", "newer"))
+        try await tablet.engine.sync()
+        try await phone.engine.fetchChanges()
+        try await deleteWithoutAnswer(phone)
+        try await phone.engine.upload(Note("a", "newer"))
+        try await assertBothShow(Note("a", "newer"), phone, tablet)
+    }
+}
