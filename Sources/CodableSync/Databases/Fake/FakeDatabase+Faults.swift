@@ -26,13 +26,13 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: times, .lose(error)) }
     }
 
-    /// Holds requests until the test lets them go on.
+    /// Holds requests until the test releases them.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
     ///   - stage: Whether they are held before or after the server has done them.
-    ///   - times: How many; `nil` is every one that comes before the hold is released.
-    /// - Returns: What the test waits for, and lets go.
+    ///   - times: How many; `nil` holds every one until the hold is released.
+    /// - Returns: The hold, which the test waits for and releases.
     public func hold(
         _ operation: FakeOperation,
         _ stage: FakeStage = .beforeApplying,
@@ -212,6 +212,6 @@ extension FakeDatabase {
         state.withLock { $0.script.removeAll() }
     }
 
-    /// How many faults for requests no request has met yet; a hold for every request counts until it is released.
+    /// How many planted faults no request has met yet; a hold without a number counts as one until it is released.
     public var pendingFaultCount: Int { state.withLock { $0.script.pendingCount } }
 }
