@@ -21,7 +21,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
             if count > limit, takeFirst() != nil { dropped += 1 }
         }
 
-        /// The oldest element. Empty places are removed once they are half of all, so that each costs O(1).
+        /// Takes the oldest element; empty places go once they are half of all, so that each costs O(1).
         mutating func takeFirst() -> Element? {
             guard count > 0 else { return nil }
             let element = buffer[taken]
