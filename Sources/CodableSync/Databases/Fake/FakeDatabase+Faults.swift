@@ -61,7 +61,8 @@ extension FakeDatabase {
 
     /// Orders the client to wait: a request is refused, and so is every other before the time has passed.
     ///
-    /// The time is that of the cloud's clock.
+    /// The time is that of the cloud's clock. An engine waits an hour at most: after a longer order, its requests
+    /// count as ``throttleViolations``.
     ///
     /// - Parameters:
     ///   - operation: The kind of request that is refused first.

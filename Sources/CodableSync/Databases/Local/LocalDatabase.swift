@@ -14,7 +14,8 @@ public import struct Foundation.URL
 /// It may be used from any task. A damaged file stops it with an error that names the file and the place, and is
 /// left as it is. You can restore the whole directory from a backup, best while no process uses it. Devices that know
 /// newer data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
-/// were deleted since the backup may come back.
+/// were deleted since the backup may come back. Only a device that stayed away for thousands of openings of the
+/// directory is treated as one with an expired token, so that what it alone has counts as deleted.
 ///
 /// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an error that
 /// names it, and are tried again like after a network failure.
