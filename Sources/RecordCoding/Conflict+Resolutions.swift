@@ -11,16 +11,16 @@ public enum ConflictPreference: Hashable, Sendable {
 extension Conflict {
     /// The model that was edited later, whole; at equal dates the server's, so that all devices agree.
     ///
-    /// The devices' clocks decide: with this answer a wrong clock gives up every field of the other side's edit.
-    /// ``merged(preferring:)`` asks them for the fields only that both sides changed.
+    /// The devices' clocks decide which one that is, so a wrong clock can discard a whole edit. With an ancestor,
+    /// ``merged(preferring:)`` depends on the clocks only for fields that both sides changed.
     public var latestEdit: Model { prefersClient(.latestEdit) ? client : server }
 
     /// Both edits in one model, merged field by field.
     ///
     /// With an ancestor, a field that one side changed takes that side's value; one that both changed goes to
     /// the preferred side. Without an ancestor, a field that is null, absent or an empty list on one side
-    /// takes the other's value, and every other difference goes to the preferred side: where that is the later edit, the
-    /// devices' clocks then decide about each field that differs. A nested value is one field.
+    /// takes the other's value, and every other difference goes to the preferred side. With `latestEdit`, the devices'
+    /// clocks then decide each of these differences. A nested value is one field.
     ///
     /// - Parameter preference: The side that wins where both changed a field.
     /// - Returns: The merged model.

@@ -12,7 +12,7 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     public let ancestor: Model?
     /// When the user of this device made the edit, by this device's clock.
     public let clientEdited: Date
-    /// When the edit in the cloud was made, by its device's clock; never later than the cloud saved it.
+    /// When the edit in the cloud was made, by the clock of its device; never later than its save date.
     public let serverEdited: Date
 
     /// Makes a conflict; the engine does, and so may the tests of an app.

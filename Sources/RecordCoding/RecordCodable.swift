@@ -24,8 +24,7 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The version of the model's schema, 1 or above; by default 1.
     ///
-    /// A record that was written by a higher version is left alone by an app of a lower one: it is neither overwritten
-    /// nor deleted.
+    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a higher one.
     static var schemaVersion: Int { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.
@@ -47,8 +46,8 @@ public protocol RecordCodable: Codable, Sendable {
     /// Decides what is kept when a record edited here was deleted in the cloud; by default `nil`: deletes
     /// win.
     ///
-    /// The default gives the pending edit up. It is asked where a fetch brings the deletion, and where a save is answered
-    /// with `unknownItem`.
+    /// The default discards the pending edit. The engine asks when a fetch brings the deletion, and when the server
+    /// answers a save with `unknownItem`.
     ///
     /// - Parameter client: The newest model of this device.
     /// - Returns: The model to create anew, or `nil` to accept the deletion.

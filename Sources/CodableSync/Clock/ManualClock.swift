@@ -22,7 +22,7 @@ public final class ManualClock: SyncClock {
         var lastID: UInt64 = 0
         var watchers: [Watcher] = []
 
-        /// Those who need to wait no more.
+        /// The watchers whose condition holds.
         mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
             if watchers.isEmpty { return [] }
             let instants = sleepers.map(\.instant)
@@ -32,7 +32,7 @@ public final class ManualClock: SyncClock {
         }
     }
 
-    /// Somebody who waits for others to sleep, or to wake.
+    /// A caller that waits for others to sleep, or to wake.
     private struct Watcher {
         let condition: @Sendable ([Duration]) -> Bool
         let continuation: CheckedContinuation<Void, Never>
@@ -93,9 +93,9 @@ public final class ManualClock: SyncClock {
     /// How many wait for the clock.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Returns once something is true of the times that are waited for.
+    /// Returns once a condition holds for the times that sleepers wait for.
     ///
-    /// - Parameter condition: What is waited for, given these times in any order.
+    /// - Parameter condition: The condition, given these times in any order.
     package func wait(until condition: @escaping @Sendable (_ instants: [Duration]) -> Bool) async {
         await withCheckedContinuation { continuation in
             let watchers = state.withLock { state in

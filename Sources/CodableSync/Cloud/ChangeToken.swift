@@ -4,11 +4,11 @@ public import struct Foundation.Data
 public struct ChangeToken: Hashable, Sendable {
     /// The database's own bytes.
     public var data: Data
-    /// The change tag of the newest version that the client has got, where it adds it to the token of a request.
+    /// The newest change tag that the client knows; the engine sets it for each request.
     ///
-    /// What a client has saved since the token was given, the token does not vouch for. A database that can tell refuses
-    /// both where it never gave such a version: it was put back to an earlier copy. It is no part of the position, and
-    /// tokens that differ in nothing else are equal.
+    /// The token itself does not cover what the client has saved since it was given. A database that never gave this
+    /// tag was restored from a backup, and answers `zoneNotFound` if it can tell; other databases ignore the tag. The
+    /// tag is not part of the position: tokens that differ only in their tags are equal.
     public var knownChangeTag: String?
 
     /// Wraps a database's own bytes.

@@ -11,7 +11,7 @@ public struct CloudError: Error, Hashable, Sendable {
     public var code: Code
     /// What happened, in words, without the contents of any record.
     public var message: String
-    /// How long the server wants the client to wait before it tries again.
+    /// How long the server wants the client to wait before it tries again; an engine waits an hour at most.
     public var retryAfter: Duration?
     /// The record on the server, where a conflict carries it.
     public var serverRecord: Record?

@@ -1,11 +1,10 @@
-/// A database that knows whether its signals have been taken by those who listen.
+/// A database that knows whether its listeners have taken all signals.
 ///
-/// A stream of signals does not say what is still on its way in it; whoever waits until all that follows from a
-/// change is done must know.
+/// A stream does not tell which elements are still buffered, and waiting for an idle engine depends on that.
 package protocol SignalTelling: Sendable {
-    /// Whether every listener has taken all signals, and has done with them.
+    /// Whether every listener has taken and processed all signals.
     var areSignalsTaken: Bool { get }
 
-    /// Returns once that is so.
+    /// Returns once every listener has taken and processed all signals.
     func waitUntilSignalsAreTaken() async
 }

@@ -3,7 +3,7 @@
 /// A value that nobody waits for is kept for each stream until it is asked for, up to a limit.
 final class Broadcaster<Element: Sendable>: Sendable {
     private struct Subscriber {
-        /// What waits to be taken, behind `taken` places that are done with.
+        /// The elements to be taken, after `taken` places that are empty.
         var buffer: [Element?] = []
         var taken = 0
         var dropped = 0
@@ -13,7 +13,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         var leave: (@Sendable () -> Void)?
 
         var count: Int { buffer.count - taken }
-        /// It has taken everything, and has done with it: it waits for more.
+        /// Whether it has taken everything and waits for more.
         var isWaiting: Bool { count == 0 && !waiting.isEmpty }
 
         mutating func append(_ element: Element, limit: Int) {
@@ -21,7 +21,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
             if count > limit, takeFirst() != nil { dropped += 1 }
         }
 
-        /// The oldest; places are given back when they are half of all, so that each costs O(1).
+        /// Takes the oldest element; empty places go once they are half of all, so that each costs O(1).
         mutating func takeFirst() -> Element? {
             guard count > 0 else { return nil }
             let element = buffer[taken]
@@ -35,11 +35,11 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// How it stands with the streams.
+    /// What is true of the streams at one moment.
     struct Now: Sendable {
         /// How many there are.
         var count: Int
-        /// Whether every stream has taken all there is, and has done with it: it waits for more.
+        /// Whether every stream has taken everything and waits for more.
         var isTaken: Bool
     }
 
@@ -59,7 +59,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
             Now(count: subscribers.count, isTaken: isFinished || subscribers.values.allSatisfy(\.isWaiting))
         }
 
-        /// Those for whom it is true what they wait for.
+        /// The watchers whose condition holds.
         mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
             if watchers.isEmpty { return [] }
             let now = now
@@ -125,10 +125,10 @@ final class Broadcaster<Element: Sendable>: Sendable {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// How it stands with the streams now.
+    /// What is true of the streams now.
     var now: Now { state.withLock { $0.now } }
 
-    /// Returns once something is true of the streams.
+    /// Returns once a condition holds for the streams.
     func wait(until condition: @escaping @Sendable (Now) -> Bool) async {
         await withCheckedContinuation { continuation in
             let watchers = state.withLock { state in

@@ -1,7 +1,7 @@
-/// How a request that a test holds says so to whoever runs it.
+/// How a request that a test holds tells its runner.
 ///
-/// What is held can go on only when the test lets it, so whoever waits for rest must not wait for it.
+/// Only the test can release it, so a caller that waits for an idle engine must not wait for it.
 package enum HeldWork {
-    /// Set by whoever runs a request: told `true` when it is held, and `false` when it is let go.
+    /// Set by the runner of a request: called with `true` when it is held, and with `false` when it is released.
     @TaskLocal package static var tell: (@Sendable (Bool) -> Void)?
 }

@@ -5,8 +5,7 @@
 package protocol FileSystem: Sendable {
     /// Makes one directory in a directory that exists; one that is there already is left as it is.
     ///
-    /// - Returns: Whether its name may not have been flushed yet: it is new, or a process that was killed may have made
-    ///   it.
+    /// - Returns: Whether its name may be unflushed: it is new, or a killed process may have made it.
     func makeDirectory(_ path: String) throws(FileError) -> Bool
 
     /// The names in a directory, sorted.
@@ -29,8 +28,9 @@ package protocol FileSystem: Sendable {
 
     /// Locks a file against everybody else, in this process and in others.
     ///
-    /// The file is made where it is missing. The lock ends when it is released, and with the process. It is not
-    /// waited for: whoever has it may have stopped. The process id stands in the file, for the message that others get.
+    /// The file is made if it is missing. The lock ends when it is released, and with the process. The call never
+    /// waits, since the process that has the lock may have stopped. The file holds its process id, for other
+    /// processes' errors.
     func lock(_ path: String) throws(FileError) -> LockOutcome
 }
 
@@ -80,10 +80,10 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension FileSystem {
-    /// Makes a directory, and those above it that are missing; none of them disappears in a loss of power.
+    /// Makes a directory and its missing parents; all of them survive a loss of power.
     ///
-    /// Each name is flushed before anything is made below it. So of the directories that a killed process left, only the
-    /// lowest one can be unflushed, and that is where this goes on.
+    /// Each name is flushed before anything is made below it, so a killed process can leave only the lowest directory
+    /// unflushed, and this call flushes that one.
     package func createDirectory(at path: String) throws(FileError) {
         let path = path.withoutTrailingSlash
         let parent = path.directoryPath

@@ -41,7 +41,7 @@ final class LocalFileLock: FileLock {
             }
             // The file may have been removed meanwhile: then the lock is on nothing, and we begin again.
             if try stands(number, at: path) {
-                // A lock that is taken often mostly goes to the process that had it last.
+                // Usually the same process takes the lock again, and its id is there already.
                 if processID(in: number) != Int(getpid()) { try writeProcessID(into: number, path) }
                 return .acquired(lock)
             }

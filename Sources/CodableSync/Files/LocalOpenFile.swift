@@ -8,8 +8,8 @@
 
 /// A file descriptor, closed at the latest when the last reference goes.
 ///
-/// The system gives the number of a closed descriptor to the next file that anybody opens, so the descriptor stays open
-/// until the last call that uses it has ended, and no call begins with it afterwards.
+/// The system reuses the number of a closed descriptor for the next file that is opened. So the descriptor stays open
+/// until the last call that uses it has ended, and no later call begins.
 final class LocalOpenFile: OpenFile {
     let path: String
     let identity: FileIdentity
@@ -68,7 +68,7 @@ final class LocalOpenFile: OpenFile {
         }
     }
 
-    /// Makes a call with the descriptor, which is this file's until the call has ended.
+    /// Makes a call with the descriptor, which stays open until the call has ended.
     func withDescriptor<Result>(
         _ operation: FileError.Operation,
         _ body: (Int32) throws(FileError) -> Result
@@ -82,7 +82,7 @@ final class LocalOpenFile: OpenFile {
         return try body(number)
     }
 
-    /// Closes the descriptor if nobody needs it after this.
+    /// Closes the descriptor if no call uses it any more.
     private func letGo(_ change: (inout Use) -> Void) {
         let mayClose = use.withLock { use -> Bool in
             let couldBefore = use.mayLetGo

@@ -37,7 +37,7 @@ package final class MemoryFileSystem: FileSystem {
             }
             state.lastNumber += 1
             state.entries[path] = Entry(file: nil, number: state.lastNumber)
-            // No loss of power takes a name away and leaves the rest.
+            // Never unflushed: a loss of power takes all of the memory, not single names.
             return false
         }
     }

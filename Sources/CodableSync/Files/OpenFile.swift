@@ -23,7 +23,7 @@ package protocol OpenFile: AnyObject, Sendable {
 
     /// Closes the file: from then on every call throws a ``FileError`` with `EBADF`.
     ///
-    /// A call that is under way on another thread goes on with this file; nobody waits for it.
+    /// A call that is running on another thread finishes with this file; closing does not wait for it.
     func close()
 }
 

@@ -31,7 +31,7 @@ extension LedgerEntry.Change {
             .zoneCreated(_, let sequence), .zoneRemoved(_, _, _, let sequence),
             .tokensExpired(_, let sequence):
             sequence
-        // The first entry of a snapshot has the highest one, an epoch that of the change to come.
+        // A snapshot's first entry has the highest sequence; an epoch has that of the next change.
         case .countersAdvanced, .epochBegan, .subscriptionSaved, .subscriptionDeleted, .quotaChanged,
             .fieldTypesFixed:
             nil

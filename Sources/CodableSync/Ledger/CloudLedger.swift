@@ -4,8 +4,8 @@ public import struct Foundation.Date
 
 /// The server's rules as a value: what a request does to the databases of all users, and what it answers.
 ///
-/// A ledger is event-sourced. ``handle(_:at:)`` says what a request leads to and changes nothing; the entries that
-/// it returns change the ledger when they are given to ``apply(_:)``, in order and all of them. So a shell can
+/// A ledger is event-sourced. ``handle(_:at:epoch:)`` says what a request leads to and changes nothing; the entries
+/// that it returns change the ledger when they are given to ``apply(_:)``, in order and all of them. So a shell can
 /// write the entries to disk before they count, and another process can follow by reading them.
 ///
 /// ```swift
@@ -26,7 +26,7 @@ public struct CloudLedger: Sendable {
     public var options: LedgerOptions
 
     private(set) var databases: [ExactName: LedgerDatabase] = [:]
-    /// The types of the fields that were saved while a schema was enforced, for all users.
+    /// The types of the fields that were saved while the schema was enforced, for all users.
     private(set) var schema = LedgerSchema()
 
     /// Makes an empty ledger.
@@ -50,9 +50,10 @@ public struct CloudLedger: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - date: The current date; modification dates never go back even if it does.
-    ///   - epoch: A number drawn by chance, new wherever the entries may not have been the last ones: at each start,
-    ///     after entries of others, after a backup was restored. What the request changes is told by it from what
-    ///     another past had in the same place. `nil` goes on under the number before.
+    ///   - epoch: The random number of the caller's epoch. Draw a new one whenever the ledger may have lost changes
+    ///     or got some from others: at each start, after reading entries of another process, after restoring a
+    ///     backup. It tells the changes of this request from those that a lost history had at the same sequences.
+    ///     `nil` continues the current epoch.
     /// - Returns: What to answer, and the entries to ``apply(_:)`` before it is answered.
     public func handle(
         _ request: LedgerRequest,
@@ -71,7 +72,7 @@ public struct CloudLedger: Sendable {
 
     /// Takes an entry in.
     ///
-    /// - Parameter entry: The entry, in the order in which ``handle(_:at:)`` returned them.
+    /// - Parameter entry: The entry, in the order in which ``handle(_:at:epoch:)`` returned them.
     public mutating func apply(_ entry: LedgerEntry) {
         if case .fieldTypesFixed(let recordType, let types) = entry.change {
             return schema.fix(types, of: recordType)
@@ -116,8 +117,8 @@ public struct CloudLedger: Sendable {
     /// - Parameters:
     ///   - zoneID: The zone.
     ///   - user: The user record name.
-    /// - Returns: The records; none if the zone is not there. Where no names are checked, of two that are equal as strings
-    ///   only one is in it; a fetch of changes brings both.
+    /// - Returns: The records; none if the zone is not there. Of two names that are equal as strings and differ in
+    ///   their bytes, it has only one; a fetch of changes brings both.
     /// - Complexity: O(*n*), where *n* is the number of records.
     public func records(in zoneID: ZoneID, of user: String) -> [String: Record] {
         let records =

@@ -29,7 +29,7 @@ extension LedgerDraft {
         )
     }
 
-    /// A position as a client gets it.
+    /// The change token of a position, with its witness and epoch.
     private func stamped(_ position: LedgerToken) -> ChangeToken {
         var position = position
         position.witness = database.epochs.witness(for: position.newestSequence, last: database.sequence)
@@ -129,7 +129,7 @@ extension LedgerDraft {
         }
         let origin = database.epochs.origin(of: read.epoch, at: read.witness, last: database.sequence)
         if read.ledger != position.ledger || origin == .anotherPast { throw CloudError.ofAnotherPast }
-        // Saved after the token was given.
+        // What the client saved after the token was given.
         if token.knownChangeTag.map(isOfAnotherPast) == true { throw CloudError.ofAnotherPast }
         guard origin == .thisPast, read.mark == position.mark, read.generation == position.generation,
             read.sequence <= sequence
@@ -139,9 +139,9 @@ extension LedgerDraft {
 }
 
 extension CloudError {
-    /// What this ledger cannot have given is of a zone that is not here: its past was another one.
+    /// The answer to a tag or token that this ledger cannot have given: it is from another history.
     ///
-    /// Clients take it for a loss of the zone that nobody can explain, and so delete nothing.
+    /// Engines treat it as a loss of the zone for an unknown reason, and so delete nothing.
     static var ofAnotherPast: CloudError {
         let message =
             "The zone is not the one that this device knows: the cloud was put back to an earlier copy, or begun anew."

@@ -11,13 +11,13 @@ struct LedgerDraft {
     let database: LedgerDatabase
     /// The modification date of what this request saves: later than every one before.
     let date: Date
-    /// Under which number this request changes something.
+    /// The number of the epoch that this request's changes belong to.
     let epoch: UInt64
 
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
-    /// The types that fields had before this request, and have by it.
+    /// The types of fields, those that this request fixes included.
     private(set) var schema: LedgerSchema
 
     init(of ledger: CloudLedger, user: String, at date: Date, epoch: UInt64?) {
@@ -79,7 +79,7 @@ struct LedgerDraft {
         return .done
     }
 
-    /// What comes before the changes, where they are the first ones under their number.
+    /// The entry before the changes, if they are the first ones of their epoch.
     var beginningOfEpoch: [LedgerEntry.Change] {
         guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
         return [.epochBegan(epoch, sequence: database.sequence + 1)]
@@ -111,7 +111,7 @@ struct LedgerDraft {
         return zoneID.zoneName
     }
 
-    /// Whether the zone is the user's, by name or by the word for it.
+    /// Whether the zone is the user's own, by name or as the current user's.
     func isOwn(_ zoneID: ZoneID) -> Bool {
         zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user)
     }

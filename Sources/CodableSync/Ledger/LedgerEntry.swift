@@ -31,16 +31,16 @@ public struct LedgerEntry: Equatable, Sendable {
         case quotaChanged(bytes: Int?)
         /// Fields of a record type have these types from now on, for all users.
         case fieldTypesFixed(recordType: String, [String: LedgerFieldType])
-        /// From this sequence on the history goes on under another number, drawn by chance.
+        /// From this sequence on, changes belong to the epoch with this random number.
         case epochBegan(UInt64, sequence: Int64)
         /// The counters stand here; for what a snapshot leaves out.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
 
-    /// The highest sequence that is read; a ledger stops before it, so that what it writes can be read again.
+    /// The highest sequence that is read; a ledger stops below it, so that it can read whatever it writes.
     static let maximumSequence: Int64 = 1 << 62
 
-    /// The user record name of the user whose database it is; of what is all users', whoever caused it, or nobody.
+    /// The user record name of the user whose database changed; for what concerns all users, who caused it, or empty.
     public var user: String
     /// What happened.
     public var change: Change

@@ -1,12 +1,12 @@
-/// Which parts of a user's history were written under which number.
+/// The epochs of a user's history, each with its random number.
 ///
-/// A sequence alone does not name a change: where a history was cut off, or put back to an earlier copy, what comes
-/// next gets the same sequences once more. So each part of it has a number drawn by chance, which change tags and
-/// change tokens carry too: what another past has given is told from what this one has.
+/// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later changes get
+/// the same sequences again. Change tags and change tokens therefore carry the number of an epoch, which shows whether
+/// this history gave them.
 ///
-/// The oldest parts are forgotten; whether a token of them is of this past cannot be checked any more.
+/// The oldest epochs are forgotten; a token of one of them can't be checked any more.
 struct LedgerEpochs: Sendable, Equatable {
-    /// A part of the history: from this sequence on, up to the next part.
+    /// A part of the history, from its first sequence up to the next part.
     struct Epoch: Sendable, Equatable {
         var number: UInt64
         var firstSequence: Int64
@@ -46,8 +46,8 @@ struct LedgerEpochs: Sendable, Equatable {
         return epochs[index].number == number ? .thisPast : .anotherPast
     }
 
-    /// What a token names that has read up to a sequence: as early as possible, so that what others lose later is no
-    /// concern of it, and not so early that it will be forgotten soon.
+    /// The change that a token names which has read up to a sequence: as early as possible, so that a later loss does
+    /// not affect it, and not so early that its epoch is forgotten soon.
     func witness(for sequence: Int64, last: Int64) -> Int64 {
         let half = Self.maximumCount / 2
         guard epochs.count > half else { return sequence }
@@ -65,7 +65,7 @@ struct LedgerEpochs: Sendable, Equatable {
     }
 }
 
-/// What the change tags of a ledger say: `5.1z141z4`, the sequence of the save and the number of its epoch.
+/// The change tag of a ledger, such as `5.1z141z4`: the sequence of the save and the number of its epoch.
 struct LedgerTag: Equatable {
     var sequence: Int64
     var epoch: UInt64

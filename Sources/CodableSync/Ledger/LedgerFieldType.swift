@@ -1,6 +1,6 @@
 public import RecordCoding
 
-/// What the values of one field are: of one kind, or lists of one kind.
+/// The type of a field's values: one kind, or lists of one kind.
 public struct LedgerFieldType: Hashable, Sendable {
     /// The kind of the value, or of the elements of a list; neither `list` nor `null`.
     public let kind: RecordValue.Kind
@@ -9,7 +9,7 @@ public struct LedgerFieldType: Hashable, Sendable {
 
     /// The type of a value.
     ///
-    /// It is `nil` for a null and for an empty list: neither says what the field is.
+    /// It is `nil` for a null and for an empty list, which have no type.
     ///
     /// - Parameter value: The value.
     public init?(of value: RecordValue) {
@@ -33,10 +33,10 @@ public struct LedgerFieldType: Hashable, Sendable {
 extension LedgerFieldType: LosslessStringConvertible {
     private static let listMark = " list"
 
-    /// The type as a ledger writes it: `string`, or `string list`.
+    /// The type as a ledger writes it, such as `string` or `string list`.
     public var description: String { kind.rawValue + (isList ? Self.listMark : "") }
 
-    /// Reads what ``description`` says.
+    /// Makes a type of its ``description``.
     ///
     /// It is `nil` for any other text.
     ///

@@ -61,11 +61,11 @@ public struct LedgerOptions: Hashable, Sendable {
     /// Whether a zone whose encrypted data was reset must be deleted before it can be made anew.
     public var resetZonesMustBeDeleted = true
 
-    /// Whether a field keeps the type of the first value that is saved in it, for all records of its type and all users,
-    /// as in CloudKit; another one is refused with `invalidArguments`.
+    /// Whether a field keeps the type that it was first saved with, for all records of its type and all users.
     ///
-    /// Types are learnt while it is on; a null and an empty list say nothing. `nil` leaves it to the database: a
-    /// ``FakeCloud`` enforces its schema, a ``LocalDatabase`` and a ledger of your own do not.
+    /// CloudKit's rule. A value of another type is refused with `invalidArguments`. The ledger learns types only
+    /// while this is `true`; a null and an empty list have no type. With `nil`, a ``FakeCloud`` enforces types, and a
+    /// ``LocalDatabase`` and a ledger of your own do not.
     public var enforcesSchema: Bool?
 
     /// Makes options, each as the reference recommends.

@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// The types of fields, by record type: what was saved first in a field says what the field is, for ever.
+/// The types of fields, by record type: the first value saved in a field fixes its type.
 ///
-/// CloudKit's rule: "a field's type never changes". One schema holds for all users of a container.
+/// CloudKit's rule: the type of a field never changes, and all users of a container share one schema.
 struct LedgerSchema: Sendable {
     private var types: [ExactName: [ExactName: LedgerFieldType]] = [:]
 
@@ -14,7 +14,7 @@ struct LedgerSchema: Sendable {
         for (field, type) in new { types[named: recordType, default: [:]][ExactName(field)] = type }
     }
 
-    /// Changes that make this schema.
+    /// The changes that restore this schema.
     var changes: [LedgerEntry.Change] {
         types.sorted { $0.key < $1.key }.map { recordType, fields in
             let types = Dictionary(fields.map { ($0.key.text, $0.value) }) { first, _ in first }
@@ -24,7 +24,7 @@ struct LedgerSchema: Sendable {
 }
 
 extension LedgerZoneDraft {
-    /// The types of fields that a save would be the first to say something about.
+    /// The types of fields that a save would fix.
     ///
     /// - Throws: `invalidArguments` if a field has another type already.
     func newTypes(of record: Record, in draft: LedgerDraft) throws(CloudError) -> [String: LedgerFieldType] {

@@ -5,7 +5,7 @@ import struct Foundation.Data
 /// What a change token of a ledger says: whose history it belongs to, and how far it was read.
 ///
 /// The generation is new whenever the history is: a zone made anew, tokens expired. Witness and epoch name a change
-/// that was there when the token was given, so that a history is found out that has lost it since.
+/// that existed when the token was given; a history without it is another one.
 struct LedgerToken: Equatable {
     enum Kind: Character {
         case database = "d"
@@ -22,7 +22,7 @@ struct LedgerToken: Equatable {
     var sequence: Int64
     /// While a first listing lasts: deletions up to here are left out, since nobody was told of the records.
     var listing: Int64 = 0
-    /// The sequence of a change that had come when the token was given.
+    /// The sequence of a change that existed when the token was given.
     var witness: Int64 = 0
     /// The number of the epoch in which that change was made.
     var epoch: UInt64 = 0

@@ -53,7 +53,7 @@ struct LedgerZone: Sendable {
         self.lastSequence = incarnation
     }
 
-    /// Whether a change of this sequence can come after those that are here.
+    /// Whether a change with this sequence can follow the present ones.
     func canTake(_ sequence: Int64) -> Bool {
         guard let last = positions.last?.sequence else { return removal == nil && sequence >= incarnation }
         return sequence > last

@@ -10,8 +10,8 @@ public struct ParkReason: Hashable, Sendable, Codable {
         case unknownError
         /// `resolveConflict` or `resolveDeletion` threw, or gave a model that cannot be kept.
         case resolverFailed
-        /// The server's value cannot be decoded, and so is not overwritten; nor is it deleted if a newer version of
-        /// the app has written it.
+        /// The server's value cannot be decoded, so an edit does not overwrite it; if a newer version of the app
+        /// wrote it, a deletion does not delete it either.
         case serverValueUndecodable
         /// The stored model can no longer be read.
         case contentsUnreadable

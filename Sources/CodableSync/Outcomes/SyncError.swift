@@ -25,7 +25,7 @@ public enum SyncError: Error, Hashable, Sendable {
 
     /// Models of the call are invalid; nothing of the call was queued.
     case invalidModels([InvalidModel])
-    /// The disk that the state is on is full; nothing of the call was queued, and what could not be stored was not done.
+    /// The disk with the state is full; nothing of the call was queued, and nothing was done that could not be stored.
     case storageFull(String)
     /// Another engine has the state directory; the text names its process.
     case stateInUse(by: String)

@@ -20,7 +20,8 @@ public enum SyncStatus: Hashable, Sendable {
     case fetching
     /// Changes are being sent.
     case sending
-    /// A request failed, the state could not be written, or the server ordered a wait; the next try is at this date.
+    /// A request failed, the state could not be read or written, or the server ordered a wait; the next try is at this
+    /// date.
     case waiting(until: Date)
     /// There is no network.
     case offline

@@ -23,7 +23,7 @@ package struct BatchPlanner: Equatable, Sendable {
         learned = self.maximumItems
     }
 
-    /// The database claims other limits; where the former one was reached, the new one is tried.
+    /// Takes other limits of the database; a planner that was at the former limit tries the new one.
     mutating func take(_ limits: DatabaseLimits) {
         let wasReached = learned == maximumItems
         maximumItems = max(1, limits.maximumItems)

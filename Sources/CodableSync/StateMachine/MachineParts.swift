@@ -34,7 +34,7 @@ struct Waiter: Equatable, Sendable {
     var wantsSend: Bool
     /// The totals when the call began.
     var before: SyncSummary
-    /// What failed on the way: a request, or the disk of the state.
+    /// What has failed: a request, or the disk of the state.
     var failure: SyncError?
 
     func isWaiting(for part: SyncParts) -> Bool {

@@ -24,7 +24,8 @@ extension RecordState {
 
     /// Uploads what is known once more, as a record that the server never saw.
     ///
-    /// What is to be deleted is not; the deletion stays, for what another device may have uploaded again.
+    /// A record with a pending deletion is not; the deletion stays, in case another device has uploaded the record
+    /// again.
     mutating func queueAgain() {
         let version = lastKnown
         let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle

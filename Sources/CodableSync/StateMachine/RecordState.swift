@@ -4,12 +4,12 @@ import struct Foundation.Date
 
 /// Names contents in the journal: a copy of one record, written once, never changed.
 ///
-/// Of two versions of a record the newer one has the greater handle: what is read gets one when it has come, what a
-/// save makes has one since its request left.
+/// Of two versions of a record, the newer one has the greater handle: a fetched version gets its handle when it
+/// arrives, a version made by a save when the request leaves.
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 
-    /// Numbers from this one on are nobody's, in what is read and in what is written.
+    /// The first number that is neither read nor written.
     package static let limit: UInt64 = 1 << 62
 
     package init(_ number: UInt64) {
@@ -76,7 +76,7 @@ package struct LocalChange: Equatable, Sendable {
 package struct SentVersion: Equatable, Sendable {
     package var handle: ContentHandle
     package var base: ContentHandle?
-    /// It left behind a deletion of the record whose outcome was not known: once it is confirmed, that has no effect to come.
+    /// Whether it left after a deletion whose outcome was unknown: once it is confirmed, that deletion is over.
     package var isBehindDeletion: Bool
 
     package init(handle: ContentHandle, base: ContentHandle?, isBehindDeletion: Bool = false) {
@@ -149,7 +149,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
     package var isOwnDeletion: Bool {
-        // Where nothing is pending, the app was shown the record again since it deleted it.
+        // If nothing is pending, the app has been shown the record again since it deleted it.
         guard let pending else { return false }
         return isDeletionSent || (pending.isDeletion && pending.parked == nil)
     }
@@ -167,10 +167,10 @@ package struct RecordState: Equatable, Sendable {
         return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
-    /// Whether something of it is of a certain zone, and goes with it.
+    /// Whether it knows a version of the zone, which is lost with the zone.
     package var hasVersions: Bool { lastKnown != nil || seen != nil || pending?.base != nil }
 
-    /// The newer one of two versions that the app has seen: the cloud's last word, or the one with the greater handle.
+    /// The newer of two versions that the app has seen: the cloud's last word, or the one with the greater handle.
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
         if let known = known?.handle, first == known || second == known { return known }
@@ -182,7 +182,7 @@ package struct RecordState: Equatable, Sendable {
         known?.handle == handle || lost?.handle == handle || pending?.handle == handle
     }
 
-    /// Takes the cloud's last word for unknown, so that it is fetched anew and met by the edit as it then is.
+    /// Forgets the cloud's last word, so that it is fetched again and the edit meets what comes.
     mutating func forgetKnownVersion() {
         known = nil
         seen = nil

@@ -2,15 +2,15 @@ import RecordCoding
 
 /// Values by record name, made for large states: a change after a copy costs one shard, never the whole table.
 ///
-/// A plain dictionary is copied whole by the first change after a copy. Names are told apart by their bytes, and spread
+/// A plain dictionary is copied whole by the first change after a copy. Names are compared by their bytes, and spread
 /// over shards by a hash that is the same in every process; iteration is in the order of the names, so that the same
 /// events give the same actions.
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
-    /// Up to so many values are in one shard: most tables stay small.
+    /// Up to this many values stay in one shard: most tables are small.
     private static var largestSingleShard: Int { 64 }
 
-    /// None before the first value comes, then one, and all of them once there is more than one can take.
+    /// None before the first value, then one, and all of them once one is full.
     private var shards: [[ExactName: Value]] = []
     /// The number of names that have a value.
     package private(set) var count = 0
@@ -57,7 +57,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
         return names.map(\.text)
     }
 
-    /// Sees to it that there is a place for one more value.
+    /// Makes room for one more value.
     private mutating func makeRoom() {
         if shards.isEmpty { return shards = [[:]] }
         guard shards.count == 1, count >= Self.largestSingleShard else { return }

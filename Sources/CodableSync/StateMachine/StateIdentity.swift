@@ -32,11 +32,11 @@ package struct StateIdentity: Equatable, Sendable {
                 + "Give the engine another directory."
         }
 
-        /// The difference as the reason for which a file is not taken.
+        /// The difference as the reason why a file is set aside.
         package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
     }
 
-    /// What keeps a state of this identity from being opened for another one.
+    /// How this identity differs from another.
     ///
     /// - Parameter wanted: What the engine is set up for.
     /// - Returns: The first difference; `nil` if there is none.

@@ -46,13 +46,13 @@ package enum SyncInput: Equatable, Sendable {
     case fetched(RequestID, Result<FetchedPage, CloudError>)
     case lookedUp(RequestID, Result<[LookedUp], CloudError>)
     case sent(RequestID, Result<[SendResult], CloudError>)
-    /// What was to be sent cannot be read from the disk now: nothing has left.
+    /// The contents to send could not be read from the disk; nothing was sent.
     case sendUnread(RequestID, JournalFailure)
     case reconciled([Reconciled])
 
     case timerFired(SyncTimer)
     case signal(CloudSignal)
-    /// The database says that a request may carry more, or less, than before.
+    /// The database has other limits than before.
     case limitsChanged(DatabaseLimits)
 
     /// A stream asks for its next element, and so accepts the one that it has.
@@ -60,7 +60,7 @@ package enum SyncInput: Equatable, Sendable {
     case streamEnded(StreamID)
     /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
-    /// Changes that were to be handed out, and that newer ones of their records have overtaken.
+    /// Changes that were to be delivered, but newer ones of their records have replaced them.
     case overtaken(StreamID, [String], isEmpty: Bool)
     /// Contents that were handed out and cannot be read from the disk now.
     case unread(StreamID, [String], isEmpty: Bool)
@@ -191,7 +191,7 @@ package struct SendResult: Equatable, Sendable {
         case failed(CloudError)
         /// The answer does not mention the item: nobody knows.
         case unmentioned
-        /// The server has a version that this app cannot decode, and must not change; nothing was sent.
+        /// The server has a version that this app cannot decode and must not change; nothing was sent.
         case undecodable(String)
         /// The stored model could not be read back.
         case unreadable(String)
@@ -214,7 +214,7 @@ package struct Reconciled: Equatable, Sendable {
     package var resolution: Resolution
     /// Whether the resolver was asked; not if the contents were equal or our own.
     package var wasAsked: Bool
-    /// Whether the cloud's value is what a request of this device has carried.
+    /// Whether a request of this device carried the cloud's value.
     package var isOwnWrite: Bool
 
     package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, isOwnWrite: Bool = false) {
@@ -231,7 +231,7 @@ package struct ReadVersion: Hashable, Sendable {
     package var handle: ContentHandle
     /// Why it could not be decoded, without its contents.
     package var reason: String
-    /// Whether the stored contents themselves cannot be read: then the cloud must say once more what it has.
+    /// Whether the stored contents themselves cannot be read, so that the record must be fetched again.
     package var isLost: Bool
 
     package init(name: String, handle: ContentHandle, reason: String, isLost: Bool = false) {

@@ -182,7 +182,7 @@ extension SyncState {
                 record.pending?.parked = reason
                 // Not done: if the record goes now, somebody else has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
-                // It is not on top of reads any more.
+                // Reads no longer show it.
                 if reason.isConflict { record.deliverServerValue(order: order) }
             }
         }
@@ -192,7 +192,7 @@ extension SyncState {
         change(name) { record in
             record.pending?.parked = nil
             record.isLostRefused = false
-            // What is to be deleted does not go up again before.
+            // A record to be deleted is not uploaded again first.
             if record.pending?.isDeletion == true { record.lost = nil }
         }
     }
@@ -254,7 +254,7 @@ extension RecordState {
         let confirmed = self.sent.first { $0.handle == sent }
         let sentBase = confirmed.map(\.base)
         self.sent = []
-        // Of a deletion that left later this says nothing.
+        // This says nothing of a deletion that left later.
         if confirmed?.isBehindDeletion == true { isDeletionSent = false }
         let isAnswered = pending?.handle == sent
         // A model made by a conflict is news for the app until it has accepted it.

@@ -81,7 +81,7 @@ extension SyncState {
             let isNews = record.lastKnown != nil && !record.isOwnDeletion && !record.isPendingOnTop
             // A deletion, or a model that a conflict made, of which the app has still to be told.
             let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
-            // A pending deletion stays: another device may have made the record anew, in the zone that comes next.
+            // A pending deletion stays: another device may create the record again in the next zone.
             record.loseVersions()
             if isNews {
                 record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)

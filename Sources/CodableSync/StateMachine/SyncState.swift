@@ -25,8 +25,8 @@ package struct SyncState: Sendable {
     package private(set) var unreadQueue = RecordQueue()
     /// The number of records that the cloud has, as far as this device knows.
     package private(set) var knownCount = 0
-    /// Of the versions that the cloud has confirmed or told of, the one with the latest date: a cloud that never gave it
-    /// has another past.
+    /// The version with the latest date that the cloud has confirmed or delivered; a cloud that never gave it has
+    /// another history.
     package private(set) var newestKnown: KnownVersion?
 
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
@@ -92,7 +92,7 @@ package struct SyncState: Sendable {
         }
     }
 
-    /// What the zone was that is gone, the next one need not have been.
+    /// Forgets it with its zone, since the next zone may have another history.
     mutating func forgetNewestKnown() {
         newestKnown = nil
     }

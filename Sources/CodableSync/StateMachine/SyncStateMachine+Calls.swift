@@ -245,7 +245,7 @@ extension SyncStateMachine {
         if !entries.isEmpty { append(entries, flush: false) }
     }
 
-    /// The version that the app has read last: of an edit, what it was made on until it is confirmed.
+    /// The version that the app has read last; for an unconfirmed edit, the version that it was made on.
     mutating func versionRead(of name: String) -> ContentHandle? {
         guard let edit = readEdits[name] else { return reads[name] }
         for entry in uncommitted.entries(about: [name]) {
@@ -254,7 +254,7 @@ extension SyncStateMachine {
         return reads[name]
     }
 
-    /// An edit that the app has read is confirmed.
+    /// Notes that an edit that the app has read is confirmed.
     mutating func noteConfirmedRead(_ entry: JournalEntry) {
         guard let name = entry.confirmedName, let edit = readEdits[name],
             let version = entry.version(confirming: edit)
@@ -263,9 +263,9 @@ extension SyncStateMachine {
         readEdits[name] = nil
     }
 
-    /// What the app has read stays the ancestor of its next edit, although a newer version comes now.
+    /// Keeps what the app has read as the ancestor of its next edit, although a newer version comes now.
     mutating func readBefore(_ name: String) -> [JournalEntry] {
-        // What is on its way to the disk may have been seen later, as an upload that is confirmed.
+        // A fact on its way to the disk, such as a confirmed upload, may have been seen later.
         guard let read = versionRead(of: name), let record = stateToCome(of: [name])[name],
             read != record.seen, record.newer(record.seen, read) == read
         else { return [] }

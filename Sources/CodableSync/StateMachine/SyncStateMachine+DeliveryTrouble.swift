@@ -23,16 +23,16 @@ extension SyncStateMachine {
         for change in changes where change.order != 0 { suspects.remove(change.name) }
     }
 
-    // MARK: Changes that came too late to be handed out
+    // MARK: Changes that were replaced before they were delivered
 
-    /// What a stream was to get, and is not the last word on its record any more: while it was being decoded the app
-    /// has changed the record, or something newer has come.
+    /// The changes for a stream that are outdated: while they were being decoded, the app changed the record or a newer
+    /// version came.
     package func overtakenNames(in id: StreamID) -> [String] {
         guard let stream = streams.first(where: { $0.id == id }) else { return [] }
         return stream.handed.filter { state[$0.name]?.undelivered?.order != $0.order }.map(\.name)
     }
 
-    /// The stream does not get these; what is newer, if it is anything to be told of, is in its queue.
+    /// Drops outdated changes; anything newer to deliver is in the stream's queue.
     mutating func takeOvertaken(_ id: StreamID, _ names: [String], isEmpty: Bool) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         streams[index].handed.removeAll { names.contains($0.name) }
@@ -62,9 +62,9 @@ extension SyncStateMachine {
         if isEmpty, streams[index].stage == .holding { streams[index].stage = .asking }
     }
 
-    /// What the cloud has of a record was read in vain: told once, also where no stream is handed it.
+    /// Reports once that the cloud's version of a record cannot be decoded, even if no stream gets it.
     ///
-    /// An edit that cannot be decoded is met when it is sent; one whose contents are lost is told at once.
+    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at once.
     mutating func reportUndecodable(_ version: ReadVersion) {
         guard let record = state[version.name],
             version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
@@ -76,9 +76,9 @@ extension SyncStateMachine {
         emit(.undecodable(recordName: version.name, reason: version.reason))
     }
 
-    /// The stored copy of the cloud's version cannot be read: it is as good as unknown, and looked up by its name, once.
+    /// Treats the cloud's version as unknown, since its stored copy cannot be read, and looks the record up, once.
     ///
-    /// An edit of it stays, and meets what the look-up brings.
+    /// A pending edit stays, and meets what the look-up brings.
     mutating func lookUpLost(_ version: ReadVersion) -> [JournalEntry] {
         guard var record = stateToCome(of: [version.name])[version.name], let known = record.known,
             known.handle == version.handle,

@@ -160,7 +160,7 @@ extension SyncStateMachine {
         totals.fetched += 1
     }
 
-    /// One record more that was deleted elsewhere, if it was known, and not to be deleted.
+    /// Counts a record deleted elsewhere, if it was known and this device did not delete it.
     mutating func countForeignDeletion(_ name: String) {
         guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
         runTotals.deleted += 1

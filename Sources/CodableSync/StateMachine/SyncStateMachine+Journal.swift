@@ -20,7 +20,7 @@ extension SyncStateMachine {
             state.apply(entry)
             tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
-            // Nobody's ancestor, also where it was read until now.
+            // No longer an ancestor, even if the app has read it.
             if case .queued(let name, let change) = entry, change.isDeletion {
                 reads[name] = nil
                 readEdits[name] = nil
@@ -128,7 +128,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// The disk refused to give what is to be sent; it is tried again later.
+    /// Tries again later, since the contents to send could not be read from the disk.
     mutating func takeSendUnread(_ request: RequestID, _ failure: JournalFailure) {
         guard isAnswer(request, in: \.sending) else { return }
         clearInFlight()
@@ -137,7 +137,7 @@ extension SyncStateMachine {
         backOff(\.sending, .sendRetry, after: Self.errorOfDisk)
     }
 
-    /// What lanes wait after, as after a failed request; callers and events say what really went wrong.
+    /// Makes lanes wait as after a failed request; callers and events get the real cause.
     private static var errorOfDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
     }

@@ -17,7 +17,7 @@ extension SyncStateMachine {
 
     /// Asks for a record by its name.
     ///
-    /// One that is being looked up is looked up once more: that answer may be older than what it is asked for now.
+    /// A record whose look-up is in flight is looked up again, since that response may be older than this request.
     mutating func lookUp(_ name: String) {
         lookUps.append(name)
         if beingLookedUp.contains(name) { lookUpsToRepeat[name] = true }
@@ -91,8 +91,8 @@ extension SyncStateMachine {
         if case .failure(let error) = found.result { heed(error) }
         let isOlder = savedDuringLookUp[name].map { !found.isNewer(than: $0) } ?? false
         if isOlder || lookUpsToRepeat[name] != nil {
-            // Read before the save, or before it was asked for anew, as far as anyone can tell: it stays in the queue,
-            // and is looked up now.
+            // May have been read before the save, or before it was requested again: it stays in the queue, and is
+            // looked up now.
             beingLookedUp.removeAll { $0 == name }
             return []
         }
@@ -174,7 +174,7 @@ extension SyncStateMachine {
         let isOld = sent?.isNewer(than: server) == true || deletedInFlight.contains(name)
         let isDoubtful = isOld || told?.isOrderUnknown(beside: server) == true
         if isDoubtful || needsNoDecision(name, on: server) { countUndecided(name) }
-        // An old answer, a date that means nothing, or a page that may be newer: the record itself tells.
+        // An old response, a meaningless date, or a page that may be newer: a look-up decides.
         if isDoubtful { return lookUpNow(name) }
         noteDuringFetch(name, server)
         let isStillUnread = lookUps.contains(name)

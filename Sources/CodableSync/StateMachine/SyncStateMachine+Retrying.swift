@@ -131,7 +131,8 @@ extension SyncStateMachine {
             sending.retryAt = nil
             isOverQuota = false
         case .itemRetry: deferred = RecordQueue()
-        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun already.
+        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun
+        // already.
         case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
             setup.retryAt = nil
@@ -160,7 +161,7 @@ extension SyncStateMachine {
         if fetching.request == request { return takeFetched(request, .failure(error)) }
         if lookingUp.request == request { return takeLookedUp(request, .failure(error)) }
         if subscribing.request == request { return takeSubscribed(request, error) }
-        // Whatever the setup asked for, its failure is met in one way.
+        // Every failure of the setup is handled alike.
         takeAccount(request, .failure(error))
     }
 

@@ -1,18 +1,18 @@
 import RecordCoding
 
-// Another device may have made the zone anew, after a loss of which this device has not heard. Everything known is of one
-// zone: the one that was there at the position in the database's feed that is stored with it. What a full listing, a look-up
-// or a refused save tells may be of the next one. So such an answer is held, and the feed is read on from the stored
-// position. If it tells of no loss, the answer is of the known zone, and the position moves on; otherwise the answer is
-// dropped, and asked for anew once the loss is stored.
+// Another device may have made the zone anew, after a loss that this device does not know of. Everything known is of
+// one zone: the one that was there at the stored position in the database's feed. A full listing, a look-up or a
+// refused save may come from the next one. So such a response is held, and the feed is read from the stored position.
+// If it reports no loss, the response is of the known zone, and the position moves on; otherwise the response is
+// dropped, and requested again once the loss is stored.
 extension SyncStateMachine {
-    /// Whether answers wait to be taken in, so that their contents are still needed.
+    /// Whether responses are held, so that their contents are still needed.
     package var holdsAnswers: Bool { !heldAnswers.isEmpty }
 
-    /// Nothing may become known before the position is read; a database without a feed has none.
+    /// Whether the position must be read before anything becomes known; a database without a feed has none.
     var isFeedPositionMissing: Bool { state.summary.databaseToken == nil && !hasNoFeed }
 
-    /// The zone is there, and the question is whether it is another one.
+    /// Whether the zone is there, and only the feed can tell if it is another one.
     var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }
 
     mutating func takeAnswer(_ answer: SyncInput) {
@@ -33,14 +33,14 @@ extension SyncStateMachine {
         }
     }
 
-    /// No zone of this name has gone since: what the answers tell is of the known one.
+    /// Keeps what is known: no zone of this name was lost since, so the held responses are of the known one.
     mutating func keepZone(_ token: ChangeToken?) {
         guard let token, token != state.summary.databaseToken else { return endDoubt() }
         setup.isStoring = true
         append([.databaseToken(token)], then: .zoneExamined)
     }
 
-    /// Takes in what was held when the feed was asked; what came later may be newer than what the feed has told.
+    /// Processes the responses that were held when the feed was asked; later ones may be newer than the feed's answer.
     mutating func endDoubt() {
         zoneDoubt = nil
         isDoubtOfOwner = false
@@ -51,15 +51,15 @@ extension SyncStateMachine {
         if !heldAnswers.isEmpty, zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
     }
 
-    /// The position in the feed, before anything is known of the zone.
+    /// Stores the position in the feed, before anything is known of the zone.
     mutating func takePosition(_ token: ChangeToken?) {
         guard let token else { return hasNoFeed = true }
         setup.isStoring = true
         append([.databaseToken(token)], then: .setup)
     }
 
-    /// Whether anything is known that the new zone does not show; otherwise the loss was before everything known, and is
-    /// nobody's concern.
+    /// Whether anything is known that the new zone does not show; otherwise the loss is older than everything known,
+    /// and does not matter.
     ///
     /// Complexity: O(n log n), once for each lost zone.
     var knowsOfFormerZone: Bool {
@@ -74,13 +74,13 @@ extension SyncStateMachine {
         }
     }
 
-    // MARK: Which answers
+    // MARK: Which responses
 
-    /// The request of an answer that tells what the zone's feed has not told, and another zone might.
+    /// The request of a response that the zone's feed has not confirmed and another zone could have given.
     private func requestOfDoubtful(_ answer: SyncInput) -> RequestID? {
         switch answer {
         case .fetched(let request, .success):
-            // A position is of one zone; without one it may be any.
+            // A token is of one zone; without one, the page may be of any.
             return fetching.request == request && state.summary.zoneToken == nil ? request : nil
         case .lookedUp(let request, .success(let found)):
             return lookingUp.request == request && found.contains(where: isDoubtful) ? request : nil
@@ -108,7 +108,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Obeys what the server orders in an answer: that is for now, and not for when the answer is taken in.
+    /// Obeys the waits that a response orders: they begin now, not when the response is processed.
     private mutating func withoutWaits(_ answer: SyncInput) -> SyncInput {
         switch answer {
         case .sent(let request, .success(var results)):

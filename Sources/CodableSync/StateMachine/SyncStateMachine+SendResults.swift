@@ -158,8 +158,8 @@ extension SyncStateMachine {
         return saved + lookUpNow(result.name)
     }
 
-    /// Whether a deletion that the server has taken can have deleted anything, as far as this device knows: servers
-    /// take those of records that never were.
+    /// Whether a deletion that the server accepted can have deleted anything, as far as this device knows: servers also
+    /// accept deletions of records that never existed.
     private func mayHaveBeenThere(_ name: String) -> Bool {
         inFlightNames[name]?.known != nil || fetchedDuringSend[name] != nil
             || state[name]?.sent.isEmpty == false
@@ -218,7 +218,7 @@ extension SyncStateMachine {
 
     private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
         if result.handle == nil { return deletionConfirmed(result.name, isDone: false) }
-        // A page has told of it since it was missing, or before: the record itself tells.
+        // A page mentioned it before or after it was missing: a look-up decides.
         if fetchedDuringSend[result.name] != nil { return lookUpNow(result.name) }
         // A record that was never there cannot be missing: the answer makes no sense.
         guard let record = state[result.name], record.lost == nil,

@@ -21,7 +21,7 @@ extension SyncStateMachine {
         )
     }
 
-    /// The next request goes by these; what is under way went by the former ones.
+    /// Applies to the next request; a request in flight keeps the former limits.
     mutating func takeLimits(_ limits: DatabaseLimits) {
         configuration.maximumItems = limits.maximumItems
         configuration.maximumBytes = limits.maximumBytes

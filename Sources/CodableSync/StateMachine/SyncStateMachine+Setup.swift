@@ -54,7 +54,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Sync works without a subscription, and waits for none.
+    /// Makes the subscription; sync works without one, and does not wait for it.
     mutating func advanceSubscribing() {
         guard isReady, !state.summary.isSubscribed, !subscribing.isBusy, !isWaiting(subscribing) else {
             return
@@ -70,7 +70,7 @@ extension SyncStateMachine {
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
-            // What the feed told until now is of former zones; the removal of the last one, by this device, among it.
+            // Everything in the feed so far is of former zones, this device's own removal of the last one included.
             append(
                 (state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]) + [.zoneReady],
                 then: .setup

@@ -55,7 +55,7 @@ extension SyncStateMachine {
             case .refetch, .park:
                 takeLackOfFeed()
             case .recreateZone where state.summary.databaseToken != nil || state.newestKnown != nil:
-                // The history in which it was read is not this one; nor is anything else that is known.
+                // The position belongs to another history, and so does everything else that is known.
                 isFeedPositionLost = true
                 loseZone(nil)
             case .retryThenPark where unknownFeedErrors + 1 >= Self.maximumUnknownErrors:
@@ -82,7 +82,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// The database cannot tell what becomes of zones, so nobody asked for the records to go.
+    /// Takes the database for one without a feed: a zone that is missing is lost for an unknown reason.
     private mutating func takeLackOfFeed() {
         unknownFeedErrors = 0
         isFeedPositionLost = false

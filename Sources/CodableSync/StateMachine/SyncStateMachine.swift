@@ -39,13 +39,13 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
-    /// Answers that are not taken in before the database's feed has told of which zone they are.
+    /// Responses that wait until the database's feed rules out that they come from another zone.
     var heldAnswers: [SyncInput] = []
-    /// How many of them were there when the feed was asked last.
+    /// How many of them were there when the feed was last asked.
     var examinedAnswers = 0
-    /// The database has no feed, as it has said since the engine was opened.
+    /// Whether the database has said, since the engine was opened, that it has no feed.
     var hasNoFeed = false
-    /// The position in the feed is lost: it is read from its beginning.
+    /// Whether the position in the feed is lost, so that the feed is read from its beginning.
     var isFeedPositionLost = false
     /// How often the database's feed answered with an error that nobody knows.
     var unknownFeedErrors = 0
@@ -58,7 +58,7 @@ package struct SyncStateMachine: Sendable {
     var isOverQuota = false
     /// The app has been told, and nothing was saved since.
     var hasToldOfQuota = false
-    /// Making the subscription, beside everything else.
+    /// The lane that makes the subscription, independent of the others.
     var subscribing = Lane()
     /// The app has been told that there is no subscription.
     var hasToldOfSubscription = false
@@ -80,7 +80,7 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// Records that were asked for anew since the look-up of them that is under way was.
+    /// Records that were requested again while their look-up is in flight.
     var lookUpsToRepeat = RecordTable<Bool>()
     /// What the server has shown that it takes in one look-up.
     var lookUpLimit = Self.maximumLookUp
@@ -113,8 +113,8 @@ package struct SyncStateMachine: Sendable {
     var undecodable = RecordTable<UInt64>()
     /// The cloud's versions that were read and could not be decoded, since the engine was opened.
     var readInVain = RecordTable<ContentHandle>()
-    /// The change tags of versions that were looked up again since the engine was opened, as their stored copies cannot
-    /// be read.
+    /// Change tags of versions that were looked up again since the engine was opened, because their stored copies
+    /// cannot be read.
     var lookedUpAgain = RecordTable<String>()
     /// Acceptances that the disk refused.
     var unstoredAcceptances: [AcceptedChange] = []
@@ -123,7 +123,7 @@ package struct SyncStateMachine: Sendable {
     var mustAcceptLeftovers: Bool
     /// What the app has read without accepting it from a stream.
     var reads = RecordTable<ContentHandle>()
-    /// Unconfirmed edits that the app has read: the version that one becomes is one that it has read.
+    /// Unconfirmed edits that the app has read; once confirmed, their versions count as read.
     var readEdits = RecordTable<ContentHandle>()
     var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0

@@ -1,6 +1,6 @@
-/// Where contents are.
+/// The positions of stored contents.
 ///
-/// What was frozen for a compaction is replaced in one step, however much it is.
+/// Layers that are frozen for a compaction are replaced in one step, whatever their size.
 struct ContentIndex: Sendable {
     private var layers: [[ContentHandle: LogPosition]]
 
@@ -18,7 +18,7 @@ struct ContentIndex: Sendable {
         set { layers[layers.count - 1][handle] = newValue }
     }
 
-    /// Goes on in a new layer; returns how many are frozen.
+    /// Begins a new layer, and returns the number of frozen ones.
     mutating func freeze() -> Int {
         layers.append([:])
         return layers.count - 1

@@ -1,11 +1,11 @@
 import Dispatch
 
-/// The directories of this process whose engines are gone, and whose files are still being written and closed.
+/// The directories of this process whose engines are released, and whose files are still being written and closed.
 ///
-/// Whoever releases an engine waits for no disk. Whoever opens the directory again waits here, instead of being told
-/// that it is in use.
+/// Releasing an engine does not wait for the disk. Opening the directory again waits here, instead of failing because
+/// the directory is in use.
 final class DirectoriesInRelease: Sendable {
-    /// A directory, by the files that it is among.
+    /// A directory, on a certain file system.
     struct Place: Hashable, Sendable {
         private let fileSystem: ObjectIdentifier?
         private let path: String
@@ -34,7 +34,7 @@ final class DirectoriesInRelease: Sendable {
         }
     }
 
-    /// Notes that a release that was begun is done.
+    /// Notes that a directory has been released.
     func end(_ place: Place) {
         releases.withLock { releases in
             guard var release = releases[place] else { return }

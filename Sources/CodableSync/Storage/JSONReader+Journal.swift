@@ -39,10 +39,10 @@ extension JSONReader {
         return ContentHandle(number)
     }
 
-    /// A number that grows by one each time.
+    /// A number that grows by one at a time.
     mutating func counter() throws -> UInt64 {
         let number = try uint()
-        // So many were never counted: the next one must exist, too.
+        // No real count gets this far, and the next number must exist too.
         guard number < 1 << 62 else { throw JournalLineError.malformed("a count is too large") }
         return number
     }
@@ -59,7 +59,7 @@ extension JSONReader {
             guard !keys.contains(key) else {
                 throw JSONError(offset: offset, reason: "the key \(key.quoted) is there twice")
             }
-            // No version writes so many, and each is compared with all before it.
+            // No version writes this many, and each is compared with all before it.
             guard keys.count < 100 else {
                 throw JSONError(offset: offset, reason: "an object has more than 100 members")
             }

@@ -26,15 +26,15 @@ package final class JSONStateStore: StateStore {
 
     private let log: JSONLog
     private let compactionSize: UInt64
-    /// What the headers of files say that are made from now on.
+    /// What the headers of new files say.
     private let label: Locked<StateLabel>
-    /// Whose the state is by the headers that were read.
+    /// The user whom the headers name.
     private let headerUser: String?
     private let index: Locked<ContentIndex>
-    /// Lines that could not be used at the opening and were reported then; a compaction may leave out these only.
+    /// Lines that were unusable at the opening and reported then; only these may be left out by a compaction.
     private let unreadable: Set<LogPosition>
     private let compaction = Locked(CompactionState())
-    /// Where compactions run, one at a time: whoever closes the files waits for the last one.
+    /// Runs compactions, one at a time; closing waits for the last one.
     private let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
     private struct CompactionState {
@@ -66,7 +66,7 @@ package final class JSONStateStore: StateStore {
     ///   - fileSystem: How to reach it.
     ///   - identity: What it must belong to; `nil` takes any.
     ///   - user: Whose it should be, where that is known: files of another user are damage beside those of this one.
-    ///   - compactionSize: The size from which the files are made smaller, where that saves much.
+    ///   - compactionSize: The size from which the files are compacted if that saves much.
     ///   - newLog: Draws the random number of a log that begins.
     /// - Returns: The store, the state, and what was found on the way.
     /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.
@@ -79,7 +79,7 @@ package final class JSONStateStore: StateStore {
         newLog: @escaping () -> UInt64 = LogMembership.anyNumber
     ) throws -> Opened {
         var fold = JournalFold()
-        // A log that begins is made for this user; one that is there says itself whose it is.
+        // A new log is made for this user; an existing one says itself whose it is.
         var label = StateLabel(identity: identity, user: user)
         var headerUser: String?
         var unreadable: Set<LogPosition> = []
@@ -163,7 +163,7 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// What belongs to somebody from now on says so in the header of each file that is begun from now on.
+    /// Names the owner in the header of each file that is begun from now on.
     private func relabel(after entries: [JournalEntry]) {
         for entry in entries {
             let encoded = label.withLock { label -> [UInt8]? in
@@ -218,7 +218,8 @@ package final class JSONStateStore: StateStore {
     }
 
     package func close() {
-        // It reads files that are about to be closed. Cut short at each closing, it would never come to its end.
+        // It reads files that are about to be closed. If closing cancelled it, a short-lived process would never
+        // finish one.
         compactionQueue.sync {}
         log.close()
     }
@@ -245,11 +246,12 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// By what the last snapshot holds: growth counts over all openings, and a compaction that was cut short is due again.
+    /// Compares with the last snapshot: growth counts over all openings, and an interrupted compaction is due again.
     private var isCompactionDue: Bool {
         let size = log.byteCount
         let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
-        // A try costs what the files hold, so a failed one is repeated when they have doubled, or at the next opening.
+        // A try costs as much as the files hold, so a failed one is repeated once they have doubled, or at the next
+        // opening.
         if isRunning || size / 2 < failedSize ?? 0 { return false }
         return size > compactionSize && size / 3 > log.snapshotByteCount
     }
@@ -259,15 +261,15 @@ package final class JSONStateStore: StateStore {
     }
 
     package func compact() throws {
-        // One that is under way stands for less than is to be left out now.
+        // A compaction under way would keep what is to be left out now.
         compactionQueue.sync {}
         try beginCompaction()()
     }
 
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
     ///
-    /// It is called where entries are appended, so that each line is in the frozen files and in the frozen index, or in
-    /// neither; and never while the work of another one is under way.
+    /// Called from where entries are appended, so that each line is in both the frozen files and the frozen index, or
+    /// in neither; never while another compaction is running.
     private func beginCompaction() throws -> @Sendable () throws -> Void {
         let frozen = try log.beginCompaction()
         let layer = index.withLock { $0.freeze() }

@@ -12,7 +12,7 @@ package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A line that was stored and cannot be used any more.
+/// A stored line that cannot be used any more.
 struct UnusableLine: Error, CustomStringConvertible {
     var position: LogPosition
     var reason: String
@@ -32,14 +32,14 @@ struct JournalFold {
     /// Edits of which a later one was confirmed whose own line is lost: they are not to be sent any more.
     private(set) var superseded: [String: ContentHandle] = [:]
 
-    /// Whose the state is by the headers of its files, where they say it.
+    /// The user whom the headers of the files name, if any.
     private let owner: String?
-    /// A file in which somebody else has claimed the state: the rest of it is theirs.
+    /// A file in which another user has claimed the state: the rest of it is theirs.
     private var foreignFile: UInt32?
 
-    /// Makes the fold of no lines.
+    /// Makes an empty fold.
     ///
-    /// - Parameter owner: Whose the state is by the headers of its files, where they say it.
+    /// - Parameter owner: The user whom the headers of the files name, if any.
     init(owner: String? = nil) {
         self.owner = owner
         keepOwner()
@@ -75,7 +75,7 @@ struct JournalFold {
         state.changeSummary { $0.user = owner }
     }
 
-    /// Handles are drawn one after the other: so many in a row were never drawn for nothing.
+    /// Handles are drawn one after another, so a larger gap is damage.
     private static var longestJump: UInt64 { 1 << 48 }
 
     private mutating func check(_ line: JournalLine.Parsed, at position: LogPosition) throws(JournalLineError)
@@ -101,14 +101,13 @@ struct JournalFold {
         }
     }
 
-    /// Takes a line in that was read or written before.
+    /// Takes in a line that was read or written before.
     ///
     /// - Parameters:
     ///   - bytes: The line.
     ///   - position: Where it is.
-    ///   - wasReported: Whether it could not be used when it was read before: then it, or what cannot be used of it, is
-    ///     left out once more.
-    /// - Throws: ``UnusableLine`` if a line that was whole before is so no more, and nothing may stand for it.
+    ///   - wasReported: Whether it was unusable when it was read before: then its unusable part is left out again.
+    /// - Throws: ``UnusableLine`` if a line that was whole before no longer is, so that no snapshot may stand for it.
     mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition, wasReported: Bool) throws {
         do {
             let problems = try take(bytes, at: position)
@@ -125,7 +124,7 @@ struct JournalFold {
 }
 
 extension JournalEntry {
-    /// Whose the entry says that the state is.
+    /// The user who owns the state, by the entry.
     fileprivate var owner: String? {
         switch self {
         case .claimed(let user): user
@@ -134,7 +133,7 @@ extension JournalEntry {
         }
     }
 
-    /// What the entry says that the state belongs to.
+    /// What the state belongs to, by the entry.
     fileprivate var identity: StateIdentity? {
         switch self {
         case .made(let identity): identity
@@ -145,7 +144,7 @@ extension JournalEntry {
 }
 
 extension JournalLine.Parsed {
-    /// The highest number of contents that the line brings or names.
+    /// The highest handle that the line stores or names.
     fileprivate var highestHandle: UInt64 {
         var highest = contents.lazy.map(\.0.number).max() ?? 0
         for handle in entry.introduced { highest = max(highest, handle.number) }

@@ -88,7 +88,7 @@ package final class StateDirectory: Sendable {
         lock.release()
     }
 
-    /// Says that the directory will be released soon, without touching it: who opens it meanwhile waits.
+    /// Announces that the directory will be released soon, so that an opening waits; touches no file.
     package func beginRelease() {
         DirectoriesInRelease.shared.begin(place)
     }
@@ -118,7 +118,7 @@ package final class StateDirectory: Sendable {
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
         if let owner = opened.state.summary.user, let name = last.name, owner != name {
-            // Exchanged with another user's: the one who was here last is not shown it.
+            // Swapped with another user's directory: the last user is not shown it.
             opened.store.close()
             learn(StateUser(number: last.number, name: owner))
             return try open(for: name, leaving: nil)
@@ -242,7 +242,7 @@ package final class StateDirectory: Sendable {
         users.withLock { $0 = sorted.map(\.user) }
     }
 
-    /// The lowest number that nobody has: the one after the highest may be none.
+    /// The lowest free number; there may be none after the highest.
     private static func unused(_ numbers: [Int64]) -> Int64 {
         let taken = Set(numbers)
         var number: Int64 = 1
@@ -254,7 +254,7 @@ package final class StateDirectory: Sendable {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
-            // Written back it must be the same: no sign, no leading zero.
+            // Only the canonical form counts: no sign, no leading zero.
             return try fileSystem.contents(ofDirectory: directory)
                 .compactMap { name in Int64(name).flatMap { String($0) == name ? $0 : nil } }
                 .filter { $0 > 0 }

@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// What the header of a state's file says: what the state belongs to, and whose it is, as far as that was known when
-/// the file was begun.
+/// The label in the header of a state's file: what the state belongs to and whose it is, as far as known when the file
+/// was begun.
 struct StateLabel: Equatable, Sendable {
     var identity: StateIdentity?
     var user: String?
@@ -21,7 +21,7 @@ struct StateLabel: Equatable, Sendable {
         self.user = user
     }
 
-    /// Reads a label; what an older version has not written is not known.
+    /// Reads a label; members that an older version did not write stay `nil`.
     init(_ label: [UInt8]) throws {
         var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
         var isNamed = false
@@ -39,9 +39,9 @@ struct StateLabel: Equatable, Sendable {
     }
 }
 
-/// A directory in which every file belongs to something else than it is opened for; nothing was touched.
+/// The error for a directory in which every file belongs to something else; nothing was touched.
 struct ForeignState: Error {
-    /// What differs, in words that name both sides.
+    /// The difference, in words that name both sides.
     var difference: String
 }
 
@@ -49,13 +49,13 @@ struct ForeignState: Error {
 struct StateMembership {
     /// What the state must belong to; `nil` takes any.
     var identity: StateIdentity?
-    /// Whose it should be, as far as something outside of it says so.
+    /// The user whose state is expected, if known.
     var expectedUser: String?
 
-    /// The files that are not of this state, each with the reason, and what the others say of it.
+    /// The files that are not part of this state, each with the reason, and the label of the others.
     ///
-    /// A log belongs to something else if one of its files does. Of several logs in the directory the one counts whose
-    /// files name the expected user; else one that names nobody else; else that of the first file.
+    /// A log belongs to something else if one of its files does. Of several logs in the directory, the state is the one
+    /// that names the expected user; else one that names no user; else that of the first file.
     func judge(_ headers: [LogHeader]) throws -> (strangers: [LogFileName: String], label: StateLabel) {
         let logs = try self.logs(of: headers)
         let own = logs.filter { $0.difference == nil }

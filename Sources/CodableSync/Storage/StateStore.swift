@@ -15,10 +15,10 @@ package struct JournalBatch: Sendable {
     }
 }
 
-/// Contents that were read back; what is in neither of the two is not stored any more.
+/// Contents that were read back; a handle that is in neither of the two is no longer stored.
 package struct StoredContents: Sendable {
     package var records: [ContentHandle: Record] = [:]
-    /// Why contents cannot be read that are stored, by their handles.
+    /// Why stored contents cannot be read, by their handles.
     package var unreadable: [ContentHandle: String] = [:]
 
     package init() {}
@@ -63,7 +63,7 @@ package protocol StateStore: Sendable {
 
     /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
     ///
-    /// Entries are appended by nobody else meanwhile.
+    /// No entries may be appended during the call.
     ///
     /// - Parameter fail: Is told why it could not be done; nothing is lost by that.
     func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void)
@@ -73,6 +73,6 @@ package protocol StateStore: Sendable {
     /// - Throws: Why it could not be done; it can be tried again, and is at the next opening.
     func compact() throws
 
-    /// Lets go of the files, once a compaction that is under way has ended; later calls throw.
+    /// Closes the files once a running compaction has ended; later calls throw.
     func close()
 }

@@ -27,7 +27,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var lastID: StreamID = 0
         var streams: [StreamID: Stream] = [:]
         var isFinished = false
-        /// How many requests the engine has not dealt with yet.
+        /// How many requests the engine has not answered yet.
         var requestCount = 0
     }
 
@@ -47,13 +47,13 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         requests.yield(request)
     }
 
-    /// Whether the engine has dealt with every request.
+    /// Whether the engine has answered every request.
     var isServed: Bool { state.withLock { $0.requestCount == 0 } }
 
     /// Whether no stream waits for an element.
     var isIdle: Bool { state.withLock { $0.streams.isEmpty } }
 
-    /// The engine has dealt with a request.
+    /// The engine has answered a request.
     func finishServing() {
         state.withLock { $0.requestCount -= 1 }
     }

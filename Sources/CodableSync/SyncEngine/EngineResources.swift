@@ -14,7 +14,7 @@ final class EngineResources: Sendable {
         var endless: Set<UInt64> = []
         /// How many requests a test holds.
         var held = 0
-        /// Told when a piece of work is over, or stands still because a test holds it.
+        /// Called when work ends, or pauses because a test holds it.
         var tellRest: (@Sendable () async -> Void)?
     }
 
@@ -33,7 +33,7 @@ final class EngineResources: Sendable {
     /// When the next timer fires.
     var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
 
-    /// Whether no work is under way but what a test holds, and no timer is due.
+    /// Whether no work is running, apart from what a test holds, and no timer is due.
     func isAtRest(at now: Duration) -> Bool {
         state.withLock { state in
             state.tasks.count - state.endless.count <= state.held && state.firing == 0
@@ -41,7 +41,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// Sets what is told when a piece of work is over, or stands still because a test holds it.
+    /// Sets what is called when work ends, or pauses because a test holds it.
     func onRest(_ tellRest: @escaping @Sendable () async -> Void) {
         state.withLock { $0.tellRest = tellRest }
     }
@@ -83,7 +83,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// - Returns: What is to be told of it.
+    /// - Returns: The callback to call, if any.
     private func forget(_ id: UInt64, _ request: RequestID?) -> (@Sendable () async -> Void)? {
         state.withLock { state in
             state.tasks[id] = nil
@@ -93,7 +93,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// A test holds a request, or lets it go.
+    /// A test holds a request, or releases it.
     private func hold(_ isHeld: Bool) {
         let tellRest = state.withLock { state in
             state.held += isHeld ? 1 : -1
@@ -159,7 +159,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// - Returns: What is to be told of it.
+    /// - Returns: The callback to call, if any.
     private func endFiring() -> (@Sendable () async -> Void)? {
         state.withLock { state in
             state.firing -= 1

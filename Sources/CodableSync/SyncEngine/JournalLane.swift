@@ -11,7 +11,7 @@ final class JournalLane: Sendable {
         case failed(BatchID, JournalFailure)
         /// The files could not be made smaller.
         case notCompacted(reason: String)
-        /// Everything that was handed in until this mark is done.
+        /// Everything handed in up to this mark is done.
         case atRest(UInt64)
     }
 
@@ -21,7 +21,7 @@ final class JournalLane: Sendable {
         var isClosed = false
         /// Counts what was handed in.
         var mark: UInt64 = 0
-        /// How many pieces of work stand in the queue, or are being done.
+        /// How many pieces of work are queued or running.
         var jobs = 0
         /// Records were removed, and are still in the files.
         var removal: Removal?
@@ -87,7 +87,7 @@ final class JournalLane: Sendable {
         if mustRun { perform { [self] in run() } }
     }
 
-    /// Does a piece of work in the queue, and tells when nothing is left to do.
+    /// Runs work in the queue, and reports when none is left.
     private func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.mark += 1
@@ -103,7 +103,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Counts what was handed in; an outcome tells when that is done.
+    /// Counts what was handed in; an outcome reports when it is done.
     var mark: UInt64 { state.withLock { $0.mark } }
 
     private func run() {
@@ -144,7 +144,7 @@ final class JournalLane: Sendable {
         store.compactIfDue { [outcomes] in outcomes.yield(.notCompacted(reason: "\($0)")) }
     }
 
-    /// Begins to make the files smaller if former openings have left much that is no longer needed.
+    /// Begins a compaction if earlier openings have left one due.
     func compactIfDue() {
         queue.async { [self] in
             if !state.withLock({ $0.isClosed }) { beginCompactionIfDue() }
@@ -199,7 +199,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Lets go of the files as they are, as the end of a process does: what waits to be written never is.
+    /// Releases the files as they are, as a crash does: what is queued is never written.
     func abandon() async {
         let isFirst = state.withLock { state in
             defer {
@@ -217,7 +217,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// The same for an engine that is released, by whoever has the last reference: nobody waits for the disk.
+    /// Closes the files of a released engine in the background, so that no caller waits for the disk.
     ///
     /// The next engine of this process that opens the directory waits until it is free.
     func closeUnattended() {

@@ -14,7 +14,7 @@ struct OutgoingRequest: Sendable {
     /// Edits that say what the server has already.
     private(set) var unchanged: Set<String> = []
     private(set) var unreadable: [String: String] = [:]
-    /// Why changes of records that a newer version of the app has written are not sent.
+    /// Why changes to records written by a newer version of the app are not sent.
     private(set) var newer: [String: String] = [:]
     /// What the server has of the records that are saved, as far as it was known.
     private var known: [String: Record] = [:]
@@ -65,7 +65,7 @@ struct OutgoingRequest: Sendable {
         }
     }
 
-    /// Why what a newer version of the app has written is left alone.
+    /// Why a record written by a newer version of the app is left alone.
     private func refusal(of item: SendItem, writtenWith version: Int) -> String {
         let (outcome, what) =
             item.handle == nil ? ("deleted", "the deletion") : ("overwritten", "the edit")

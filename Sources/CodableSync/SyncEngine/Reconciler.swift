@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// What came of giving a conflict to the model.
 enum Reconciliation: Sendable {
-    /// The server holds this content: a write of our own, or of somebody else who wrote the same.
+    /// The server holds this content: our own write, or an equal one of another device.
     case confirmed(ContentHandle, isOwn: Bool)
     case client
     /// This device's model, dated as late as the cloud's.

@@ -67,7 +67,7 @@ struct StateLocation: Sendable {
         fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
     }
 
-    /// What draws the number of a log: chance, or a seed, which must not give two directories the same one.
+    /// Draws the number of a log, at random or from a seed that differs for each directory.
     private static func logNumbers(
         of identity: StateIdentity,
         seed: UInt64?

@@ -83,7 +83,7 @@ public struct SyncConfiguration: Sendable {
     package var seed: UInt64?
     /// The files; the system's own unless a test sets others.
     package var fileSystem: (any FileSystem)?
-    /// The size from which the state's files are made smaller, where that saves much; a test may set a lower one.
+    /// The size from which the state's files are compacted if that saves much; a test may lower it.
     package var compactionSize: UInt64 = JSONStateStore.compactionSize
 
     /// Makes the configuration that suits an app.

@@ -28,7 +28,7 @@ extension SyncEngine {
         staged = [:]
     }
 
-    /// What the database says of its limits now, where that is not what the machine goes by.
+    /// The database's limits, if they differ from those that the machine uses.
     private var changedLimits: DatabaseLimits? {
         guard let known = machine?.configuration else { return nil }
         let limits = database.limits
@@ -118,7 +118,7 @@ extension SyncEngine {
     private func emitLoading(_ event: ContentsEvent) {
         do {
             let event = try loaded(event)
-            // A deletion that waits does not win over what a newer version of the app has written: it will be parked.
+            // A pending deletion does not delete what a newer version of the app wrote: it will be parked.
             if case .discarded(_, let record, .deletion) = event,
                 record.schemaVersion.map({ $0 > Model.schemaVersion }) ?? false
             {

@@ -1,10 +1,11 @@
-/// Waiting until an engine has nothing left to do, for tests.
+/// Waiting for an idle engine, for tests.
 extension SyncEngine {
-    /// Returns once the engine has nothing to do at this time: for tests.
+    /// Returns once the engine has nothing left to do at the clock's time, for tests.
     ///
-    /// Nothing is then being requested, stored, decoded, resolved or handed out, no signal of the database is on its
-    /// way, and no timer is due. What waits for a time, for the app or for the network is not waited for: advance the
-    /// clock, take from ``changes`` or let the network return, and call it again.
+    /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is due, and
+    /// no signal of the database is on its way. It does not wait for a later time, for the app or for the network:
+    /// advance the clock, take from ``changes`` or let the network return, and call it again. Signals are taken into
+    /// account for ``FakeDatabase`` and ``LocalDatabase``.
     ///
     /// ```swift
     /// try await phone.upload(note)
@@ -13,8 +14,8 @@ extension SyncEngine {
     /// await phone.waitUntilIdle()                      // the poll is over
     /// ```
     ///
-    /// A request that a ``FakeHold`` holds, or that is never answered, counts as nothing to do. The engine is not opened
-    /// by it, and one that is closed is idle. It returns early if the task is cancelled.
+    /// A request that a ``FakeHold`` holds, or that is never answered, does not count. The call does not open the
+    /// engine; an engine that was never opened, or is closed, is idle. It returns early if the task is cancelled.
     public func waitUntilIdle() async {
         let signals = database as? any SignalTelling
         repeat {
@@ -23,7 +24,7 @@ extension SyncEngine {
         } while signals?.areSignalsTaken == false && !Task.isCancelled
     }
 
-    /// Whether there is nothing to do at this time, but for signals that the database has not handed over yet.
+    /// Whether there is nothing to do at the clock's time, apart from signals still in the database's streams.
     var isIdle: Bool {
         switch phase {
         case .opening, .switching: return false
@@ -34,10 +35,10 @@ extension SyncEngine {
         return journal.map { $0.mark == journalRest } ?? true
     }
 
-    /// Returns once something is true of the engine; it is looked at whenever the engine's state has changed.
+    /// Returns once a condition holds; it is checked whenever the engine's state changes.
     ///
-    /// - Parameter condition: What is waited for.
-    /// - Returns: Whether it came true; not if the task was cancelled, or the engine closed, before it did.
+    /// - Parameter condition: The condition.
+    /// - Returns: Whether it held before the task was cancelled or the engine closed.
     @discardableResult
     package func wait(until condition: @escaping @Sendable (isolated SyncEngine) -> Bool) async -> Bool {
         if condition(self) { return true }
@@ -60,7 +61,7 @@ extension SyncEngine {
         if case .closed = phase { closing == nil || machine == nil } else { false }
     }
 
-    /// Lets those go on for whom it has come true what they wait for.
+    /// Resumes the watchers whose condition holds.
     func tellWatchers() {
         if watchers.isEmpty { return }
         var left: [EngineWatcher<Model>] = []
@@ -79,7 +80,7 @@ extension SyncEngine {
         watchers.remove(at: index).continuation.resume(returning: false)
     }
 
-    /// The engine is closed: nothing comes true any more.
+    /// Resumes all watchers, since the engine is closed.
     func dismissWatchers() {
         tellWatchers()
         for watcher in watchers { watcher.continuation.resume(returning: false) }
@@ -87,7 +88,7 @@ extension SyncEngine {
     }
 }
 
-/// Somebody who waits until something is true of an engine.
+/// A caller that waits until a condition holds for an engine.
 struct EngineWatcher<Model: RecordCodable>: Sendable {
     let id: UInt64
     let condition: @Sendable (isolated SyncEngine<Model>) -> Bool

@@ -49,7 +49,7 @@ extension SyncEngine {
         /// Records whose contents cannot be read now, and why.
         var unread: [String] = []
         var failure: (any Error)?
-        /// Records of which something newer is known by now.
+        /// Records of which a newer version is known by now.
         var overtaken: [String] = []
 
         init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
@@ -63,7 +63,7 @@ extension SyncEngine {
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
         }
 
-        /// Takes out what nobody is to be told of any more.
+        /// Removes what must not be delivered any more.
         mutating func leaveOut(_ names: [String]) {
             if names.isEmpty { return }
             overtaken = names

@@ -184,25 +184,26 @@ extension SyncEngine {
         process(.stop)
     }
 
-    /// Stores what is under way, ends requests and streams, and lets go of the directory.
+    /// Stores what is under way, ends requests and streams, and releases the directory.
     ///
-    /// Later calls throw ``SyncError/closed``. What is pending is sent by the next engine on this state.
+    /// If the state's files are being compacted, it waits until that is done. Later calls throw ``SyncError/closed``.
+    /// What is pending is sent by the next engine on this state.
     ///
     /// - Throws: Never; it may in a later version.
     public func close() async throws {
         await end { engine in
-            // What is under way to the disk is stored, and its callers are told so.
+            // Edits on their way to the disk are stored, and their calls return.
             await engine.journal?.close()
         }
     }
 
-    /// Ends the engine as the end of its process would, for tests of what a crash leaves behind.
+    /// Ends the engine as a crash of its process would, for tests.
     ///
-    /// Nothing more is stored, sent or accepted: what a call that has returned has promised is on disk, of the others
-    /// nobody knows. An element of ``changes`` that a loop holds comes again, alone. Requests that are under way are
-    /// given up, whether the server has done them or not; calls that wait throw ``SyncError/closed``, streams end,
-    /// and the next engine may open the state at once. What an app wrote to a disk survives the end of its process, so
-    /// this is no loss of power.
+    /// The engine stores, sends and accepts nothing more. Edits whose call had returned are on disk; others may be or
+    /// not. An element of ``changes`` that a loop is still handling is delivered again, alone. Requests in flight are
+    /// abandoned, whether or not the server has performed them; waiting calls throw ``SyncError/closed``, streams
+    /// end, and the next engine can open the state at once. It is not a loss of power: what was written survives,
+    /// flushed or not.
     public func simulateCrash() async {
         await end { engine in
             engine.machine = nil
@@ -211,7 +212,7 @@ extension SyncEngine {
         }
     }
 
-    /// Ends the engine once; whoever asks for it again waits for the first.
+    /// Ends the engine once; later calls wait for the first.
     private func end(_ letGo: @escaping @Sendable (isolated SyncEngine) async -> Void) async {
         if let closing { return await closing.value }
         let opening = phase

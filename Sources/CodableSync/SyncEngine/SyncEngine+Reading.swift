@@ -134,8 +134,8 @@ extension SyncEngine {
     /// The models that reads of these names show when this returns, in order; those that cannot be decoded are left
     /// out.
     ///
-    /// Contents are decoded beside the actor; what is replaced meanwhile is decoded once more. Only what is returned
-    /// counts as seen, so nothing does before everything that can fail is done.
+    /// Contents are decoded outside of the actor; what is replaced meanwhile is decoded again. Only what is returned
+    /// counts as seen, so nothing does until everything that can throw is done.
     private func modelsShown(for names: [String]) async throws -> [Model] {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
@@ -144,7 +144,7 @@ extension SyncEngine {
             let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
             if replaced.isEmpty { break }
             decoded.merge(try await decode(replaced)) { $1 }
-            // A former user's models are nothing for the next one: whoever asks reads again.
+            // Another user is here now: the former user's models are not returned.
             guard began == session else { return [] }
             shown = try shownContents(of: names)
         }
@@ -152,12 +152,12 @@ extension SyncEngine {
         return shown.compactMap { decoded[named: $0.name]?.model }
     }
 
-    /// How many of these records have a version in the cloud that cannot be decoded; each is told once.
+    /// How many of these records have a version in the cloud that cannot be decoded; each is reported once.
     ///
-    /// They are decoded once more for it, after they were stored, so that no model's code runs before the fetch counts.
+    /// They are decoded only after they are stored, so that no model's code runs before the fetch is durable.
     func undecodableCount(among names: [String]) async -> Int {
         if names.isEmpty { return 0 }
-        // Collected before anything is awaited, as above.
+        // Collected before the first `await`, as above.
         let wanted = Set(names.map(ExactName.init)).sorted().compactMap { name -> ShownContents? in
             guard let handle = machine?.state[name.text]?.known?.handle else { return nil }
             return ShownContents(name: name.text, shown: handle, known: nil)
@@ -167,7 +167,7 @@ extension SyncEngine {
             let found = try await decode(wanted)
             guard began == session, let state = machine?.state else { return 0 }
             let inVain = wanted.compactMap { contents -> ReadVersion? in
-                // What was replaced meanwhile may be gone from the disk.
+                // A version replaced meanwhile may be gone from the disk.
                 guard let one = found[named: contents.name], one.model == nil,
                     state[contents.name]?.known?.handle == contents.shown
                 else { return nil }
@@ -181,8 +181,8 @@ extension SyncEngine {
         }
     }
 
-    /// What was looked for has been seen, also where nothing is there; not what could not be shown: an edit that
-    /// follows must not overwrite it.
+    /// Counts the names as seen, missing records included, but not records that could not be returned: the next edit
+    /// must not overwrite those.
     private func countAsSeen(
         _ names: [String],
         shown: [ShownContents],
@@ -262,7 +262,7 @@ private struct DecodedContents<Model: Sendable>: Sendable {
     /// Whether the stored contents themselves cannot be read.
     var isLost = false
 
-    /// What is told of contents that cannot be shown.
+    /// What is reported of contents that cannot be shown.
     var inVain: ReadVersion {
         ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
     }

@@ -134,7 +134,7 @@ extension SyncEngine {
 
     // MARK: Fetching
 
-    /// A position, and the newest version that this device has got: it may have saved since it fetched.
+    /// A position, with the newest change tag that this device knows: it may have saved since it fetched.
     private func witnessed(_ token: ChangeToken?) -> ChangeToken? {
         var token = token
         token?.knownChangeTag = machine?.state.newestKnown?.changeTag
@@ -198,12 +198,12 @@ extension SyncEngine {
         process(.fetched(request, .success(page)), contents: contents)
     }
 
-    /// Whoever waits for a summary is told how many of these cannot be decoded.
+    /// Notes records whose undecodable ones a waiting call counts in its summary.
     private func noteFetched(_ names: [String]) {
         for call in fetchedNames.keys { fetchedNames[call]? += names }
     }
 
-    /// Whether it is a name that a record of this engine can have: one that `upload` takes.
+    /// Whether `upload` would accept the name.
     private func isUsable(_ recordID: RecordID) -> Bool {
         RecordLimits.allowsRecordName(recordID.recordName) && recordID.zoneID.isSameZone(as: zoneID)
     }

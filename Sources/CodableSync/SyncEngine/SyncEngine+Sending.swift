@@ -9,7 +9,7 @@ extension SyncEngine {
             recordType: Model.recordType,
             schemaVersion: Model.schemaVersion
         )
-        // Taken now, so that whatever is fetched while the answer is awaited has a later one, as it is newer.
+        // Drawn now, so that whatever is fetched before the response has a later handle, as it is newer.
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
         perform(request) { [outgoing] in

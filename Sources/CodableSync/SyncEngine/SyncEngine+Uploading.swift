@@ -50,8 +50,7 @@ extension SyncEngine {
 
     /// Deletes the records of models.
     ///
-    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
-    /// once that version is known here, the deletion is parked, as an edit is.
+    /// A record written by a newer version of the app is not deleted: see ``delete(recordNames:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
@@ -61,8 +60,7 @@ extension SyncEngine {
 
     /// Deletes the records of models.
     ///
-    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
-    /// once that version is known here, the deletion is parked, as an edit is.
+    /// A record written by a newer version of the app is not deleted: see ``delete(recordNames:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
@@ -70,12 +68,12 @@ extension SyncEngine {
         try await delete(recordNames: models.map(\.recordName))
     }
 
-    /// Deletes records; those that nobody knows are no error.
+    /// Deletes records; a name that nobody knows is no error.
     ///
-    /// A record that a newer version of the app has written, by its ``RecordCodable/schemaVersion``, is not deleted:
-    /// once that version is known here, also if it comes while the deletion waits, the deletion is parked with
-    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``. ``retry(_:)`` tries it again, as an updated app may; ``discard(_:)``
-    /// gives it up. A deletion that was sent before the newer version was known deletes that one, too.
+    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not deleted.
+    /// If that version is known here, or arrives before the deletion is sent, the deletion is parked with
+    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an update of the app, and
+    /// ``discard(_:)`` gives it up. A deletion sent before the newer version was known deletes the record.
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.

@@ -11,7 +11,7 @@ public import RecordCoding
 /// The engine starts by itself, on the first call or the first request on one of its streams. It performs what
 /// its state machine decides, and decides nothing itself. Neither a waiting stream nor a running request keeps
 /// it alive; releasing the last reference ends it like ``close()``, in the background, and what is pending is sent
-/// after the next launch. An engine that opens the same directory waits until the released one has let go of it.
+/// after the next launch. An engine of the same process that opens the same directory waits until it is released.
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
@@ -40,7 +40,7 @@ public actor SyncEngine<Model: RecordCodable> {
     var nextHandle: UInt64 = 1
     /// Contents that came with what is being processed, before they are stored.
     var staged: [ContentHandle: Record] = [:]
-    /// Contents that came with answers that the machine has not taken in yet.
+    /// Contents of responses that the machine holds until the feed has been read.
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
@@ -60,11 +60,11 @@ public actor SyncEngine<Model: RecordCodable> {
     /// The app's last word before the state was open was `stop`.
     var isStopWanted = false
     var handled = HandledNotifications()
-    /// What was handed to the journal until this mark is done, and the machine knows it.
+    /// Everything handed to the journal up to this mark is done, and the machine knows it.
     var journalRest: UInt64 = 0
     var watchers: [EngineWatcher<Model>] = []
     var lastWatcher: UInt64 = 0
-    /// Records of which the cloud has told since a call began that waits for a summary.
+    /// Records that the cloud has mentioned since the oldest call began that waits for a summary.
     var fetchedNames: [CallID: [String]] = [:]
 
     enum Phase {

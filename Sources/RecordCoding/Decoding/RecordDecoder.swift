@@ -17,8 +17,8 @@ public struct RecordDecoder: Sendable {
     ///   - record: The record.
     /// - Returns: The value.
     /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
-    ///   ``RecordCodable`` value has another record name than the record, or a field a name that no server takes; an error that the value's own
-    ///   `init(from:)` throws, as it is.
+    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name; an error
+    ///   that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
         if let model = value as? any RecordCodable {
@@ -38,7 +38,7 @@ public struct RecordDecoder: Sendable {
     /// Decodes fields and hands a blob to a value that stores system fields.
     func decode<T: Decodable>(_ type: T.Type, from record: Record, systemFields: Data?) throws -> T {
         do throws(RecordCodingError) {
-            // Strings of other bytes may be equal to a key of the model: another field would be read in its place.
+            // A string with other bytes may equal a key of the model: that field would be read in the key's place.
             try RecordLimits.checkForeignFieldNames(record.fields.keys)
         } catch {
             throw CodingPlace([]).corrupted(error)

@@ -18,7 +18,7 @@
 /// Equal values give equal records, in every process. A set or dictionary is sorted wherever a container is
 /// asked to encode it; one that is made to encode itself, by `set.encode(to: encoder)`, is not. Of a key that
 /// is encoded twice, the last value wins. What cannot be stored without loss is refused: NaN and infinities,
-/// integers outside `Int64`, dates outside the years 1 to 9999, and files inside of what is stored as JSON.
+/// integers outside `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
 public struct RecordEncoder: Sendable {
     /// Makes an encoder.
     public init() {}

@@ -163,9 +163,9 @@ enum JSONText {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Where the bytes end that can stand in a string as they are, and all of them united.
+    /// Where the bytes end that need no escape, and the bitwise OR of these bytes.
     ///
-    /// Most strings have nothing else, so eight bytes are looked at together.
+    /// Most strings need no escape at all, so eight bytes are tested at a time.
     static func plainEnd(
         in text: UnsafeBufferPointer<UInt8>,
         _ range: Range<Int>,
@@ -195,7 +195,7 @@ enum JSONText {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// Whether one of eight bytes cannot stand in a string as it is.
+    /// Whether one of eight bytes may need an escape.
     private static func mayNeedEscape(_ word: UInt64) -> Bool {
         (word &- ones &* 0x20) & ~word & highBits != 0 || hasByte(UInt64(UInt8(ascii: "\"")), word)
             || hasByte(UInt64(UInt8(ascii: "\\")), word)

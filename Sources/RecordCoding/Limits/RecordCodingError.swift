@@ -23,7 +23,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case precisionLoss(field: String, value: String)
     /// A URL does not read back from its own text.
     case invalidURL(field: String, value: String)
-    /// A file is inside of a nested value, where no asset can be.
+    /// A file URL or asset is inside a nested value; only a field of its own can be an asset.
     case nestedFile(field: String)
     /// The elements of a list are not all of one kind, or a list holds a null or a list.
     case mixedList(field: String)

@@ -70,10 +70,10 @@ public enum RecordLimits {
         try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
     }
 
-    /// Checks the form of names of fields that somebody else made: such as a server can have.
+    /// Checks names of fields that come from a server; reserved names are allowed.
     ///
     /// - Parameter names: The names.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first that no record can have.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first invalid one.
     static func checkForeignFieldNames(_ names: some Sequence<String>) throws(RecordCodingError) {
         for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A name that is compared by its bytes, as servers compare names.
 ///
-/// Swift's strings are equal if they look the same: `"caf\u{E9}" == "cafe\u{301}"`, and even `"K" == "\u{212A}"`. In
-/// a table with strings as its keys one record would take the place of the other.
+/// Swift's strings are equal if they are canonically equivalent: `"caf\u{E9}" == "cafe\u{301}"`, and even
+/// `"K" == "\u{212A}"`. In a dictionary with strings as keys, one record would replace the other.
 package struct ExactName: Hashable, Sendable {
     /// The name.
     package let text: String
@@ -25,19 +25,19 @@ extension ExactName: Comparable {
 extension String {
     /// Whether both strings have the same bytes of UTF-8.
     ///
-    /// What is equal here is equal by `==`, so that the hash of a string goes with either.
+    /// Strings that are identical are also equal by `==`, so a string's hash is valid for both.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.
     package func isIdentical(to other: String) -> Bool { compareBytes(with: other) == 0 }
 
-    /// Whether the bytes of this string come before those of another: an order without any other meaning.
+    /// Whether this string comes before another by its bytes: an order without any other meaning.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether this one comes first.
     package func precedes(_ other: String) -> Bool { compareBytes(with: other) < 0 }
 
-    /// Names are compared at each look into a table, so their bytes are compared where they are.
+    /// Every look into a table compares names, so the bytes are compared in place.
     private func compareBytes(with other: String) -> Int {
         var (first, second) = (self, other)
         return first.withUTF8 { mine in

@@ -22,7 +22,7 @@ public struct RecordID: Hashable, Sendable, Codable {
 }
 
 extension RecordID {
-    /// Whether names and zones have the same bytes.
+    /// Whether both IDs have the same names, byte for byte.
     ///
     /// - Parameters:
     ///   - lhs: An ID.

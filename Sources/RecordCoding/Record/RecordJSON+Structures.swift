@@ -128,7 +128,7 @@ extension RecordJSON {
 
     /// Writes the members of system fields into an object that is open.
     ///
-    /// A date beyond all limits is left out: it is the server's, for people, and not worth the record.
+    /// A date that cannot be stored is left out: nothing depends on it, and the record is worth more.
     static func append(_ systemFields: SystemFields, to writer: inout JSONWriter) {
         writer.key("tag")
         writer.string(systemFields.recordChangeTag)

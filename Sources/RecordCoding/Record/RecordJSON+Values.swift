@@ -46,11 +46,11 @@ extension RecordJSON {
         writer.endObject()
     }
 
-    /// The milliseconds since 1970 that a date keeps exactly, on both sides of the epoch: 285 000 years.
+    /// The milliseconds that a date keeps exactly: 285 000 years before and after 1970.
     private static let storableMilliseconds: ClosedRange<Int64> =
         -9_000_000_000_000_000...9_000_000_000_000_000
 
-    /// The number of milliseconds that can be written and read again, and is the nearest to this one.
+    /// The nearest number of milliseconds that can be written and read again.
     package static func nearestStorable(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, storableMilliseconds.lowerBound), storableMilliseconds.upperBound)
     }

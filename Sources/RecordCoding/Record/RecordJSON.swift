@@ -11,8 +11,8 @@ import struct Foundation.Date
 /// int64, double, null and list. Every other kind is an object of one member that names it: `date`
 /// (milliseconds since 1970), `bytes` (base64), `reference`, `location`, `asset`.
 ///
-/// A value that no record may have, such as NaN, is written in a form that reads back as an error. What reads back
-/// is written again as it was.
+/// A value that no record may have, such as NaN, is written in a form that reads back as an error. Whatever is read is
+/// written again unchanged.
 public enum RecordJSON {
     /// Writes a record as one line of JSON, fields in the order of their names.
     ///

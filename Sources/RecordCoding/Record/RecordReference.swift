@@ -29,7 +29,7 @@ public struct RecordReference: Hashable, Sendable, Codable {
         self.action = action
     }
 
-    /// Whether both point at the same record, by the bytes of its names, and do the same.
+    /// Whether both point at the same record, by the bytes of its names, with the same action.
     ///
     /// - Parameters:
     ///   - lhs: A reference.

@@ -30,7 +30,7 @@ public struct ZoneID: Hashable, Sendable, Codable {
 }
 
 extension ZoneID {
-    /// Whether both names have the same bytes.
+    /// Whether both IDs have the same names, byte for byte.
     ///
     /// - Parameters:
     ///   - lhs: An ID.

@@ -102,7 +102,7 @@ extension Data: JSONConvertible {
 }
 
 extension URL: JSONConvertible {
-    /// A file is refused: its path says nothing on another device.
+    /// Refuses a file URL, since its path means nothing on another device.
     func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
         if isFileURL { throw place.encodingError(self, .nestedFile(field: place.field)) }
         return .string(try text(at: place))

@@ -5,10 +5,11 @@ import struct Foundation.UUID
 
 /// A cloud in memory that obeys CloudKit's rules: for tests of apps that sync, and for previews.
 ///
-/// It has any number of users, and each user any number of devices. It refuses what CloudKit refuses of the requests that
-/// an engine makes: stale change tags, missing zones, names and values that no record can have, requests that are too
-/// large, and values of another type than the one that a field was first saved with. What goes wrong in a network goes
-/// wrong on demand; see ``FakeDatabase``.
+/// It has any number of users, and each user any number of devices. It enforces CloudKit's known rules for the
+/// requests of an engine: it refuses stale change tags, missing zones, invalid names and values, requests that are
+/// too large, and values whose type differs from the one that their field was first saved with. It knows no deployed
+/// schema, so it accepts record types and fields that CloudKit's production environment refuses. Faults of a network
+/// happen on demand; see ``FakeDatabase``.
 ///
 /// ```swift
 /// func testTwoDevicesAgree() async throws {
@@ -32,7 +33,7 @@ import struct Foundation.UUID
 public final class FakeCloud: Sendable {
     private struct State: Sendable {
         var ledger: CloudLedger
-        /// Tells what is changed from now on from what another cloud of this name, or a lost past, has had.
+        /// Tells changes from now on from those of another cloud of this name, or of a lost past.
         var epoch = UInt64.random(in: 1 ... .max)
         var pushes = true
         var devices: [WeakDevice] = []
@@ -106,13 +107,14 @@ public final class FakeCloud: Sendable {
         set { state.withLock { $0.pushes = newValue } }
     }
 
-    /// What a request may carry; changing it changes what the server takes from now on, and what its devices claim.
+    /// What a request may carry; a change applies to the server and its devices from the next request on.
     public var limits: LedgerLimits {
         get { state.withLock { $0.ledger.limits } }
         set { state.withLock { $0.ledger.limits = newValue } }
     }
 
-    /// What it does where CloudKit's behaviour is uncertain; its schema is enforced unless they say that it is not.
+    /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is `false`, it
+    /// enforces field types.
     public var options: LedgerOptions {
         get { state.withLock { $0.ledger.options } }
         set { state.withLock { $0.ledger.options = newValue.enforcingSchema } }
@@ -121,7 +123,7 @@ public final class FakeCloud: Sendable {
     /// A copy of all that the cloud holds, with the rules that made it.
     public var ledger: CloudLedger { state.withLock { $0.ledger } }
 
-    /// Puts the cloud back to an earlier moment, as a server does that is restored from a backup.
+    /// Restores the cloud from a backup.
     ///
     /// ```swift
     /// let backup = cloud.ledger
@@ -129,9 +131,10 @@ public final class FakeCloud: Sendable {
     /// cloud.restore(backup)
     /// ```
     ///
-    /// What devices know of the part that is lost, they upload again. No signal tells them of it.
+    /// Devices that know newer data notice at their next request and upload it again; records that were deleted since
+    /// the backup may come back. No signal is sent.
     ///
-    /// - Parameter ledger: What ``ledger`` was at that moment.
+    /// - Parameter ledger: The value of ``ledger`` at that moment.
     public func restore(_ ledger: CloudLedger) {
         state.withLock { state in
             state.ledger = ledger
@@ -186,7 +189,7 @@ public final class FakeCloud: Sendable {
 }
 
 extension LedgerOptions {
-    /// The same, with a schema unless they say that there is none.
+    /// The same options, with a schema unless it is turned off.
     fileprivate var enforcingSchema: LedgerOptions {
         var options = self
         options.enforcesSchema = enforcesSchema ?? true

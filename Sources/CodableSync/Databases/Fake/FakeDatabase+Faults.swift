@@ -26,13 +26,13 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: times, .lose(error)) }
     }
 
-    /// Holds requests until the test lets them go on.
+    /// Holds requests until the test releases them.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
     ///   - stage: Whether they are held before or after the server has done them.
-    ///   - times: How many; `nil` is every one that comes before the hold is released.
-    /// - Returns: What the test waits for, and lets go.
+    ///   - times: How many; `nil` holds every one until the hold is released.
+    /// - Returns: The hold, which the test waits for and releases.
     public func hold(
         _ operation: FakeOperation,
         _ stage: FakeStage = .beforeApplying,
@@ -61,7 +61,8 @@ extension FakeDatabase {
 
     /// Orders the client to wait: a request is refused, and so is every other before the time has passed.
     ///
-    /// The time is that of the cloud's clock.
+    /// The time is that of the cloud's clock. An engine waits an hour at most: after a longer order, its requests
+    /// count as ``throttleViolations``.
     ///
     /// - Parameters:
     ///   - operation: The kind of request that is refused first.
@@ -212,6 +213,6 @@ extension FakeDatabase {
         state.withLock { $0.script.removeAll() }
     }
 
-    /// How many faults for requests no request has met yet; a hold for every request counts until it is released.
+    /// How many planted faults no request has met yet; a hold without a number counts as one until it is released.
     public var pendingFaultCount: Int { state.withLock { $0.script.pendingCount } }
 }

@@ -12,7 +12,7 @@
 ///
 /// - ``fail(_:with:times:)``: requests fail and the server does not know of them.
 /// - ``loseResponse(of:with:times:)``: requests are done, and the client is not told.
-/// - ``hold(_:_:times:)``: requests wait until the test lets them go on.
+/// - ``hold(_:_:times:)``: requests wait until the test releases them.
 /// - ``neverAnswer(_:_:)``: a request is not answered.
 /// - ``throttle(_:retryAfter:code:)``: the client has to wait; ``throttleViolations`` counts when it does not.
 /// - ``failItem(_:in:with:times:)``, ``conflict(on:carryingServerRecord:times:)``: one record is refused.
@@ -20,7 +20,7 @@
 /// - ``isReachable``: there is no network until it is there again.
 /// - ``account``, ``signIn(user:)``, ``signOut()``: the account changes.
 ///
-/// To change what any other database does or answers, put a ``ForwardingDatabase`` in front of it.
+/// To change what another database does or answers, put a ``ForwardingDatabase`` in front of it.
 ///
 /// What it was asked is in ``requests``; what is stored, in ``FakeCloud/records(user:in:)``.
 public final class FakeDatabase: CloudDatabase {
@@ -62,8 +62,8 @@ public final class FakeDatabase: CloudDatabase {
 
     /// What the database claims that one request may carry; the cloud's own limits unless a test sets others.
     ///
-    /// What it takes is up to ``FakeCloud/limits``, so a test can let the two differ. An engine that is open makes its next
-    /// request by what they say then.
+    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine applies a
+    /// change to its next request.
     public var limits: DatabaseLimits {
         get { state.withLock { $0.limits } ?? cloud.limits.database }
         set { state.withLock { $0.limits = newValue } }
@@ -84,7 +84,7 @@ public final class FakeDatabase: CloudDatabase {
     /// Who is signed in on the device; `nil` if nobody is.
     public var user: String? { state.withLock { $0.user } }
 
-    /// Whether it is this user who is signed in.
+    /// Whether this user is signed in.
     func belongs(to user: String) -> Bool { self.user?.isIdentical(to: user) == true }
 
     /// The state of the account; setting it sends ``CloudSignal/accountChanged``.

@@ -1,4 +1,4 @@
-/// Requests that a test holds back until it chooses to let them go on.
+/// Requests that a test holds until it releases them.
 ///
 /// ```swift
 /// let held = database.hold(.modifyRecords)
@@ -8,7 +8,7 @@
 /// held.release()
 /// ```
 ///
-/// Of ``FakeDatabase/hold(_:_:times:)`` it holds as many as the test asked for, and all of them go on at once.
+/// ``FakeDatabase/hold(_:_:times:)`` says how many it holds; they are all released together.
 public final class FakeHold: Sendable {
     private struct State {
         var arrived = 0
@@ -33,11 +33,11 @@ public final class FakeHold: Sendable {
 
     init() {}
 
-    /// Waits until requests are held; returns at once if so many are or were.
+    /// Waits until this many requests have arrived; returns at once if they have.
     ///
-    /// It ends early if the task is cancelled.
+    /// It returns early if the task is cancelled.
     ///
-    /// - Parameter count: How many.
+    /// - Parameter count: The number of requests, counted since the hold was made.
     public func arrived(_ count: Int = 1) async {
         let stream = AsyncStream<Never> { continuation in
             let hasArrived = state.withLock { state in
@@ -52,20 +52,20 @@ public final class FakeHold: Sendable {
     /// Whether a request has arrived and was not released.
     public var isHolding: Bool { state.withLock { $0.arrived > 0 && $0.outcome == nil } }
 
-    /// How many requests wait.
+    /// How many requests are held now.
     public var count: Int { state.withLock { $0.waiting.count } }
 
     /// Whether it lets requests pass.
     var isReleased: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Lets all requests go on that are held, and those pass that come later.
+    /// Releases all held requests, and lets later ones pass.
     public func release() {
         finish(.goOn)
     }
 
-    /// Makes the requests fail that are held, and those that come later.
+    /// Makes all held requests fail, and later ones that this hold is for.
     ///
-    /// - Parameter error: What they fail with. Held after it was applied, that is a lost response.
+    /// - Parameter error: What they fail with. For a request held after it was applied, this is a lost response.
     public func release(throwing error: CloudError) {
         finish(.fail(error))
     }

@@ -24,7 +24,7 @@ struct FakeScript: Sendable {
         var remaining: Int?
         var effect: Effect
 
-        /// Whether it was for every request, and the test has let them go.
+        /// Whether it was for every request, and the test has released it.
         var isOver: Bool {
             guard remaining == nil, case .hold(let hold, _) = effect else { return false }
             return hold.isReleased

@@ -1,9 +1,9 @@
 public import RecordCoding
 
-/// A database that hands every request on to another one: for tests that change what one of them does or answers.
+/// A database that forwards every request to another one, for tests that change what a request does or answers.
 ///
-/// Override the request in question, or ``perform(_:_:)``, through which all of them go. `override` lets the compiler
-/// find a function of almost the right shape.
+/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function of
+/// almost the right shape does not compile.
 ///
 /// ```swift
 /// final class OldPages: ForwardingDatabase, @unchecked Sendable {
@@ -17,24 +17,24 @@ public import RecordCoding
 /// }
 /// ```
 ///
-/// The base may be any database, a ``FakeDatabase`` with faults of its own among them. Several requests may come at once,
-/// from any task: what a subclass remembers needs a lock.
+/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run concurrently, from
+/// any task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
-    // Sendable, since its one property is a constant that is; subclasses promise the same of theirs.
+    // Sendable: its one stored property is a constant of a Sendable type. Subclasses restate the promise for theirs.
 
     /// The database that does the work.
     public let base: any CloudDatabase
 
-    /// Makes a connection that goes through to another database.
+    /// Makes a database that forwards to another one.
     ///
     /// - Parameter base: The database that does the work.
     public init(_ base: any CloudDatabase) {
         self.base = base
     }
 
-    /// Performs a request; every request of an engine comes through here.
+    /// Performs a request; all requests of an engine come through here.
     ///
-    /// An override may fail before the request or after it, wait, or ask twice:
+    /// An override may fail before or after the request, delay it, or make it twice:
     ///
     /// ```swift
     /// override func perform<Answer: Sendable>(
@@ -48,7 +48,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - operation: The kind of request; never ``FakeOperation/any``.
-    ///   - request: Has the base do it.
+    ///   - request: Makes the request to the base.
     /// - Returns: The answer.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     open func perform<Answer: Sendable>(
@@ -66,7 +66,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// The base's scope.
     open var scope: DatabaseScope { base.scope }
 
-    /// The base's limits; an engine reads them anew for each request.
+    /// The base's limits; an engine reads them before each request.
     open var limits: DatabaseLimits { base.limits }
 
     /// Whether the base is kept in memory.
@@ -75,7 +75,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// The base's signals.
     open var signals: AsyncStream<CloudSignal> { base.signals }
 
-    /// The base's number of changes of the account.
+    /// The base's count of account changes.
     open var accountGeneration: Int { base.accountGeneration }
 
     /// Reads a push payload as the base does.

@@ -75,8 +75,8 @@ public final class LedgerDirectory: Sendable {
 
     /// Handles a request: reads what others appended, decides, appends, and flushes.
     ///
-    /// Where another process has the directory's lock and does not let go of it, the wait ends after 20 seconds, or when
-    /// the task is cancelled; the request is then not made later either.
+    /// If another process keeps the directory's lock, the wait ends after 20 seconds, or when the task is cancelled;
+    /// the request is then never performed.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -101,7 +101,7 @@ public final class LedgerDirectory: Sendable {
     public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
         if line.withLock({ $0.isClosed }) { throw LedgerDirectoryError.closed }
         let result = await withCheckedContinuation { continuation in
-            // Beside the line: a look needs no lock, whoever has it.
+            // Not in the queue of requests: a look needs no lock.
             queue.async { continuation.resume(returning: self.store.look()) }
         }
         try result.get()
@@ -118,8 +118,8 @@ public final class LedgerDirectory: Sendable {
 
     /// Closes the files when all requests made until now are answered; later ones throw `closed`.
     ///
-    /// Requests that wait for another process's lock have a last try, and throw `closed` too. When it returns, nothing
-    /// touches the directory any more.
+    /// Requests that wait for another process's lock get one last try, and otherwise throw `closed`. Once this returns,
+    /// nothing touches the directory any more.
     public func close() async {
         line.withLock { $0.close() }?.cancel()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -147,7 +147,7 @@ extension LedgerDirectory {
                 case .wait: break
                 case .closed: one.answer(.failure(.closed))
                 }
-                // Cancelled before it stood in line: nobody has found it there.
+                // Cancelled before it was added: `onCancel` has not found it.
                 if Task.isCancelled { leave(id) }
             }
         } onCancel: {
@@ -155,7 +155,7 @@ extension LedgerDirectory {
         }
     }
 
-    /// Takes out of the line who does not want to wait any more; whoever is being served is answered.
+    /// Removes a cancelled request from the line, unless it is being served already.
     private func leave(_ id: UInt64) {
         guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
         let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
@@ -164,7 +164,7 @@ extension LedgerDirectory {
     }
 
     private func serve() {
-        // Those who only look have their turn between.
+        // Looks for changes run in between.
         if serveOnce() { queue.async { self.serve() } }
     }
 
@@ -174,7 +174,7 @@ extension LedgerDirectory {
         do {
             switch try store.lock() {
             case .acquired(let lock):
-                // Only now: whoever leaves the line before is not served.
+                // Only once the lock is held: a request that left the line before is not served.
                 store.serve(line.withLock { $0.takeAll() }, under: lock)
                 return true
             case .held(let processID):
@@ -191,7 +191,7 @@ extension LedgerDirectory {
         }
     }
 
-    /// Tries again soon: there is no way to end a wait inside the system for a process that has stopped.
+    /// Tries again soon, since a wait inside `flock` for a stopped process could not be ended.
     private func pause() {
         let end = clock.now.monotonic + line.withLock { $0.nextPause() }
         let pause = Task { [clock] in

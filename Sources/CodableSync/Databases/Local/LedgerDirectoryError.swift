@@ -12,7 +12,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
         case outOfSpace
         /// The files cannot be reached now; what was asked for is not done.
         case unreachable
-        /// Somebody else has had the directory's lock for too long; what was asked for is not done.
+        /// Another process has held the directory's lock for too long; what was asked for is not done.
         case locked
         /// The task was cancelled before its turn came; what was asked for is not done.
         case cancelled

@@ -19,7 +19,7 @@ struct LedgerFiles: Sendable {
         identifierStart + Array(identifier.utf8) + identifierEnd
     }
 
-    /// Tries to take the lock; whoever has it is not waited for.
+    /// Tries to take the lock, without waiting for it.
     ///
     /// The directory may be missing at first, and may be removed at any time.
     func lock() throws(FileError) -> LockOutcome {
@@ -65,7 +65,7 @@ struct LedgerFiles: Sendable {
                 loaded = ledger(try self.identifier(in: line, position))
                 return
             }
-            // Only one reference may remain, or each line would copy the ledger.
+            // Keep a single reference, or each line would copy the ledger.
             loaded = nil
             seal = try apply(line, position, to: &known) ?? seal
             loaded = known
@@ -115,12 +115,12 @@ struct LedgerFiles: Sendable {
     }
 }
 
-/// The newest line with a number drawn by chance: where it does not stand any more, the files were put back.
+/// The newest line that begins an epoch; if it is no longer in its place, the files were restored from a backup.
 struct LedgerSeal: Sendable {
     private let bytes: [UInt8]
     private let position: LogPosition
 
-    /// Takes the seal of a line; `nil` if the line is none.
+    /// Makes a seal of a line; `nil` if the line begins no epoch.
     init?(_ entry: LedgerEntry, _ line: some Sequence<UInt8>, _ position: LogPosition) {
         guard case .epochBegan = entry.change else { return nil }
         bytes = Array(line)

@@ -1,9 +1,9 @@
 import struct Foundation.Date
 
-/// What comes of a request to a ledger.
+/// The outcome of a request to a ledger.
 typealias LedgerAnswer = (response: LedgerResponse, entries: [LedgerEntry])
 
-/// Those who wait until it is their turn to use a directory.
+/// The requests that wait for their turn to use a directory.
 struct LedgerLine: Sendable {
     /// A request that waits for its turn.
     struct Waiting: Sendable {
@@ -13,12 +13,12 @@ struct LedgerLine: Sendable {
         }
         var id: UInt64
         var kind: Kind
-        /// When it waits no longer for somebody else's lock.
+        /// When it stops waiting for another process's lock.
         var deadline: Duration
         var answer: @Sendable (Result<LedgerAnswer, LedgerDirectoryError>) -> Void
     }
 
-    /// What a newcomer has to do.
+    /// What the caller of a new request has to do.
     enum Place {
         /// Nobody serves the line.
         case begin
@@ -28,7 +28,7 @@ struct LedgerLine: Sendable {
 
     private var waiting: [Waiting] = []
     private var lastID: UInt64 = 0
-    /// Somebody serves the line, or pauses before the next try to get the lock.
+    /// Whether the line is being served, or pauses before the next try to take the lock.
     private var isServed = false
     private(set) var isClosed = false
     /// The process that had the lock when it was last tried.
@@ -50,19 +50,19 @@ struct LedgerLine: Sendable {
         return isServed ? .wait : .begin
     }
 
-    /// Takes somebody out who has not been served, and says who had the lock.
+    /// Removes a request that has not been served, and says which process had the lock.
     mutating func remove(_ id: UInt64) -> (one: Waiting, holder: Int??)? {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
         return (waiting.remove(at: index), holder)
     }
 
-    /// Whether there is somebody to serve; if not, the next who comes begins.
+    /// Whether there are requests to serve; if not, the next one begins.
     mutating func goesOn() -> Bool {
         isServed = !waiting.isEmpty
         return isServed
     }
 
-    /// Takes everybody, since the lock is there.
+    /// Takes all requests, since the lock is held.
     mutating func takeAll() -> [Waiting] {
         holder = nil
         lastPause = .zero
@@ -70,7 +70,7 @@ struct LedgerLine: Sendable {
         return waiting
     }
 
-    /// Takes those who have waited long enough for the lock; all of them, once the line is closed.
+    /// Takes the requests that have waited too long for the lock; all of them, once the line is closed.
     mutating func takeLate(at now: Duration, behind holder: Int?) -> (late: [Waiting], isClosed: Bool) {
         self.holder = .some(holder)
         let late = waiting.filter { isClosed || $0.deadline <= now }
@@ -78,15 +78,15 @@ struct LedgerLine: Sendable {
         return (late, isClosed)
     }
 
-    /// How long it is until the next try: mostly the lock is free in a moment.
+    /// The pause before the next try; most locks are free in a moment.
     mutating func nextPause() -> Duration {
         lastPause = min(max(lastPause * 2, .microseconds(200)), .milliseconds(10))
         return lastPause
     }
 
-    /// Lets nobody in any more.
+    /// Accepts no more requests.
     ///
-    /// - Returns: The pause that need not be waited for.
+    /// - Returns: The pause under way, which can be cut short.
     mutating func close() -> Task<Void, Never>? {
         isClosed = true
         return pause

@@ -12,12 +12,12 @@ final class LedgerStore: @unchecked Sendable {
         var seal: LedgerSeal?
     }
 
-    /// A snapshot that is written, and takes the place of older files as soon as the lock is free.
+    /// A snapshot that is written, and replaces older files as soon as the lock is free.
     private struct Snapshot {
         var log: JSONLog
         var result: Result<CompactedLog, any Error>
         var waiting: [LedgerLine.Waiting]
-        /// Keeps others from compacting.
+        /// Keeps other processes from compacting.
         var lock: any FileLock
     }
 
@@ -41,7 +41,7 @@ final class LedgerStore: @unchecked Sendable {
     private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
-    /// The number under which this process writes: a new one wherever it may not be the one that wrote last.
+    /// The epoch in which this process writes: a new one whenever it may not have been the last to write.
     private var epoch: UInt64 = 0
     /// Whether a write failed, so that the journal it went into is not continued.
     private var isJournalDoubtful = false
@@ -91,7 +91,7 @@ final class LedgerStore: @unchecked Sendable {
     /// Tries to take the lock that ``serve(_:under:)`` needs.
     func lock() throws(FileError) -> LockOutcome { try files.lock() }
 
-    /// Looks at names and sizes: whoever only listens is in nobody's way.
+    /// Looks at names and sizes only, so that listening blocks nobody.
     func look() -> Result<Void, LedgerDirectoryError> {
         do {
             note(try files.newestJournal())
@@ -101,7 +101,7 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
-    /// Answers requests, all of them with one write, and gives the lock back.
+    /// Answers requests, all with one write, and releases the lock.
     func serve(_ waiting: [LedgerLine.Waiting], under lock: any FileLock) {
         guard !waiting.isEmpty else { return lock.release() }
         do {
@@ -268,9 +268,9 @@ extension LedgerStore {
         }
     }
 
-    /// Puts the snapshot in the place of the files that it stands for.
+    /// Replaces the files with the snapshot that stands for them.
     ///
-    /// As long as somebody else has the lock, it is tried again; at closing, the files are left to who opens them next.
+    /// It tries again while another process has the lock; at closing, the files are left to the next opening.
     private func install() {
         guard let snapshot else { return }
         do {
@@ -302,7 +302,7 @@ extension LedgerStore {
             do {
                 try await clock.sleep(until: end)
             } catch {
-                // Nobody cancels it; if somebody did, it would be tried at once.
+                // Never cancelled; if it were, the next try would come at once.
             }
             queue.async { self.install() }
         }

@@ -12,12 +12,15 @@ public import struct Foundation.URL
 /// ```
 ///
 /// It may be used from any task. A damaged file stops it with an error that names the file and the place, and is
-/// left as it is. The whole directory may be put back to a backup, best while nobody uses it: each device then uploads
-/// again what it knows beyond the backup, deletes nothing, and tells ``SyncEvent/zoneLost(_:)`` without a reason. What
-/// was deleted since the backup may come back.
+/// left as it is. You can restore the whole directory from a backup, best while no process uses it. Devices that know
+/// newer data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
+/// were deleted since the backup may come back. Only a device that stayed away for thousands of openings of the
+/// directory is treated as one with an expired token, so that what it alone has counts as deleted.
 ///
-/// Processes take turns. Where one has stopped in its turn, the others' requests fail after 20 seconds with an error that
-/// names it, and are tried again as after a failure of a network.
+/// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an error that
+/// names it, and are tried again like after a network failure.
+///
+/// Unlike a ``FakeCloud``, it enforces the types of fields only if ``LedgerOptions/enforcesSchema`` is `true`.
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL
@@ -37,8 +40,8 @@ public final class LocalDatabase: CloudDatabase {
     ///   - user: The user record name.
     ///   - limits: What a request and a database may hold; the same for all who use the directory.
     ///   - options: What it does where CloudKit's behaviour is uncertain; the same for all who use the directory.
-    ///   - clock: The server's clock, for modification dates, and for how often it looks whether others have changed
-    ///     something. A test gives it the clock of its engines.
+    ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes' changes.
+    ///     A test passes the clock of its engines.
     public convenience init(
         directory: URL? = nil,
         user: String = LocalDatabase.defaultUser,

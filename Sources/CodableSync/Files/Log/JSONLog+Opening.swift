@@ -10,8 +10,7 @@ extension JSONLog {
     ///   - fileSystem: How to reach it.
     ///   - format: The name of the format, which each file says in its first line: ASCII without quotation marks.
     ///   - version: The newest version of the format that the caller reads, and the one it writes.
-    ///   - membership: How its files are told from those of other logs: one of another log is damage as a whole, and
-    ///     not visited.
+    ///   - membership: Finds files of other logs, which count as damaged as a whole and are not visited.
     ///   - isShared: Whether several processes use the log, each while it holds a lock of the caller's: then damage is
     ///     an error, since nobody could tell the others of it, and what others are writing beside the log is left.
     ///   - visit: Is given each line and where it is; the bytes are valid during the call only. It may throw
@@ -56,7 +55,7 @@ extension JSONLog {
             $0 = LogIdentity(log: log ?? membership.newLog(), label: membership.label())
         }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
-        // Whoever wrote these files may have been killed before a flush; what is answered from them must last.
+        // The process that wrote these files may have been killed before a flush, and answers from them must last.
         try log.flushAsFound()
         if isShared { try log.noteTail() }
         return (log, contents.recovery)
@@ -64,7 +63,8 @@ extension JSONLog {
 }
 
 extension JSONLog {
-    /// Flushes the last file that holds anything, and the names of all files; those before it were flushed when it was made.
+    /// Flushes the last file that holds anything, and the names of all files; those before it were flushed when it
+    /// was made.
     fileprivate func flushAsFound() throws {
         try writer.withLock { writer in
             let last = writer.active.ranges.isEmpty ? writer.parts.last : writer.active
@@ -102,7 +102,7 @@ private struct LogContents {
     private(set) var parts: [LogPart] = []
     var recovery = LogRecovery()
 
-    /// The number that the log's files share; `nil` where no file says it.
+    /// The number that the log's files share; `nil` if no header is readable.
     let log: UInt64?
 
     private let place: LogPlace

@@ -43,7 +43,7 @@ package final class JSONLog: Sendable {
     /// The random number that all files of this log share, and no other's.
     package var identifier: UInt64 { place.identity.withLock { $0.log } }
 
-    /// Says what files that are made from now on belong to.
+    /// Sets what new files say that they belong to.
     ///
     /// - Parameter label: One JSON value on one line.
     package func relabel(_ label: [UInt8]) {
@@ -127,7 +127,7 @@ package final class JSONLog: Sendable {
     }
 
     func beginJournalIfNeeded(_ writer: inout LogWriter) throws {
-        // A file that grew for so long without a compaction is not to become one that is too large to be read.
+        // Without a compaction for this long, the file would become too large to be read.
         guard writer.needsNewJournal || writer.active.size > LogMarks.maximumFile / 2 else { return }
         // What a failed write has left behind may have any size.
         try writer.checkStillOurs()
@@ -136,7 +136,7 @@ package final class JSONLog: Sendable {
 
     /// Goes on in a new file; the one before is frozen.
     func beginJournal(_ writer: inout LogWriter) throws {
-        // What is flushed into the next one must not survive what came before it.
+        // Entries flushed into the next file must not survive earlier ones that are lost.
         if !writer.needsNewJournal { try writer.flushRest() }
         let previous = writer.active
         let name = LogFileName(.journal, try place.number(after: previous.name))

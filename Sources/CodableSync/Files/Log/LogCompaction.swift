@@ -16,8 +16,8 @@ package final class LogCompaction: Sendable {
 
     /// Visits every committed line that the snapshot is to stand for, in order.
     ///
-    /// - Throws: ``LogError/damaged(path:_:)`` where a file is no longer what was committed: then some lines were not
-    ///   visited, and no snapshot may stand for them. ``FileError``, or what `visit` throws.
+    /// - Throws: ``LogError/damaged(path:_:)`` if a file differs from what was committed: some lines were not
+    ///   visited, so no snapshot may stand for them. ``FileError``, or what `visit` throws.
     package func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
         for part in frozen { try part.replay(visit) }
     }
@@ -42,8 +42,8 @@ package final class LogCompaction: Sendable {
 
     /// Closes the snapshot and puts it in its place: from here on an opening begins with it.
     ///
-    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory is not the one
-    ///   that was opened.
+    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory is not
+    ///   the one that was opened.
     package func finish() throws -> CompactedLog {
         try log.checkOpen()
         try log.writer.withLock { try $0.checkStillOurs() }
@@ -113,7 +113,7 @@ private struct SnapshotWriter: Sendable {
 
     private mutating func writePiece() throws {
         guard !piece.isEmpty else { return }
-        // What is read and what is written agree.
+        // The same limit holds for reading and writing.
         guard size + UInt64(piece.count) < LogMarks.maximumFile else {
             throw LogError.tooLarge(path: place.path(name), size: size)
         }

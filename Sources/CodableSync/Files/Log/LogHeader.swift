@@ -1,20 +1,20 @@
-/// What the first line of a log's file says: which file of which log it is, and what the log belongs to.
+/// The first line of a log's file: which file of which log it is, and what the log belongs to.
 package struct LogHeader: Hashable, Sendable {
     /// The version of the format.
     package var version: UInt64
-    /// The file's own name; a copy under another name says whose copy it is.
+    /// The file's own name, which reveals a copy under another name.
     package var name: LogFileName
     /// The log, by the random number that all its files share.
     package var log: UInt64
-    /// The size of the journal before this one when this one was begun.
+    /// The size of the previous journal when this one was begun.
     package var previousSize: UInt64?
     /// What the log belongs to, as its owner wrote it: one JSON value.
     package var label: [UInt8]
 }
 
-/// How the files of a log are told from those of others.
+/// Tells the files of a log from those of others.
 ///
-/// The log compares, and its owner knows what it means: what a label says, and which of two logs is the right one.
+/// The log compares numbers; its owner interprets the labels, and chooses between two logs.
 package struct LogMembership {
     /// Draws the number of a log that begins.
     package var newLog: () -> UInt64
@@ -23,7 +23,7 @@ package struct LogMembership {
     /// The newest snapshot comes first, then the journals in their order, then older snapshots. What it throws refuses
     /// the whole directory.
     package var strangers: ([LogHeader]) throws -> [LogFileName: String]
-    /// What files that are made from now on say that they belong to: one JSON value, asked for after the visit.
+    /// The label of new files, one JSON value; asked for after the visit.
     package var label: () -> [UInt8]
 
     package init(
@@ -50,7 +50,7 @@ package struct LogMembership {
     }
 }
 
-/// What the files of a log say of it; the label changes when the log gets an owner.
+/// The number and label in the headers of a log; the label changes when the log gets an owner.
 struct LogIdentity: Hashable, Sendable {
     var log: UInt64
     var label: [UInt8]

@@ -12,7 +12,7 @@ enum LogMarks {
 
     /// A line is at most this long; a longer one is damage, not a reason to fill the memory.
     static let maximumLine = 64 << 20
-    /// A file is at most this long; a longer one is none that the log has written, and would take hours to read.
+    /// The maximum size of a file; the log writes none that is longer, and reading one would take hours.
     static let maximumFile: UInt64 = 64 << 30
 
     private static let commitStart = Array(#"{"commit":"#.utf8)

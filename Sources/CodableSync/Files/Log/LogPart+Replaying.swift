@@ -2,7 +2,7 @@ extension LogPart {
     /// Visits every committed line once more, and checks that the file is still what was committed.
     ///
     /// - Parameter visit: Is given each line and where it is; the bytes are valid during the call only.
-    /// - Throws: ``LogError/damaged(path:_:)`` at the end of the first group that is another one by now, or is missing;
+    /// - Throws: ``LogError/damaged(path:_:)`` at the end of the first group that has changed or is missing;
     ///   ``FileError``, or what `visit` throws.
     func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
         for range in ranges {
@@ -45,7 +45,7 @@ private struct ReplayedGroup {
         checksum.absorb(line.bytes)
     }
 
-    /// Whether a mark says the truth of these lines; the one at a file's end stands after all of them.
+    /// Whether a mark matches these lines; the one at a file's end stands after all of them.
     func isClosed(by line: LogLine) -> Bool {
         guard let (mark, _) = LogMarks.readCommit(line.bytes) else { return false }
         return mark.isEnd ? count == 0 : mark.count == count && mark.checksum == checksum.value(count: count)

@@ -26,7 +26,7 @@ package struct LogFileName: Hashable, Sendable {
     package var kind: Kind
     package var number: UInt32
 
-    /// Numbers from this one on are nobody's, in what is read and in what is written.
+    /// The first number that is neither read nor written.
     private static let numberLimit: UInt32 = 1 << 30
 
     static func isNumber(_ number: UInt32) -> Bool { (1..<numberLimit).contains(number) }
