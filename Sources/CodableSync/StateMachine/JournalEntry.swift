@@ -115,6 +115,8 @@ package enum Resolution: Equatable, Sendable {
 package struct StateSummary: Equatable, Sendable {
     package var zoneToken: ChangeToken?
     package var databaseToken: ChangeToken?
+    /// Records were known before the position was read: a listing may show another zone than theirs.
+    package var isPositionLate = false
     package var zone: ZoneStage = .unknown
     package var isSubscribed = false
     /// The number of the newest full listing, and whether it is still going on.

@@ -150,8 +150,8 @@ package struct RecordState: Equatable, Sendable {
     /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
     package var isOwnDeletion: Bool {
         // If nothing is pending, the app has been shown the record again since it deleted it.
-        guard let pending else { return false }
-        return isDeletionSent || (pending.isDeletion && pending.parked == nil)
+        guard let pending, pending.parked == nil else { return false }
+        return isDeletionSent || pending.isDeletion
     }
 
     package var isSendable: Bool {

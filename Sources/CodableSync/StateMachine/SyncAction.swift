@@ -51,11 +51,14 @@ package struct SendItem: Equatable, Sendable {
     package var handle: ContentHandle?
     /// The version that the save is made on.
     package var known: KnownVersion?
+    /// A deletion has left before, and nobody knows whether the server has done it: the version may be gone.
+    package var isBehindDeletion: Bool
 
-    package init(name: String, handle: ContentHandle?, known: KnownVersion?) {
+    package init(name: String, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
         self.name = name
         self.handle = handle
         self.known = known
+        self.isBehindDeletion = isBehindDeletion
     }
 }
 

@@ -28,7 +28,7 @@ extension SyncState {
         case .zoneReady: changeSummary { $0.zone = .ready }
         case .zoneLost(let reason): applyZoneLost(reason)
         case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
-        case .databaseToken(let token): changeSummary { $0.databaseToken = token }
+        case .databaseToken(let token): applyDatabaseToken(token)
         case .subscribed: changeSummary { $0.isSubscribed = true }
         case .serverWait(let until): changeSummary { $0.serverWait = until }
         case .fetchCompleted(let date): changeSummary { $0.lastFetch = date }
@@ -104,8 +104,10 @@ extension SyncState {
         let listing = summary.listing
         change(name) { record in
             record.listing = listing
+            let wasUnread = record.isUnread
             record.isUnread = false
             if let known = record.known {
+                if known.isSameVersion(as: version), wasUnread { record.takeCopy(of: version, order: order) }
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
@@ -162,13 +164,16 @@ extension SyncState {
     ) {
         // Decided for a conflict that is none any more: by a newer version, or by the loss of the zone.
         guard let record = records[name], record.isInConflict, record.known?.handle == server else { return }
-        if case .confirmed(let sent) = resolution, let known = record.known {
+        // Equal to what a deletion on its way may have taken.
+        let isDoubtful = record.isDeletionSent && !record.sent.contains { resolution == .confirmed($0.handle) }
+        if case .confirmed(let sent) = resolution, !isDoubtful, let known = record.known {
             return applySaved(name, sent, known)
         }
         // Decided for an edit that has been replaced since: the newer one is decided anew.
         guard record.pending?.handle == client else { return }
         let order = nextDeliveryOrder()
-        change(name) { $0.resolve(resolution, on: server, order: order) }
+        let isConfirmed = if case .confirmed = resolution { true } else { false }
+        change(name) { $0.resolve(isConfirmed ? .client : resolution, on: server, order: order) }
     }
 
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
@@ -249,6 +254,22 @@ extension KnownVersion {
 }
 
 extension RecordState {
+    /// What is known was looked up by its name: the former copy may not be readable.
+    mutating func takeCopy(of version: KnownVersion, order: UInt64) {
+        guard let former = known else { return }
+        known?.handle = version.handle
+        repoint(from: former.handle, to: version.handle)
+        switch undelivered?.kind {
+        case .updated(former.handle)?:
+            undelivered?.kind = .updated(version.handle)
+            undelivered?.order = order
+        case .saved(former.handle)?:
+            undelivered?.kind = .saved(version.handle)
+            undelivered?.order = order
+        case .updated, .saved, .deleted, nil: break
+        }
+    }
+
     /// The server holds what was sent.
     mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
         let confirmed = self.sent.first { $0.handle == sent }

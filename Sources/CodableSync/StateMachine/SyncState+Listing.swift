@@ -20,7 +20,18 @@ extension SyncState {
     mutating func applyPage(_ token: ChangeToken, isComplete: Bool) {
         changeSummary { $0.zoneToken = token }
         if isComplete, summary.isListing {
-            changeSummary { $0.isListing = false }
+            changeSummary { summary in
+                summary.isListing = false
+                summary.isPositionLate = false
+            }
+        }
+    }
+
+    mutating func applyDatabaseToken(_ token: ChangeToken?) {
+        let knows = knownCount > 0
+        changeSummary { summary in
+            if summary.databaseToken == nil { summary.isPositionLate = token != nil && knows }
+            summary.databaseToken = token
         }
     }
 
@@ -42,6 +53,7 @@ extension SyncState {
             summary.zoneToken = nil
             summary.isSubscribed = false
             summary.isListing = false
+            summary.isPositionLate = false
             summary.zone =
                 switch reason {
                 case .purged: .purged

@@ -153,6 +153,7 @@ extension SyncStateMachine {
         abandonRequest(in: \.setup)
         abandonRequest(in: \.subscribing)
         abandonRequestsForRecords()
+        forgetHeldAnswers()
     }
 
     // MARK: Somebody else

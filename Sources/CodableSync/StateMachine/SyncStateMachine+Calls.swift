@@ -247,11 +247,16 @@ extension SyncStateMachine {
 
     /// The version that the app has read last; for an unconfirmed edit, the version that it was made on.
     mutating func versionRead(of name: String) -> ContentHandle? {
-        guard let edit = readEdits[name] else { return reads[name] }
+        var read = reads[name]
         for entry in uncommitted.entries(about: [name]) {
-            if let version = entry.version(confirming: edit) { return version }
+            if let edit = readEdits[name], let version = entry.version(confirming: edit) { return version }
+            if case .fetched(_, let version) = entry, let known = state[name]?.known, known.handle == read,
+                known.isSameVersion(as: version), state[name]?.isUnread == true
+            {
+                read = version.handle
+            }
         }
-        return reads[name]
+        return read
     }
 
     /// Notes that an edit that the app has read is confirmed.
@@ -307,6 +312,9 @@ extension SyncStateMachine {
 }
 
 extension JournalEntry {
+    /// The record of which a version was fetched.
+    var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
+
     /// The record of which an edit is confirmed.
     fileprivate var confirmedName: String? {
         switch self {

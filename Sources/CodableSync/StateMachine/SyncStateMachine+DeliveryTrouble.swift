@@ -76,20 +76,25 @@ extension SyncStateMachine {
         emit(.undecodable(recordName: version.name, reason: version.reason))
     }
 
-    /// Treats the cloud's version as unknown, since its stored copy cannot be read, and looks the record up, once.
-    ///
-    /// A pending edit stays, and meets what the look-up brings.
+    /// Looks a record up, once, whose stored copy cannot be read: another copy takes its place, or what is newer.
     mutating func lookUpLost(_ version: ReadVersion) -> [JournalEntry] {
-        guard var record = stateToCome(of: [version.name])[version.name], let known = record.known,
-            known.handle == version.handle,
+        guard let known = state[version.name]?.known, known.handle == version.handle,
             lookedUpAgain[version.name] != known.changeTag, inFlightNames[version.name] == nil
         else { return [] }
         lookedUpAgain[version.name] = known.changeTag
-        record.forgetKnownVersion()
-        if record.undelivered?.kind.handle == version.handle { record.undelivered = nil }
-        record.isUnread = true
-        lookUp(version.name)
-        return [.record(name: version.name, record)]
+        return lookUpNow(version.name)
+    }
+
+    /// Whoever has read the former copy of what is known has read the new one.
+    mutating func takeCopy(_ name: String, in copy: ContentHandle, of former: KnownVersion) {
+        if reads[name] == former.handle { reads[name] = copy }
+        for index in streams.indices {
+            for place in streams[index].handed.indices where streams[index].handed[place].name == name {
+                if streams[index].handed[place].seen == former.handle {
+                    streams[index].handed[place].seen = copy
+                }
+            }
+        }
     }
 
     /// The records that were found undecodable since the engine was opened, and have not changed since.

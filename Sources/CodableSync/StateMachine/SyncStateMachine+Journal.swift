@@ -17,7 +17,13 @@ extension SyncStateMachine {
         guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
             tellOfDiscarded(entry)
+            let former = entry.fetchedName.flatMap { state[$0]?.known }
             state.apply(entry)
+            if let name = entry.fetchedName, let former, let known = state[name]?.known,
+                known.isSameVersion(as: former), known.handle != former.handle
+            {
+                takeCopy(name, in: known.handle, of: former)
+            }
             tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
             // No longer an ancestor, even if the app has read it.
@@ -67,7 +73,10 @@ extension SyncStateMachine {
     /// Whoever is told of these may answer at once, so they are told when they are true.
     private mutating func tellOfStored(_ entry: JournalEntry) {
         switch entry {
-        case .zoneLost(let reason): emit(.zoneLost(reason))
+        case .zoneLost(let reason):
+            // What they tell is of a zone that this state knows nothing of.
+            forgetHeldAnswers()
+            emit(.zoneLost(reason))
         case .parked(let name, let reason): emit(.parked(recordName: name, reason))
         case .resolved(let name, let client, _, .failed(let reason)):
             let pending = state[name]?.pending

@@ -20,8 +20,11 @@ extension SyncStateMachine {
         case .unavailable(let status): return .paused(.account(status))
         case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
-        if sending.request != nil { return .sending }
-        if isFetchRunning { return .fetching }
+        // An answer that waits for the feed is no request under way.
+        if heldAnswers.isEmpty || !isWaiting(setup) {
+            if sending.request != nil { return .sending }
+            if isFetchRunning { return .fetching }
+        }
         if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         if isOverQuota { return .paused(.quotaExceeded) }
         for lane in [setup, fetching, sending, lookingUp, resolving] {

@@ -32,10 +32,13 @@ extension SyncStateMachine {
     /// Takes the answers to requests for records for lost ones.
     mutating func abandonRequestsForRecords() {
         for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
-        heldAnswers = []
-        examinedAnswers = 0
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
+    }
+
+    mutating func forgetHeldAnswers() {
+        heldAnswers = []
+        examinedAnswers = 0
     }
 
     /// A lane that waits after failures, and the timer that ends its wait.

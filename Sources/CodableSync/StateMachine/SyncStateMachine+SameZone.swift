@@ -58,6 +58,10 @@ extension SyncStateMachine {
         append([.databaseToken(token)], then: .setup)
     }
 
+    var holdsFirstPage: Bool {
+        heldAnswers.contains { if case .fetched = $0 { true } else { false } }
+    }
+
     /// Whether anything is known that the new zone does not show; otherwise the loss is older than everything known,
     /// and does not matter.
     ///

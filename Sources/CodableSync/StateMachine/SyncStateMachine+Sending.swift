@@ -41,7 +41,10 @@ extension SyncStateMachine {
             case nil:
                 return nil
             case .save(let handle, let size)?:
-                return (SendItem(name: name, handle: handle, known: record.known), size)
+                let isBehind = record.isDeletionSent
+                return (
+                    SendItem(name: name, handle: handle, known: record.known, isBehindDeletion: isBehind), size
+                )
             case .delete?:
                 return (SendItem(name: name, handle: nil, known: record.known), 0)
             }

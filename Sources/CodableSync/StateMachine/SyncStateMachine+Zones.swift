@@ -18,6 +18,10 @@ extension SyncStateMachine {
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
         zoneDoubt = error
+        countZoneLoss(after: error)
+    }
+
+    private mutating func countZoneLoss(after error: CloudError) {
         zoneLosses += 1
         if zoneLosses > Self.maximumZoneLosses {
             // Made anew, and missing again, and again: not without a pause.
@@ -76,7 +80,11 @@ extension SyncStateMachine {
         guard zoneDoubt != nil else { return takePosition(fate.token) }
         guard isOnlyAsked else { return loseZone(fate.reason, token: fate.token) }
         if let reason = fate.reason {
+            countZoneLoss(after: CloudError(.zoneNotFound))
             loseZone(knowsOfFormerZone ? reason : nil, token: fate.token)
+        } else if state.summary.isPositionLate, holdsFirstPage, knowsOfFormerZone {
+            // What the page does not show may have gone with a zone before the position was read.
+            loseZone(nil, token: fate.token)
         } else {
             keepZone(fate.token)
         }

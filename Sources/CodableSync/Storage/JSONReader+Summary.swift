@@ -53,6 +53,7 @@ extension JSONReader {
                 }
             case "zone": summary.zone = try json.zoneStage()
             case "subscribed": summary.isSubscribed = try json.bool()
+            case "positionLate": summary.isPositionLate = try json.bool()
             case "listing": summary.listing = try json.counter()
             case "isListing": summary.isListing = try json.bool()
             case "serverWait": summary.serverWait = try json.date()

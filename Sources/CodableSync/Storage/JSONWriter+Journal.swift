@@ -238,6 +238,7 @@ extension JSONWriter {
         member("databaseToken", summary.databaseToken)
         member("zone", summary.zone.rawValue)
         member("subscribed", summary.isSubscribed)
+        flag("positionLate", if: summary.isPositionLate)
         member("listing", summary.listing)
         member("isListing", summary.isListing)
         member("serverWait", summary.serverWait)

@@ -85,7 +85,7 @@ struct JournalFold {
         }
         let summary = state.summary
         let identity = line.entry.identity.flatMap { summary.identity?.firstDifference(from: $0) }
-        if let user = line.entry.owner, let owner = summary.user, owner != user {
+        if let user = line.entry.owner, let owner = summary.user, !owner.isIdentical(to: user) {
             foreignFile = position.file
             throw .malformed("it says that the state is another user's")
         }

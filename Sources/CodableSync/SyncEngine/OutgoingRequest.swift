@@ -61,7 +61,10 @@ struct OutgoingRequest: Sendable {
                 unreadable[item.name] = reason ?? "The stored version of the server is missing."
                 continue
             }
-            save(edit.fields.differences(from: server.fields), of: recordID, over: server)
+            var fields = edit.fields.differences(from: server.fields)
+            // The server may have deleted what says the same.
+            if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withoutNulls }
+            save(fields, of: recordID, over: server)
         }
     }
 

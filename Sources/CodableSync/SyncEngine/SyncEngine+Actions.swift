@@ -21,11 +21,14 @@ extension SyncEngine {
     }
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
+        let heldBefore = machine?.heldAnswers.count ?? 0
         guard let actions = machine?.handle(input, at: now) else { return }
-        staged = heldContents.merging(contents) { $1 }
+        staged = contents
         for action in actions { perform(action) }
-        heldContents = machine?.holdsAnswers == true ? staged : [:]
         staged = [:]
+        let held = machine?.heldAnswers.count ?? 0
+        if held > heldBefore { heldContents.merge(contents) { $1 } }
+        if held == 0 { heldContents = [:] }
     }
 
     /// The database's limits, if they differ from those that the machine uses.
@@ -74,7 +77,7 @@ extension SyncEngine {
     private func append(_ batch: BatchID, _ entries: [JournalEntry], flush: Bool) {
         var contents: [ContentHandle: Record] = [:]
         for entry in entries {
-            for handle in entry.introduced { contents[handle] = staged[handle] }
+            for handle in entry.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
         }
         let mustFlush = flush && configuration.durability == .flushed
         journal?.append(JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush))
@@ -142,7 +145,7 @@ extension SyncEngine {
     }
 
     private func load(_ handle: ContentHandle) throws -> Record {
-        if let record = staged[handle] { return record }
+        if let record = staged[handle] ?? heldContents[handle] { return record }
         guard let journal else { throw ModelCoding<Model>.Failure.missing }
         return try journal.load([handle]).record(handle)
     }
