@@ -14,7 +14,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
 
         var count: Int { buffer.count - taken }
         /// Whether it has taken everything and waits for more.
-        var isWaiting: Bool { count == 0 && !waiting.isEmpty }
+        var isWaiting: Bool { count == 0 && (!waiting.isEmpty || !hasAsked) }
 
         mutating func append(_ element: Element, limit: Int) {
             buffer.append(element)
@@ -44,6 +44,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     private struct Watcher {
+        let id: UInt64
         let condition: @Sendable (Now) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
@@ -130,12 +131,25 @@ final class Broadcaster<Element: Sendable>: Sendable {
 
     /// Returns once a condition holds for the streams.
     func wait(until condition: @escaping @Sendable (Now) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let watchers = state.withLock { state in
-                state.watchers.append(Watcher(condition: condition, continuation: continuation))
-                return state.takeWatchers()
+        let id = state.withLock { state -> UInt64 in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                    if Task.isCancelled { return [continuation] }
+                    state.watchers.append(Watcher(id: id, condition: condition, continuation: continuation))
+                    return state.takeWatchers()
+                }
+                for watcher in watchers { watcher.resume() }
             }
-            for watcher in watchers { watcher.resume() }
+        } onCancel: {
+            let watcher = state.withLock { state -> Watcher? in
+                guard let index = state.watchers.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.watchers.remove(at: index)
+            }
+            watcher?.continuation.resume()
         }
     }
 

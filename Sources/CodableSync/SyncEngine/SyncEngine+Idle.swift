@@ -5,7 +5,8 @@ extension SyncEngine {
     /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is due, and
     /// no signal of the database is on its way. It does not wait for a later time, for the app or for the network:
     /// advance the clock, take from ``changes`` or let the network return, and call it again. Signals are taken into
-    /// account for ``FakeDatabase`` and ``LocalDatabase``.
+    /// account for ``FakeDatabase``, ``LocalDatabase``, and a ``ForwardingDatabase`` in front of one; a signal that a
+    /// stream of yours has not taken counts, too.
     ///
     /// ```swift
     /// try await phone.upload(note)
@@ -19,6 +20,7 @@ extension SyncEngine {
     public func waitUntilIdle() async {
         let signals = database as? any SignalTelling
         repeat {
+            if case .closed = phase { break }
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
         } while signals?.areSignalsTaken == false && !Task.isCancelled

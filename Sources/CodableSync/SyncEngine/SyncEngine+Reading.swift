@@ -152,33 +152,36 @@ extension SyncEngine {
         return shown.compactMap { decoded[named: $0.name]?.model }
     }
 
-    /// How many of these records have a version in the cloud that cannot be decoded; each is reported once.
+    /// How many of these versions are the cloud's last word and cannot be decoded; each is reported once.
     ///
-    /// They are decoded only after they are stored, so that no model's code runs before the fetch is durable.
-    func undecodableCount(among names: [String]) async -> Int {
-        if names.isEmpty { return 0 }
-        // Collected before the first `await`, as above.
-        let wanted = Set(names.map(ExactName.init)).sorted().compactMap { name -> ShownContents? in
-            guard let handle = machine?.state[name.text]?.known?.handle else { return nil }
-            return ShownContents(name: name.text, shown: handle, known: nil)
-        }
+    /// They are decoded only after they are stored, so that no model's code runs before the fetch is durable; some at a
+    /// time, so that their models need little memory.
+    func undecodableCount(among versions: [ReadVersion]) async -> Int {
         let began = session
+        var count = 0
         do {
-            let found = try await decode(wanted)
-            guard began == session, let state = machine?.state else { return 0 }
-            let inVain = wanted.compactMap { contents -> ReadVersion? in
-                // A version replaced meanwhile may be gone from the disk.
-                guard let one = found[named: contents.name], one.model == nil,
-                    state[contents.name]?.known?.handle == contents.shown
-                else { return nil }
-                return one.inVain
+            for start in stride(from: 0, to: versions.count, by: 200) {
+                let news = versions[start..<min(start + 200, versions.count)].filter(isLastWord)
+                let found = try await decode(
+                    news.map { ShownContents(name: $0.name, shown: $0.handle, known: nil) }
+                )
+                guard began == session else { return 0 }
+                let inVain = news.filter(isLastWord).compactMap { version -> ReadVersion? in
+                    guard let one = found[named: version.name], one.model == nil else { return nil }
+                    return one.inVain
+                }
+                if !inVain.isEmpty { process(.readInVain(inVain)) }
+                count += inVain.count
             }
-            if !inVain.isEmpty { process(.readInVain(inVain)) }
-            return inVain.count
         } catch {
             tellUnreadable("What was fetched cannot be read from the disk now: \(error)")
-            return 0
         }
+        return count
+    }
+
+    /// Whether nothing newer is known; what was replaced may be gone from the disk.
+    private func isLastWord(_ version: ReadVersion) -> Bool {
+        machine?.state[version.name]?.known?.handle == version.handle
     }
 
     /// Counts the names as seen, missing records included, but not records that could not be returned: the next edit

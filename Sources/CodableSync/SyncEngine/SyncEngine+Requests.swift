@@ -194,13 +194,7 @@ extension SyncEngine {
                 page.deletions.append(deletion.recordID.recordName)
             }
         }
-        noteFetched(page.records.map(\.name))
         process(.fetched(request, .success(page)), contents: contents)
-    }
-
-    /// Notes records whose undecodable ones a waiting call counts in its summary.
-    private func noteFetched(_ names: [String]) {
-        for call in fetchedNames.keys { fetchedNames[call]? += names }
     }
 
     /// Whether `upload` would accept the name.
@@ -222,6 +216,10 @@ extension SyncEngine {
     ) -> KnownVersion {
         let handle = reserved ?? newHandle()
         contents[handle] = record
+        if reserved == nil {
+            let staged = ReadVersion(name: record.recordID.recordName, handle: handle, reason: "")
+            for call in Array(fetchedVersions.keys) { fetchedVersions[call]?.append(staged) }
+        }
         return KnownVersion(
             changeTag: record.recordChangeTag ?? "",
             handle: handle,
@@ -245,7 +243,6 @@ extension SyncEngine {
         } then: { engine, result in
             var contents: [ContentHandle: Record] = [:]
             let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }
-            engine.noteFetched(names)
             engine.process(.lookedUp(request, found), contents: contents)
         }
     }

@@ -69,8 +69,8 @@ extension SyncEngine {
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
         let call = lastCall
-        if !parts.contains(.hint) { fetchedNames[call] = [] }
-        defer { fetchedNames[call] = nil }
+        if !parts.contains(.hint) { fetchedVersions[call] = [] }
+        defer { fetchedVersions[call] = nil }
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
@@ -83,7 +83,7 @@ extension SyncEngine {
         }
         switch answer {
         case .summary(var summary):
-            summary.undecodable = await undecodableCount(among: fetchedNames[call] ?? [])
+            summary.undecodable = await undecodableCount(among: fetchedVersions[call] ?? [])
             return summary
         case .failed(let error): throw error
         case .done: throw CancellationError()

@@ -64,8 +64,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var journalRest: UInt64 = 0
     var watchers: [EngineWatcher<Model>] = []
     var lastWatcher: UInt64 = 0
-    /// Records that the cloud has mentioned since the oldest call began that waits for a summary.
-    var fetchedNames: [CallID: [String]] = [:]
+    /// Versions that the cloud has told of, for each call that waits for a summary.
+    var fetchedVersions: [CallID: [ReadVersion]] = [:]
 
     enum Phase {
         case new

@@ -12,6 +12,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.know("B", 2)
         var state = machine.state
         state.apply(.databaseToken(ChangeToken("p")))
+        state.changeSummary { $0.isPositionLate = false }
         machine = MachineHarness(state: state)
         machine.hasFeed = true
         machine.run(.start)

@@ -228,3 +228,11 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         }
     }
 }
+
+extension ForwardingDatabase: SignalTelling {
+    private var telling: (any SignalTelling)? { base as? any SignalTelling }
+
+    package var areSignalsTaken: Bool { telling?.areSignalsTaken ?? true }
+
+    package func waitUntilSignalsAreTaken() async { await telling?.waitUntilSignalsAreTaken() }
+}

@@ -14,7 +14,7 @@ extension LocalDatabase: SignalTelling {
     package var areSignalsTaken: Bool { !listeners.isLookDue(at: clock.now.monotonic) && listeners.isTaken }
 
     package func waitUntilSignalsAreTaken() async {
-        while !areSignalsTaken {
+        while !areSignalsTaken, !Task.isCancelled {
             await listeners.waitUntilLooked(at: clock.now.monotonic)
             await listeners.waitUntilTaken()
         }
