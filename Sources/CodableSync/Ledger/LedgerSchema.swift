@@ -48,8 +48,8 @@ extension LedgerZoneDraft {
         _ found: LedgerFieldType
     ) -> CloudError {
         let message =
-            "The field \(field.quoted) of the record type \(recordType.quoted) is of the type \(fixed) since it was "
-            + "first saved; a value of the type \(found) is refused. A change of type needs a field of another name."
+            "The field \(field.quoted) of record type \(recordType.quoted) has had the type \(fixed) since it was "
+            + "first saved; the server refuses a value of type \(found). Use another field name for the new type."
         return CloudError(.invalidArguments, message: message)
     }
 }

@@ -47,7 +47,9 @@ package struct StateIdentity: Equatable, Sendable {
             ("container", container ?? wanted.container, wanted.container ?? container),
             ("zone", zone, wanted.zone), ("record type", recordType, wanted.recordType),
         ]
-        guard let row = rows.first(where: { ExactName($0.own ?? "") != ExactName($0.wanted ?? "") }) else { return nil }
+        guard let row = rows.first(where: { ExactName($0.own ?? "") != ExactName($0.wanted ?? "") }) else {
+            return nil
+        }
         return Difference(what: row.what, own: row.own ?? "", wanted: row.wanted ?? "")
     }
 }

@@ -190,7 +190,9 @@ extension SyncStateMachine {
 
     /// A pending deletion wins over an edit elsewhere, and says so.
     private mutating func noteRemoteEdit(of record: FetchedRecord) {
-        guard let pending = state[record.name]?.pending, pending.isDeletion, pending.parked == nil else { return }
+        guard let pending = state[record.name]?.pending, pending.isDeletion, pending.parked == nil else {
+            return
+        }
         actions.append(.emitLoading(.discarded(name: record.name, record.version.handle, .deletion)))
     }
 

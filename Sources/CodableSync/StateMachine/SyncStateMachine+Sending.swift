@@ -43,7 +43,8 @@ extension SyncStateMachine {
             case .save(let handle, let size)?:
                 let isBehind = record.isDeletionSent
                 return (
-                    SendItem(name: name, handle: handle, known: record.known, isBehindDeletion: isBehind), size
+                    SendItem(name: name, handle: handle, known: record.known, isBehindDeletion: isBehind),
+                    size
                 )
             case .delete?:
                 return (SendItem(name: name, handle: nil, known: record.known), 0)

@@ -32,7 +32,7 @@ extension ModelCoding {
             return describe(context.codingPath, context.debugDescription, context.underlyingError)
         case .dataCorrupted(let context):
             // The standard library quotes the raw value that an enumeration does not have.
-            let text = "Its value is none that the model takes."
+            let text = "The stored value is not valid for this property."
             return describe(context.codingPath, text, context.underlyingError)
         @unknown default:
             return "The model cannot be decoded."

@@ -26,7 +26,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
         case .invalidURL(let field, let value):
             "\(subject(field)) is the URL \(value.quoted), which does not read back. Store it as a string."
         case .nestedFile(let field):
-            "\(subject(field)) is a file inside of a nested value, which no asset can be. "
+            "\(subject(field)) is a file URL inside a nested value; only a top-level field can be an asset. "
                 + "Store the bytes as Data, or leave the field out."
         case .mixedList(let field):
             "\(subject(field)) is a list of different kinds. Use elements of one kind, without nulls."
