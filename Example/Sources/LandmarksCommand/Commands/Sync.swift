@@ -27,7 +27,9 @@ struct Sync: AsyncParsableCommand {
             "\(summary.sent) sent", "\(summary.deleted) deleted", "\(summary.fetched) fetched",
             "\(summary.conflictsResolved) conflicts resolved",
         ]
-        if summary.undecodable > 0 { parts.append("\(summary.undecodable) fetched but not decodable, and kept") }
+        if summary.undecodable > 0 {
+            parts.append("\(summary.undecodable) not decodable, and kept")
+        }
         if summary.parked > 0 { parts.append("\(summary.parked) parked: 'landmarks status' says why") }
         if summary.pending > 0 { parts.append("\(summary.pending) pending") }
         return parts.joined(separator: ", ") + "\n"
