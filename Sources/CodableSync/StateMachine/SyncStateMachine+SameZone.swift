@@ -10,7 +10,7 @@ extension SyncStateMachine {
     package var holdsAnswers: Bool { !heldAnswers.isEmpty }
 
     /// Nothing may become known before the position is read; a database without a feed has none.
-    var isFeedPositionMissing: Bool { state.summary.databaseToken == nil && !hasNoFeed }
+    var isFeedPositionMissing: Bool { hasNoFeed ? false : state.summary.databaseToken == nil }
 
     /// The zone is there, and the question is whether it is another one.
     var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }

@@ -6,7 +6,7 @@ import XCTest
 final class DeviceScenariosNetwork: EngineScenario {
     /// MD-02.
     func testThreeDevicesLoseNothingUnderAllFaults() async throws {
-        for seed in UInt64(2000)..<2008 {
+        for seed in try Seeds.named(first: 3, of: 2000..<2008) {
             let options = RandomStory<StampSet>.Options(
                 devices: 3,
                 steps: 60,

@@ -164,9 +164,8 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-31.
-    func testAFirstSyncOfTenThousandSurvivesBeingKilledAtAnyPage() async throws {
-        // A directory flushes every request that fills it, so it has a smaller crowd.
-        let (count, mostPages) = isOnDirectory ? (2000, 2) : (10_000, 6)
+    func testAFirstSyncOfThousandsSurvivesBeingKilledAtAnyPage() async throws {
+        let (count, mostPages) = (2000, 2)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, count)

@@ -7,7 +7,7 @@ import XCTest
 final class RandomSyncTests: XCTestCase {
     private func tell<Model: RandomModel>(_ model: Model.Type) async throws {
         var failed: [UInt64] = []
-        for seed in try Seeds.named(else: 0..<40) {
+        for seed in try Seeds.named(first: 10, of: 0..<40) {
             let story = RandomStory<Model>(seed: seed)
             try await story.run()
             if story.failures.isEmpty { continue }

@@ -7,7 +7,7 @@ import XCTest
 final class StampTests: XCTestCase {
     private func tell(_ change: (inout StampWorld.Options) -> Void) throws {
         var failed: [UInt64] = []
-        for seed in try Seeds.named(else: 0..<40) {
+        for seed in try Seeds.named(first: 14, of: 0..<40) {
             var options = StampWorld.Options()
             options.consumes = seed % 2 == 0
             change(&options)
