@@ -175,7 +175,7 @@ class DeletionScenarios: EngineScenario {
     /// DL-09.
     func testMoreThanAThousandDeletionsAreSentInBatches() async throws {
         let phone = try makeDevice(Note.self)
-        let count = 1300
+        let count = many(1300)
         try await fill(phone.database, count)
         try await phone.engine.sync()
         let names = try await phone.drain().flatMap(\.names)

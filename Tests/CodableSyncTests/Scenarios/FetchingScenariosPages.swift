@@ -165,6 +165,7 @@ class FetchingScenariosPages: EngineScenario {
 
     /// FD-31.
     func testAFirstSyncOfThousandsSurvivesBeingKilledAtAnyPage() async throws {
+        // Three lives read one or two of the ten pages each.
         let (count, mostPages) = (2000, 2)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)

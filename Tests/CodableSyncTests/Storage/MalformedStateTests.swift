@@ -165,7 +165,7 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C6: in every 23rd byte a bit is turned, another one each time; `JSONLogRecoveryTests` turns every bit of a log.
+    // C6: in every 23rd byte a bit is turned, another one each time; `JSONLogRecoveryTests` turns bits in every byte of a log.
     func testATurnedBitCostsAtMostTheEditThatItIsIn() async throws {
         for (name, whole) in [(snapshot, try await prepare(compacted: true)), (journal, try await prepare())]
         {
