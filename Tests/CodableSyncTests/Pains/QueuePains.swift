@@ -175,12 +175,12 @@ final class QueuePains: EngineScenario {
             for name in names { try await phone.engine.upload(Model(name, "Tea")) }
             return (files.writtenBytes - bytes, files.calls.count - calls)
         }
-        let first = try await cost(ofUploading: (0..<300).map { "first-\($0)" })
-        try await phone.engine.upload((0..<4000).map { Model("n\($0)", "Tea") })
-        let last = try await cost(ofUploading: (0..<300).map { "last-\($0)" })
+        let first = try await cost(ofUploading: (0..<150).map { "first-\($0)" })
+        try await phone.engine.upload((0..<2000).map { Model("n\($0)", "Tea") })
+        let last = try await cost(ofUploading: (0..<150).map { "last-\($0)" })
         XCTAssertLessThan(last.bytes, first.bytes * 12 / 10)
         XCTAssertLessThan(last.calls, first.calls * 12 / 10)
-        XCTAssertLessThan(last.bytes, 300 * 1000)
+        XCTAssertLessThan(last.bytes, 150 * 1000)
         XCTAssertTrue(files.files.keys.allSatisfy { $0.hasPrefix("/device") })
     }
 }

@@ -31,7 +31,7 @@ final class AccountScenariosFailing: AccountScenario {
             (.after, .allWrites),
         ].enumerated() {
             var last = 0
-            for call in Cases.places(every: 5, row: row * 2) {
+            for call in Cases.places(every: 7, row: row * 2) {
                 let what = "\(moment) \(call)"
                 phone.account.signIn("bob", signal: false)
                 let files = first.crashed(keeping: .onlySynced)

@@ -165,8 +165,8 @@ class FetchingScenariosPages: EngineScenario {
 
     /// FD-31.
     func testAFirstSyncOfThousandsSurvivesBeingKilledAtAnyPage() async throws {
-        // Three lives read one or two of the ten pages each.
-        let (count, mostPages) = (2000, 2)
+        // Three lives read one or two of the seven pages each.
+        let (count, mostPages) = (1400, 2)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, count)
