@@ -166,7 +166,7 @@ final class JSONLogCrashTests: XCTestCase {
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl"])
     }
 
-    /// Every kind of call fails once at every place: nothing committed is lost, and the log goes on.
+    /// Every kind of call fails once at every second place: nothing committed is lost, and the log goes on.
     func testEveryCallFailsOnce() throws {
         for (row, kind) in FileError.Operation.allCases.enumerated() {
             for count in Cases.places(every: 2, row: row, below: 30) {

@@ -22,6 +22,8 @@ final class LedgerDirectoryTests: XCTestCase {
     }
 
     /// BK-14, I-02, I-04: whatever call a process is killed at, a request is wholly there or wholly absent.
+    ///
+    /// Every third call of each moment, other ones for each, unless all cases are asked for.
     func testCrashAtEveryCall() async throws {
         for (row, moment) in SimulatedDisk.Moment.allCases.enumerated() {
             var last = 0

@@ -56,7 +56,7 @@ final class LocalProcessTests: XCTestCase {
         for outcome in result.saveResults.values { _ = try outcome.get() }
     }
 
-    /// BK-14.
+    /// BK-14: five times, unless all cases are asked for.
     func testKilledInASaveItIsWhollyThereOrWhollyAbsent() async throws {
         let records = 40
         for round in 0..<Cases.sample(5, of: 12) {
@@ -133,7 +133,8 @@ final class LocalProcessTests: XCTestCase {
         }
     }
 
-    /// BK-14: a compactor that is killed at any moment takes nothing with it, and the next one cleans up.
+    /// BK-14: a compactor that is killed at any moment takes nothing with it, and the next one cleans up: four times,
+    /// unless all cases are asked for.
     func testAProcessThatDiesInACompactionTakesNothingWithIt() async throws {
         let database = LocalDatabase(directory: temporary.url)
         try await makeZone(in: database)

@@ -132,7 +132,7 @@ final class QueuePains: EngineScenario {
         XCTAssertEqual(server.keys.sorted(), pending)
     }
 
-    // P-12
+    // P-12: at every second call, and all moments of it, unless all cases are asked for.
     func testWhatACallReturnedForSurvivesACrashAtEveryWrite() async throws {
         for call in Cases.places(every: 2) {
             for moment in SimulatedDisk.Moment.allCases {

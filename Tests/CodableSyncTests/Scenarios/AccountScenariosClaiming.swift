@@ -5,7 +5,7 @@ import XCTest
 
 /// Edits that were made before anybody was known, and whose a state is that somebody else's engine finds.
 class AccountScenariosClaiming: AccountScenario {
-    // ZA-09
+    // ZA-09: whatever call the power goes at; every third of them, unless all cases are asked for.
     func testHundredsOfUnclaimedEditsBecomeTheFirstUsersInOneCommit() async throws {
         let first = SimulatedFileSystem()
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.fileSystem = first }

@@ -20,7 +20,7 @@ final class AccountScenariosFailing: AccountScenario {
         return phone
     }
 
-    // CR-08, I-39
+    // CR-08, I-39: at every seventh call of each moment, other ones for each, unless all cases are asked for.
     func testCrashInTheMiddleOfASwitchMixesNothing() async throws {
         let first = SimulatedFileSystem()
         let phone = try await makeAlice(on: first)

@@ -142,7 +142,7 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(phone.changes, ["alice > bob", "bob > alice"])
     }
 
-    // CR-08, ZA-11
+    // CR-08, ZA-11: at every third call, unless all cases are asked for.
     func testCrashInTheMiddleOfARemovalIsHarmless() async throws {
         let first = SimulatedFileSystem()
         let phone = try await makeAlice(first)

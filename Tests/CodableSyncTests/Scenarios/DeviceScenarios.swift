@@ -8,7 +8,7 @@ class DeviceScenarios: EngineScenario {
     enum Quiet: MergingPolicy {}
     enum Late: MergingPolicy {}
 
-    /// MD-01.
+    /// MD-01: 100 operations, and 300 if all cases are asked for.
     func testTwoDevicesEqualTheOracleAfterEachOfManyOperations() async throws {
         var random = SplitMix64(seed: 1)
         var oracle = SyncOracle(devices: 2)

@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group M: networks and clocks that do what they like.
 final class DeviceScenariosNetwork: EngineScenario {
-    /// MD-02.
+    /// MD-02: two stories, and eight if all cases are asked for.
     func testThreeDevicesLoseNothingUnderAllFaults() async throws {
         for seed in try Seeds.named(first: 2, of: 2000..<2008) {
             let options = RandomStory<StampSet>.Options(

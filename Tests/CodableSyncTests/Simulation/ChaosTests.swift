@@ -4,6 +4,8 @@ import XCTest
 @testable import CodableSync
 
 /// Stories in which everything may happen: `SEEDS=5000..<5100` in the environment runs others.
+///
+/// 6 of each kind, and 15 if all cases are asked for.
 final class ChaosTests: XCTestCase {
     /// No edit is lost, no device stands still, and nobody works without an end.
     func testWhateverHappensNoEditIsLostAndEverybodyComesToRest() async throws {

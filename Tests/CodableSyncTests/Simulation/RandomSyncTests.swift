@@ -4,6 +4,8 @@ import XCTest
 @testable import CodableSync
 
 /// Random stories, repeated by their seed: `SEEDS=5000..<5100` in the environment runs others.
+///
+/// 10 of each kind, and 40 if all cases are asked for.
 final class RandomSyncTests: XCTestCase {
     private func tell<Model: RandomModel>(_ model: Model.Type) async throws {
         var failed: [UInt64] = []

@@ -211,7 +211,7 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C13
+    // C13: at every sixth byte of the last group, before and behind it, unless all cases are asked for.
     func testACutAtTheEndOfTheJournalCostsNothingThatWasAcknowledgedBefore() async throws {
         let whole = try await prepare()
         let bytes = whole[journal]
