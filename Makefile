@@ -1,10 +1,11 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize kills mutations lint layers claims format demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations lint layers claims format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
 	@echo 'make test     runs the tests'
+	@echo 'make exhaustive runs the tests with every case of what they otherwise take a sample of'
 	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
 	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
 	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
@@ -21,6 +22,9 @@ build:
 
 test:
 	swift test
+
+exhaustive:
+	EXHAUSTIVE=1 swift test
 
 sanitize:
 	@Scripts/check-sanitizers

@@ -26,9 +26,9 @@ extension LedgerDraft {
         var doomed = [id.recordName]
         while let name = doomed.popLast() {
             guard zone.record(name) != nil else { continue }
-            let holders = zone.holders(of: name)
+            let holders = zone.holders(of: name).sorted()
             zone.erase(name)
-            doomed += holders.reversed()
+            doomed += holders.reversed().map(\.text)
         }
         return nil
     }

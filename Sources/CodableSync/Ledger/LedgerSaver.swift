@@ -178,7 +178,7 @@ struct LedgerSaver {
         for target in record.deleteSelfTargets.sorted() {
             let holders = zone.holders(of: target.text)
             if holders.count >= draft.limits.maximumDeleteSelfReferences,
-                !holders.contains(where: { $0.isIdentical(to: name) })
+                !holders.contains(ExactName(name))
             {
                 let message = "Too many references with the action deleteSelf point at one record."
                 throw CloudError(.limitExceeded, message: message)

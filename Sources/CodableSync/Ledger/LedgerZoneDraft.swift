@@ -27,9 +27,9 @@ struct LedgerZoneDraft {
         return base?.rows[named: name]?.record
     }
 
-    /// The records that go with a record, in the order of their names.
-    func holders(of name: String) -> [String] {
-        (links.holders[named: name] ?? base?.links.holders[named: name] ?? []).sorted().map(\.text)
+    /// The records that go with a record.
+    func holders(of name: String) -> Set<ExactName> {
+        links.holders[named: name] ?? base?.links.holders[named: name] ?? []
     }
 
     func childCount(of name: String) -> Int {

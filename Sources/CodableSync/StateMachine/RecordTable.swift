@@ -69,9 +69,16 @@ package struct RecordTable<Value: Sendable>: Sendable {
     /// FNV-1a over the name's bytes: stable over processes, unlike `Hasher`.
     private func shard(of name: String) -> Int {
         if shards.count == 1 { return 0 }
-        var hash: UInt32 = 2_166_136_261
-        for byte in name.utf8 {
-            hash = (hash ^ UInt32(byte)) &* 16_777_619
+        var name = name
+        let hash = name.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            var hash: UInt32 = 2_166_136_261
+            var index = 0
+            while index < bytes.count {
+                hash = (hash ^ UInt32(bytes[index])) &* 16_777_619
+                index += 1
+            }
+            return hash
         }
         return Int(hash & UInt32(Self.shardCount - 1))
     }

@@ -28,7 +28,8 @@ extension SyncState {
     }
 
     mutating func applyDatabaseToken(_ token: ChangeToken?) {
-        let knows = knownCount > 0
+        // What a recovery lists anew had its position lost with the summary's line.
+        let knows = knownCount > 0 && !summary.isListing
         changeSummary { summary in
             if summary.databaseToken == nil { summary.isPositionLate = token != nil && knows }
             summary.databaseToken = token

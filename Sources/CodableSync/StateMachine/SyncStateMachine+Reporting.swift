@@ -12,7 +12,8 @@ extension SyncStateMachine {
     }
 
     private var currentStatus: SyncStatus {
-        if isStopped || !(isStarted || !waiters.isEmpty) { return .stopped }
+        if isStopped { return .stopped }
+        if !isStarted, waiters.isEmpty { return .stopped }
         if state.summary.zone == .purged, !isForAnotherUser { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {

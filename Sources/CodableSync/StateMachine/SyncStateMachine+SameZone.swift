@@ -10,7 +10,7 @@ extension SyncStateMachine {
     package var holdsAnswers: Bool { !heldAnswers.isEmpty }
 
     /// Whether the position must be read before anything becomes known; a database without a feed has none.
-    var isFeedPositionMissing: Bool { state.summary.databaseToken == nil && !hasNoFeed }
+    var isFeedPositionMissing: Bool { hasNoFeed ? false : state.summary.databaseToken == nil }
 
     /// Whether the zone is there, and only the feed can tell if it is another one.
     var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }

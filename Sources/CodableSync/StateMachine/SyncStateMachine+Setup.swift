@@ -4,17 +4,23 @@ import struct Foundation.Date
 
 /// Account, zone, subscription: what must be right before the first request for records.
 extension SyncStateMachine {
+    // Asked at each step, so none of these joins facts by an operator: in a build for debugging, the right side of one
+    // is a closure with a copy of the whole machine.
+
     /// Somebody wants the engine to talk to the cloud.
     var mayWork: Bool {
-        !isStopped && fault == nil && (isAutomatic || !waiters.isEmpty)
+        guard !isStopped, fault == nil else { return false }
+        return waiters.isEmpty ? isAutomatic : true
     }
 
-    var isAutomatic: Bool { isStarted && configuration.automaticallySyncs }
+    var isAutomatic: Bool { isStarted ? configuration.automaticallySyncs : false }
 
     /// Records may be requested now.
     var isReady: Bool {
-        guard mayWork, case .confirmed = account, state.summary.zone == .ready else { return false }
-        return zoneDoubt == nil && !isFeedPositionMissing && !isInServerWait
+        guard mayWork, case .confirmed = account, state.summary.zone == .ready, zoneDoubt == nil,
+            !isFeedPositionMissing
+        else { return false }
+        return !isInServerWait
     }
 
     var isInServerWait: Bool {

@@ -114,7 +114,7 @@ package struct JSONWriter {
                 digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
                 rest /= 10
             }
-            bytes.append(contentsOf: digits[start...])
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start..<digits.count]))
         }
     }
 

@@ -98,21 +98,36 @@ public enum RecordLimits {
     private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
         let bytes = name.utf8
         if bytes.isEmpty { return .empty }
-        guard bytes.allSatisfy({ $0 < 0x80 }) else { return .notASCII }
+        guard name.hasOnly({ $0 < 0x80 }) else { return .notASCII }
         if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
         return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
         if let fault = faultOfFreeName(name) { return fault }
-        let bytes = name.utf8
-        guard bytes.first?.isLetter == true else { return .startsWithoutLetter }
-        let isLegal = bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+        guard name.utf8.first?.isLetter == true else { return .startsWithoutLetter }
+        let isLegal = name.hasOnly { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
         return isLegal ? nil : .illegalCharacter
     }
 }
 
+extension String {
+    /// Whether each byte is legal; names are checked with every record, so they are read where they are.
+    fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
+        var text = self
+        return text.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            var index = 0
+            while index < bytes.count {
+                if !isLegal(bytes[index]) { return false }
+                index += 1
+            }
+            return true
+        }
+    }
+}
+
 extension UInt8 {
-    fileprivate var isLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
-    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    fileprivate var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
+    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 }

@@ -19,8 +19,12 @@ package struct StableHash {
             index += 8
         }
         var rest: UInt64 = 0
-        for byte in bytes[index...] { rest = rest << 8 | UInt64(byte) }
-        if index < bytes.count { combine(rest) }
+        let hasRest = index < bytes.count
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index += 1
+        }
+        if hasRest { combine(rest) }
     }
 
     mutating func combine(_ string: String) {

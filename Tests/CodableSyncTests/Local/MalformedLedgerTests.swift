@@ -67,12 +67,12 @@ final class MalformedLedgerTests: XCTestCase {
         }
     }
 
-    // C26: a cut page. An interrupted write is no damage; a part of a snapshot is.
+    // C26: a page that is cut at every seventh byte, or before its last one. An interrupted write is no damage; a part of a snapshot is.
     func testACutFileIsAPrefixOfTheHistoryOrRefused() async throws {
         for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
         {
             let contents = try XCTUnwrap(whole.bytes(at: path))
-            for size in 0..<contents.count {
+            for size in Array(Cases.places(every: 7, below: contents.count - 1)) + [contents.count - 1] {
                 let disk = whole.crashed(keeping: .allWrites)
                 disk.place(Array(contents[..<size]), at: path)
                 let row = "\(path) cut at \(size)"
@@ -93,7 +93,7 @@ final class MalformedLedgerTests: XCTestCase {
         for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
         {
             let contents = try XCTUnwrap(whole.bytes(at: path))
-            for offset in stride(from: 0, to: contents.count, by: 3) {
+            for offset in Cases.places(every: 7, below: contents.count) {
                 var damaged = contents
                 damaged[offset] ^= 1 << (offset % 8)
                 let disk = whole.crashed(keeping: .allWrites)

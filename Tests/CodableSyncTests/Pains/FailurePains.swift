@@ -9,8 +9,10 @@ final class FailurePains: EngineScenario {
     func testEveryTransientFailureIsRetriedWithoutACall() async throws {
         let codes = CloudError.Code.known.filter { CloudError($0).recovery == .retry }
         XCTAssertGreaterThanOrEqual(codes.count, 7)
-        for code in codes {
-            for lane in [ScriptedDatabase.Operation.account, .zones, .fetch, .modify] {
+        let lanes = [ScriptedDatabase.Operation.account, .zones, .fetch, .modify]
+        // Every second pair of a code and a lane, unless all cases are asked for.
+        for (row, code) in codes.enumerated() {
+            for lane in Cases.places(every: 2, row: row, below: 4).map({ lanes[$0] }) {
                 let what = "\(code.name) of \(lane.rawValue)"
                 let phone = try makeDevice(Note.self) {
                     $0.storage = .inMemory
@@ -50,8 +52,10 @@ final class FailurePains: EngineScenario {
 
     // P-06
     func testNoServerErrorOfAnyKindRemovesAChange() async throws {
-        for code in CloudError.Code.known + [.unknown("tomorrow")] {
-            for isOfTheItem in [true, false] {
+        // Each code is that of the item or of the request in turn, unless all cases are asked for.
+        for (row, code) in (CloudError.Code.known + [.unknown("tomorrow")]).enumerated() {
+            for place in Cases.places(every: 2, row: row, below: 2) {
+                let isOfTheItem = place == 0
                 let name = "\(code.name)-\(isOfTheItem)"
                 let phone = try makeDevice(Item<ClientWins>.self) {
                     $0.storage = .inMemory

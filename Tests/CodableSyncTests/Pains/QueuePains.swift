@@ -68,9 +68,10 @@ final class QueuePains: EngineScenario {
     // P-09
     func testEveryRowOfUploadsAndDeletionsEndsAsLastAsked() async throws {
         let phone = try makeDevice(Model.self)
-        // Four calls, upload or delete, each followed by a sync, a lost answer, or nothing.
+        // Four calls, upload or delete, each followed by a sync, a lost answer, or nothing; of the 81 ways to follow
+        // them, those that differ in the first three, every fourth of them unless all cases are asked for.
         for row in 0..<16 {
-            for pauses in 0..<27 {
+            for pauses in Cases.places(every: 4, row: row, below: 27) {
                 let name = "r\(row)-\(pauses)"
                 var pause = pauses
                 for step in 0..<4 {
@@ -94,7 +95,7 @@ final class QueuePains: EngineScenario {
         try await phone.engine.sync()
         let server = try await serverRecords()
         for row in 0..<16 {
-            for pauses in 0..<27 {
+            for pauses in Cases.places(every: 4, row: row, below: 27) {
                 let name = "r\(row)-\(pauses)"
                 let expected: RecordValue? = row >> 3 & 1 == 0 ? "step 3" : nil
                 XCTAssertEqual(server[name]?.fields["title"], expected, name)
@@ -131,10 +132,9 @@ final class QueuePains: EngineScenario {
         XCTAssertEqual(server.keys.sorted(), pending)
     }
 
-    // P-12
+    // P-12: at every second call, and all moments of it, unless all cases are asked for.
     func testWhatACallReturnedForSurvivesACrashAtEveryWrite() async throws {
-        var call = 0
-        while true {
+        for call in Cases.places(every: 2) {
             for moment in SimulatedDisk.Moment.allCases {
                 let (phone, files) = try makeFragileDevice(Model.self)
                 files.powerOff(at: call, moment)
@@ -163,8 +163,8 @@ final class QueuePains: EngineScenario {
                     )
                 }
             }
-            call += 1
         }
+        XCTFail("the calls never came to an end")
     }
 
     // P-25
@@ -175,12 +175,12 @@ final class QueuePains: EngineScenario {
             for name in names { try await phone.engine.upload(Model(name, "Tea")) }
             return (files.writtenBytes - bytes, files.calls.count - calls)
         }
-        let first = try await cost(ofUploading: (0..<1000).map { "first-\($0)" })
-        try await phone.engine.upload((0..<8000).map { Model("n\($0)", "Tea") })
-        let last = try await cost(ofUploading: (0..<1000).map { "last-\($0)" })
+        let first = try await cost(ofUploading: (0..<150).map { "first-\($0)" })
+        try await phone.engine.upload((0..<2000).map { Model("n\($0)", "Tea") })
+        let last = try await cost(ofUploading: (0..<150).map { "last-\($0)" })
         XCTAssertLessThan(last.bytes, first.bytes * 12 / 10)
         XCTAssertLessThan(last.calls, first.calls * 12 / 10)
-        XCTAssertLessThan(last.bytes, 1000 * 1000)
+        XCTAssertLessThan(last.bytes, 150 * 1000)
         XCTAssertTrue(files.files.keys.allSatisfy { $0.hasPrefix("/device") })
     }
 }

@@ -40,7 +40,9 @@ final class RecordPains: EngineScenario {
     // P-39
     func testLinksSurviveEveryOrderOfArrival() async throws {
         let expected = family.sorted { $0.id < $1.id }
-        for order in permutations(of: family) {
+        // Every second order, unless all cases are asked for.
+        let orders = permutations(of: family)
+        for order in Cases.places(every: 2, below: orders.count).map({ orders[$0] }) {
             let names = order.map(\.id).joined(separator: ", ")
             let cloud = FakeCloud()
             let phone = Device<Leaf>(cloud.database(), clock: clock)

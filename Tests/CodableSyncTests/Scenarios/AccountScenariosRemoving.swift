@@ -142,16 +142,16 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(phone.changes, ["alice > bob", "bob > alice"])
     }
 
-    // CR-08, ZA-11
+    // CR-08, ZA-11: at every third call, unless all cases are asked for.
     func testCrashInTheMiddleOfARemovalIsHarmless() async throws {
         let first = SimulatedFileSystem()
         let phone = try await makeAlice(first)
         try await phone.engine.close()
         // The number of calls differs from run to run by those of the reading threads, so the walk goes on until
         // nothing is cut short any more.
-        var call = 0
-        var wasCut = true
-        while wasCut {
+        var last = 0
+        for call in Cases.places(every: 3) {
+            last = call
             let files = first.crashed(keeping: .onlySynced)
             files.powerOff(at: call, .after)
             let account = phone.account
@@ -162,8 +162,7 @@ class AccountScenariosRemoving: AccountScenario {
             }
             _ = try? await device.engine.sync()
             try await device.engine.close()
-            wasCut = files.calls.count > call
-            call += 1
+            let wasCut = files.calls.count > call
 
             let left = files.crashed(keeping: .onlySynced)
             let next = AccountDevice(
@@ -180,8 +179,9 @@ class AccountScenariosRemoving: AccountScenario {
             try await next.engine.close()
             XCTAssertFalse(bytes(left).contains("v1 of confirmed"), "call \(call)")
             XCTAssertTrue(bytes(left).contains("v1 of edited"), "call \(call)")
+            if !wasCut { break }
         }
-        XCTAssertGreaterThan(call, 10)
+        XCTAssertGreaterThan(last, 10)
     }
 
     // A2, I-01

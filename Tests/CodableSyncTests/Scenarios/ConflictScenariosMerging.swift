@@ -126,7 +126,7 @@ class ConflictScenariosMerging: EngineScenario {
         let (phone, tablet) = try await makePair(Item<Dicing>("a"), Item<Dicing>("b"))
         let watch = try makeDevice(Item<Dicing>.self)
         try await settle(watch)
-        for round in 0..<10 {
+        for round in 0..<(isOnDirectory ? 4 : 10) {
             for (device, name) in [(phone, "phone"), (tablet, "tablet"), (watch, "watch")] {
                 try await device.engine.upload(Item<Dicing>("a", "\(name) \(round)", count: round))
                 try await device.engine.upload(Item<Dicing>("b", "\(name) \(round)", count: round))

@@ -47,9 +47,9 @@ class TokenScenarios: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// Z2: the power fails at any call of the disk during a listing.
+    /// Z2: the power fails at any call of the disk during a listing: at every fourth one, unless all cases are asked for.
     func testAfterALossOfPowerDuringAListingTheEndIsTheSame() async throws {
-        for call in 0..<1000 {
+        for call in Cases.places(every: 4, row: isOnDirectory ? 2 : 0) {
             try setUpWithError()
             let (phone, files) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 2 }
             try await fill(phone.database, 7)

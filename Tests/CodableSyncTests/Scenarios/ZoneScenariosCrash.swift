@@ -82,8 +82,8 @@ class ZoneScenariosCrash: ZoneScenario {
     /// Z1: the power fails at any call of the disk, from the discovery of the loss to the last confirmation.
     func testAfterALossOfPowerAtAnyStepTheEndIsTheSame() async throws {
         for (number, loss) in [Loss.deleted, .purged, .encryptedDataReset, .unexplained].enumerated() {
-            // Every second call, two kinds of loss the even ones and two the odd ones.
-            for call in stride(from: number % 2, to: 1000, by: 2) {
+            // Every tenth call, another one of them with each kind of loss.
+            for call in Cases.places(every: 10, row: number * 3) {
                 try setUpWithError()
                 let (phone, files) = try await makeFullDevice()
                 try await remove(loss, hidingItFrom: phone.database)

@@ -8,10 +8,13 @@ final class StandstillTests: XCTestCase {
     /// What it costs to make a zone anew that is missing again and again, until the pause.
     private let mostRequests = 28
 
-    /// Every code, as the answer to every request of one kind, for an engine that syncs by itself.
+    /// A code, as the answer to every request of one kind, for an engine that syncs by itself: a third of the codes for
+    /// each kind, and each of them for one kind at least, unless all cases are asked for.
     func testNoErrorMakesAnEngineAskAgainAndAgainWithoutATimePassing() async throws {
-        for operation in ScriptedDatabase.Operation.allCases {
-            for code in CloudError.Code.known + [.unknown("tomorrow")] {
+        let codes = CloudError.Code.known + [.unknown("tomorrow")]
+        for (row, operation) in ScriptedDatabase.Operation.allCases.enumerated() {
+            for place in Cases.places(every: 3, row: row, below: codes.count) {
+                let code = codes[place]
                 let count = try await requests(failing: operation, with: CloudError(code))
                 XCTAssertLessThanOrEqual(count, mostRequests, "\(operation) always fails with \(code)")
             }

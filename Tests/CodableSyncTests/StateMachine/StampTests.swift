@@ -4,10 +4,12 @@ import XCTest
 @testable import CodableSync
 
 /// Stories of one machine, in which every edit is followed to its end: `SEEDS=5000..<5100` in the environment runs others.
+///
+/// 14 of each kind, and 40 if all cases are asked for.
 final class StampTests: XCTestCase {
     private func tell(_ change: (inout StampWorld.Options) -> Void) throws {
         var failed: [UInt64] = []
-        for seed in try Seeds.named(else: 0..<40) {
+        for seed in try Seeds.named(first: 14, of: 0..<40) {
             var options = StampWorld.Options()
             options.consumes = seed % 2 == 0
             change(&options)

@@ -233,10 +233,10 @@ final class UncommittedBatchesTests: MachineTestCase {
     // MARK: Start and stop
 
     // LC-10
-    func testTenThousandStartsAndStopsLeaveNothingBehind() {
+    func testThousandsOfStartsAndStopsLeaveNothingBehind() {
         var driver = MachineDriver(machine.machine, at: machine.now)
         var sizes: [[Int]] = []
-        for round in 0..<10_000 {
+        for round in 0..<3000 {
             let isBusy = round % 10 == 0
             if isBusy {
                 driver.run(
@@ -253,20 +253,20 @@ final class UncommittedBatchesTests: MachineTestCase {
             if round % 30 == 0 { driver.failSend() }
             if round % 30 == 10 { driver.saveAll(from: UInt64(100_000 + round * 10)) }
             if round % 7 == 0 { driver.answerFetch() }
-            if round % 1000 == 999 { sizes.append(driver.sizes) }
+            if round % 300 == 299 { sizes.append(driver.sizes) }
         }
         for later in sizes {
             // Queues keep up to 64 gaps before they are tidied.
             for (one, first) in zip(later, sizes[0]) { XCTAssertLessThanOrEqual(one, first + 70, "\(later)") }
         }
-        XCTAssertEqual(driver.answers, 2000)
+        XCTAssertEqual(driver.answers, 600)
         driver.run(.sync(90_000, [.fetch, .send]))
         for round in 0..<4 {
             driver.answerFetch()
             driver.saveAll(from: 900_000 + UInt64(round) * 10)
         }
         XCTAssertEqual(driver.machine.state.pendingCount, 0)
-        XCTAssertEqual(driver.answers, 2001)
+        XCTAssertEqual(driver.answers, 601)
     }
 }
 

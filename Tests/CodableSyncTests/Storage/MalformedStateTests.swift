@@ -119,7 +119,7 @@ final class MalformedStateTests: StateFileScenario {
         _ check: (_ pending: [String], _ told: [String], StateFiles, _ offset: Int) throws -> Void
     ) async throws {
         let bytes = whole[name]
-        for offset in stride(from: 0, to: bytes.count, by: step) {
+        for offset in Array(Cases.places(every: step, below: bytes.count - 1)) + [bytes.count - 1] {
             let files = whole.copy()
             files[name] = damage(bytes, offset)
             let before = files.all
@@ -149,11 +149,11 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C4: each byte is a place to cut.
+    // C4: every eleventh byte is a place to cut, and the last one; `JSONLogRecoveryTests` cuts a log at every byte.
     func testASnapshotCutAnywhereGivesWhatStandsBeforeTheCut() async throws {
         let whole = try await prepare(compacted: true)
         let bytes = whole[snapshot]
-        try await damageEverywhere(snapshot, of: whole, step: 3) { bytes, size in
+        try await damageEverywhere(snapshot, of: whole, step: 11) { bytes, size in
             Array(bytes[..<size])
         } _: { pending, told, files, size in
             let row = "cut at \(size)"
@@ -165,12 +165,12 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C6: in every seventh byte a bit is turned, another one each time; `JSONLogRecoveryTests` turns every bit of a log.
+    // C6: in every 23rd byte a bit is turned, another one each time; `JSONLogRecoveryTests` turns bits in every byte of a log.
     func testATurnedBitCostsAtMostTheEditThatItIsIn() async throws {
         for (name, whole) in [(snapshot, try await prepare(compacted: true)), (journal, try await prepare())]
         {
             let bytes = whole[name]
-            try await damageEverywhere(name, of: whole, step: 7) { bytes, offset in
+            try await damageEverywhere(name, of: whole, step: 23) { bytes, offset in
                 var damaged = bytes
                 damaged[offset] ^= 1 << (offset % 8)
                 return damaged
@@ -211,12 +211,13 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C13
+    // C13: at every sixth byte of the last group, before and behind it, unless all cases are asked for.
     func testACutAtTheEndOfTheJournalCostsNothingThatWasAcknowledgedBefore() async throws {
         let whole = try await prepare()
         let bytes = whole[journal]
         let start = bytes.endsOfCommits[bytes.endsOfCommits.count - 2]
-        for size in start..<bytes.count {
+        let places = Cases.places(every: 6, row: 1, below: bytes.count - 1 - start).map { start + $0 }
+        for size in [start] + places + [bytes.count - 1] {
             let files = whole.copy()
             files[journal] = Array(bytes[..<size])
             let device = try open(files)

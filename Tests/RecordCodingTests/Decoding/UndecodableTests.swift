@@ -239,7 +239,8 @@ final class UndecodableTests: XCTestCase {
             .location(RecordLocation(latitude: .nan, longitude: 0)), .asset(RecordAsset()),
         ]
         var failures = 0
-        for _ in 0..<5000 {
+        let count = Cases.sample(1500, of: 5000)
+        for _ in 0..<count {
             var record = valid
             for _ in 0..<2 {
                 let name = record.fields.keys.sorted().randomElement(using: &generator) ?? ""
@@ -249,6 +250,6 @@ final class UndecodableTests: XCTestCase {
                 failures += error is DecodingError ? 1 : 0
             }
         }
-        XCTAssertGreaterThan(failures, 3000)
+        XCTAssertGreaterThan(failures, count * 3 / 5)
     }
 }

@@ -87,16 +87,16 @@ final class RefusalTests: XCTestCase {
 
     /// A22.
     func testManyFieldsAndLongArraysAreNoTrouble() throws {
-        let many = Dictionary(uniqueKeysWithValues: (0..<100_000).map { ("f\($0)", "x") })
+        let many = Dictionary(uniqueKeysWithValues: (0..<30_000).map { ("f\($0)", "x") })
         let manyFields = try fields(many)
-        XCTAssertEqual(manyFields.count, 100_000)
+        XCTAssertEqual(manyFields.count, 30_000)
         XCTAssertEqual(try decoded([String: String].self, manyFields), many)
-        guard case .list(let list)? = try fields(Box(value: Array(repeating: "x", count: 100_000)))["value"]
+        guard case .list(let list)? = try fields(Box(value: Array(repeating: "x", count: 30_000)))["value"]
         else {
             return XCTFail("no list")
         }
-        XCTAssertEqual(list.count, 100_000)
-        let nested = Box(value: [Array(repeating: 1, count: 100_000)])
+        XCTAssertEqual(list.count, 30_000)
+        let nested = Box(value: [Array(repeating: 1, count: 30_000)])
         XCTAssertEqual(try decoded(Box<[[Int]]>.self, fields(nested)), nested)
     }
 

@@ -5,7 +5,7 @@ import XCTest
 
 /// What is read is written, and read again as the same: for random records, and for random texts.
 final class RecordJSONPropertyTests: XCTestCase {
-    private let rounds = 4000
+    private let rounds = Cases.sample(1200, of: 4000)
 
     /// Reads what was written of a record that was read; it must be the same to the last bit.
     private func assertReadsBack(_ record: Record, _ origin: String, line: UInt = #line) {

@@ -120,7 +120,8 @@ final class RecordJSONTests: XCTestCase {
         var generator = SeededGenerator(seed: 11)
         let bytes = RecordJSON.encode(full)
         var accepted = 0
-        for _ in 0..<8000 {
+        let count = Cases.sample(2500, of: 8000)
+        for _ in 0..<count {
             var mutated = bytes
             let index = Int.random(in: 0..<bytes.count, using: &generator)
             switch Int.random(in: 0..<3, using: &generator) {
@@ -136,6 +137,6 @@ final class RecordJSONTests: XCTestCase {
                 XCTAssertTrue(error is RecordCodingError)
             }
         }
-        XCTAssertGreaterThan(accepted, 100)
+        XCTAssertGreaterThan(accepted, count / 80)
     }
 }

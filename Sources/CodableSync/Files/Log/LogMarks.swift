@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// The lines that a log writes for itself.
 ///
 /// Each has one form, read back byte by byte: anything else is damage.
@@ -15,10 +23,10 @@ enum LogMarks {
     /// The maximum size of a file; the log writes none that is longer, and reading one would take hours.
     static let maximumFile: UInt64 = 64 << 30
 
-    private static let commitStart = Array(#"{"commit":"#.utf8)
-    private static let endStart = Array(#"{"end":"#.utf8)
-    private static let checksumStart = Array(#","checksum":""#.utf8)
-    private static let close = Array(#""}"#.utf8)
+    private static let commitStart = #"{"commit":"#
+    private static let endStart = #"{"end":"#
+    private static let checksumStart = #","checksum":""#
+    private static let close = #""}"#
 
     static func header(_ header: LogHeader, format: String) -> [UInt8] {
         let previous = header.previousSize.map { #","previousSize":\#($0)"# } ?? ""
@@ -26,7 +34,7 @@ enum LogMarks {
             #"{"format":"\#(format)","version":\#(header.version),"kind":"\#(header.name.kind.rawValue)","#
             + #""number":\#(header.name.number),"log":"\#(hexadecimal(header.log))"\#(previous),"of":"#
         let line = Array(beginning.utf8) + header.label
-        return line + checksumStart + Array(hexadecimal(checksum(of: line)).utf8) + close + [newline]
+        return line + Array("\(checksumStart)\(hexadecimal(checksum(of: line)))\(close)\n".utf8)
     }
 
     /// A header is not part of any group, and has a checksum of its own.
@@ -46,17 +54,13 @@ enum LogMarks {
     }
 
     static func commit(_ mark: Commit) -> [UInt8] {
-        (mark.isEnd ? endStart : commitStart) + Array(String(mark.count).utf8)
-            + checksumStart + Array(hexadecimal(mark.checksum).utf8) + close + [newline]
+        let start = mark.isEnd ? endStart : commitStart
+        return Array("\(start)\(mark.count)\(checksumStart)\(hexadecimal(mark.checksum))\(close)\n".utf8)
     }
 
     /// Whether a line begins as only the log's own marks may.
     static func isReserved(_ line: UnsafeRawBufferPointer) -> Bool {
-        starts(line, with: commitStart) || starts(line, with: endStart)
-    }
-
-    private static func starts(_ line: UnsafeRawBufferPointer, with prefix: [UInt8]) -> Bool {
-        line.count >= prefix.count && line[2] == prefix[2] && line.starts(with: prefix)
+        line.has(commitStart, at: 0) || line.has(endStart, at: 0)
     }
 
     /// Reads a commit mark at the beginning of a line; `length` is where it ends.
@@ -82,12 +86,12 @@ enum LogMarks {
         supported: UInt64
     ) throws(LogError) -> (header: LogHeader, length: Int)? {
         var cursor = MarkCursor(line)
-        guard cursor.skip(Array(#"{"format":""#.utf8)) else { return nil }
-        guard cursor.skip(Array((format + "\"").utf8)) else {
+        guard cursor.skip(#"{"format":""#) else { return nil }
+        guard cursor.skip(format + "\"") else {
             if cursor.isCutOff(in: format) || cursor.differsByOneByte(from: Array(format.utf8)) { return nil }
             throw .otherFormat(path: path, expected: format)
         }
-        guard cursor.skip(Array(#","version":"#.utf8)), let version = cursor.number(), version > 0
+        guard cursor.skip(#","version":"#), let version = cursor.number(), version > 0
         else { return nil }
         // What follows may be in a form that is not known here.
         guard version <= supported else {
@@ -101,19 +105,19 @@ enum LogMarks {
         in line: UnsafeRawBufferPointer,
         _ version: UInt64
     ) -> (header: LogHeader, length: Int)? {
-        guard cursor.skip(Array(#","kind":""#.utf8)) else { return nil }
-        let kind: LogFileName.Kind = cursor.skip(Array("snapshot".utf8)) ? .snapshot : .journal
-        guard kind == .snapshot || cursor.skip(Array("journal".utf8)),
-            cursor.skip(Array(#"","number":"#.utf8)),
+        guard cursor.skip(#","kind":""#) else { return nil }
+        let kind: LogFileName.Kind = cursor.skip("snapshot") ? .snapshot : .journal
+        guard kind == .snapshot || cursor.skip("journal"),
+            cursor.skip(#"","number":"#),
             let number = cursor.number().flatMap(UInt32.init(exactly:)), LogFileName.isNumber(number),
-            cursor.skip(Array(#","log":""#.utf8)), let log = cursor.hexadecimal(), cursor.skip([quote])
+            cursor.skip(#","log":""#), let log = cursor.hexadecimal(), cursor.skip("\"")
         else { return nil }
         var previousSize: UInt64?
-        if cursor.skip(Array(#","previousSize":"#.utf8)) {
+        if cursor.skip(#","previousSize":"#) {
             guard let size = cursor.number() else { return nil }
             previousSize = size
         }
-        guard cursor.skip(Array(#","of":"#.utf8)) else { return nil }
+        guard cursor.skip(#","of":"#) else { return nil }
         let labelStart = cursor.offset
         // The quotation mark in it stands in no JSON string, so that it ends the label.
         guard let labelEnd = cursor.skipTo(checksumStart), cursor.skip(checksumStart),
@@ -131,8 +135,6 @@ enum LogMarks {
     }
 }
 
-private let quote = UInt8(ascii: "\"")
-
 let newline = UInt8(ascii: "\n")
 
 /// Reads the parts of a mark, one after the other.
@@ -144,17 +146,17 @@ private struct MarkCursor {
         self.line = line
     }
 
-    mutating func skip(_ text: [UInt8]) -> Bool {
-        guard line[offset...].starts(with: text) else { return false }
-        offset += text.count
+    mutating func skip(_ text: String) -> Bool {
+        guard line.has(text, at: offset) else { return false }
+        offset += text.utf8.count
         return true
     }
 
     /// Goes on to where the text begins; returns where that is, or `nil` if it does not follow.
-    mutating func skipTo(_ text: [UInt8]) -> Int? {
+    mutating func skipTo(_ text: String) -> Int? {
         var position = offset
-        while position + text.count <= line.count {
-            if line[position] == text[0], line[position...].starts(with: text) {
+        while position + text.utf8.count <= line.count {
+            if line.has(text, at: position) {
                 offset = position
                 return position
             }
@@ -176,23 +178,44 @@ private struct MarkCursor {
 
     /// A number as the log writes it: no sign, no leading zero.
     mutating func number() -> UInt64? {
-        let digits = line[offset...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard digits.count == 1 || digits.first != UInt8(ascii: "0") else { return nil }
-        guard let value = UInt64(String(decoding: digits, as: UTF8.self)) else { return nil }
-        offset += digits.count
-        return value
+        let start = offset
+        guard let value = digits(base: 10, most: .max) else { return nil }
+        return offset == start + 1 || line[start] != UInt8(ascii: "0") ? value : nil
     }
 
     mutating func hexadecimal() -> UInt64? {
-        let digits = line[offset...].prefix(16)
-        let isPlain = digits.allSatisfy { byte in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+        let start = offset
+        guard let value = digits(base: 16, most: 16) else { return nil }
+        return offset == start + 16 ? value : nil
+    }
+
+    /// Reads one digit or more; `nil` if there is none, or if they make too large a number.
+    private mutating func digits(base: UInt64, most: Int) -> UInt64? {
+        let start = offset
+        var value: UInt64 = 0
+        while offset < line.count, offset - start < most, let digit = Self.digit(line[offset]), digit < base {
+            let (product, isTooLarge) = value.multipliedReportingOverflow(by: base)
+            let (sum, isSumTooLarge) = product.addingReportingOverflow(digit)
+            if isTooLarge || isSumTooLarge { return nil }
+            value = sum
+            offset += 1
         }
-        guard digits.count == 16, isPlain,
-            let value = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { return nil }
-        offset += 16
-        return value
+        return offset > start ? value : nil
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { return UInt64(byte - UInt8(ascii: "0")) }
+        if byte >= UInt8(ascii: "a"), byte <= UInt8(ascii: "f") {
+            return UInt64(byte - UInt8(ascii: "a") + 10)
+        }
+        return nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether a text stands at an offset.
+    fileprivate func has(_ text: String, at offset: Int) -> Bool {
+        guard count - offset >= text.utf8.count, let base = baseAddress else { return false }
+        return text.withCString { memcmp(base + offset, $0, text.utf8.count) == 0 }
     }
 }
