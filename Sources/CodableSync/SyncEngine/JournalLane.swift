@@ -19,6 +19,8 @@ final class JournalLane: Sendable {
         var waiting: [JournalBatch] = []
         var isRunning = false
         var isClosed = false
+        /// Nothing more is taken or written, but for what is being written.
+        var isAbandoned = false
         /// Counts what was handed in.
         var mark: UInt64 = 0
         /// How many pieces of work are queued or running.
@@ -78,7 +80,7 @@ final class JournalLane: Sendable {
 
     func append(_ batch: JournalBatch) {
         let mustRun = state.withLock { state -> Bool in
-            if state.isClosed { return false }
+            if state.isClosed || state.isAbandoned { return false }
             state.mark += 1
             state.waiting.append(batch)
             defer { state.isRunning = true }
@@ -199,16 +201,18 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Releases the files as they are, as a crash does: what is queued is never written.
-    func abandon() async {
-        let isFirst = state.withLock { state in
-            defer {
-                state.isClosed = true
-                state.waiting = []
-            }
-            return !state.isClosed
+    /// Drops what is queued, as a crash does, and takes nothing more.
+    func dropQueued() {
+        state.withLock { state in
+            state.isAbandoned = true
+            state.waiting = []
         }
-        guard isFirst else { return }
+    }
+
+    /// Releases the files as they are, as a crash does.
+    func abandon() async {
+        dropQueued()
+        if isClosed { return }
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 letGo(keepsDirectory: false)

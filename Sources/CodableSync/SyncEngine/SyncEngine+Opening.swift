@@ -205,6 +205,7 @@ extension SyncEngine {
     /// end, and the next engine can open the state at once. It is not a loss of power: what was written survives,
     /// flushed or not.
     public func simulateCrash() async {
+        journal?.dropQueued()
         await end { engine in
             engine.machine = nil
             engine.resources.endAll()
