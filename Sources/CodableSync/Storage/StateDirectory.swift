@@ -1,3 +1,4 @@
+import Dispatch
 import RecordCoding
 
 import struct Foundation.Date
@@ -46,7 +47,8 @@ package final class StateDirectory: Sendable {
         identity: StateIdentity,
         fileSystem: any FileSystem,
         compactionSize: UInt64 = JSONStateStore.compactionSize,
-        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() }
+        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() },
+        releaseTimeout: DispatchTimeInterval = .seconds(20)
     ) throws {
         self.newLog = newLog
         self.path = path
