@@ -28,6 +28,8 @@ package final class StateDirectory: Sendable {
     private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
     private let users: Locked<[StateUser]>
+    /// The directories of which it was read whose they are.
+    private let readNumbers = Locked<Set<Int64>>([])
     /// The switch to the user who was here last, until the app is told of it.
     private let untold: Locked<UntoldSwitch?>
     /// Why the index had to be made anew from the journals, if it had to be.
@@ -41,6 +43,8 @@ package final class StateDirectory: Sendable {
     ///   - fileSystem: How to reach it.
     ///   - compactionSize: The size from which a state's files are made smaller.
     ///   - newLog: Draws the random number of a state that begins in a directory.
+    ///   - releaseTimeout: How long to wait for an engine of this process that is being closed; its disk may have
+    ///     stopped answering.
     /// - Throws: ``Failure``; then nothing was changed.
     package init(
         path: String,
@@ -58,7 +62,9 @@ package final class StateDirectory: Sendable {
         do {
             try fileSystem.createDirectory(at: path)
             place = DirectoriesInRelease.Place(path, on: fileSystem)
-            DirectoriesInRelease.shared.wait(for: place)
+            guard DirectoriesInRelease.shared.wait(for: place, atMost: releaseTimeout) else {
+                throw Failure.inUse(by: "another engine of this process that is being closed")
+            }
             switch try fileSystem.lock(path.appending(path: "lock")) {
             case .acquired(let lock): self.lock = lock
             case .held(let process):
@@ -119,7 +125,7 @@ package final class StateDirectory: Sendable {
         if isIndexMissing { try findUsers() }
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
-        if let owner = opened.state.summary.user, let name = last.name, owner != name {
+        if let owner = opened.state.summary.user, let name = last.name, !owner.isIdentical(to: name) {
             // Swapped with another user's directory: the last user is not shown it.
             opened.store.close()
             learn(StateUser(number: last.number, name: owner))
@@ -141,11 +147,10 @@ package final class StateDirectory: Sendable {
     package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
         if let former { learn(former) }
         while true {
-            let user = users.withLock { users in
-                users.first { $0.name?.isIdentical(to: name) == true && $0.number != former?.number }
-                    ?? users.first { $0.name == nil && $0.number != former?.number }
-                    ?? StateUser(number: Self.unused(users.map(\.number)), name: name)
-            }
+            let known = knownUser(name, except: former?.number)
+            if known == nil, try learnOwners(except: former?.number) { continue }
+            let user =
+                known ?? StateUser(number: Self.unused(users.withLock { $0.map(\.number) }), name: name)
             let opened = try open(user)
             // The journal knows whose it is; the index may have been lost, or come from a backup.
             guard let owner = opened.state.summary.user, !owner.isIdentical(to: name) else {
@@ -155,6 +160,38 @@ package final class StateDirectory: Sendable {
             opened.store.close()
             learn(StateUser(number: user.number, name: owner))
         }
+    }
+
+    /// The directory that is a user's by what is known, or one that nobody has claimed.
+    private func knownUser(_ name: String, except number: Int64?) -> StateUser? {
+        users.withLock { users in
+            users.first { $0.name?.isIdentical(to: name) == true && $0.number != number }
+                ?? users.first { $0.name == nil && $0.number != number }
+        }
+    }
+
+    /// Reads whose the directories are of which only the index has said it: one user's may stand in the place of
+    /// another's, and would never be opened again.
+    ///
+    /// - Returns: Whether any of them is another's than was known.
+    private func learnOwners(except number: Int64?) throws -> Bool {
+        var hasLearned = false
+        for onDisk in try numbersOnDisk() where onDisk != number {
+            guard readNumbers.withLock({ $0.insert(onDisk).inserted }) else { continue }
+            let user = users.withLock { $0.first { $0.number == onDisk } } ?? StateUser(number: onDisk)
+            do {
+                let opened = try open(user)
+                opened.store.close()
+                guard let owner = opened.state.summary.user, user.name?.isIdentical(to: owner) != true else {
+                    continue
+                }
+                learn(StateUser(number: onDisk, name: owner))
+                hasLearned = true
+            } catch is Failure {
+                // Nobody else is held up by it, and nobody gets it.
+            }
+        }
+        return hasLearned
     }
 
     /// Makes a user the one who was here last: one file, replaced in one step.

@@ -45,11 +45,14 @@ final class DamageAdviceTests: XCTestCase {
         try store.append([batch])
         let journal = "/state/journal-1.jsonl"
         var bytes = try XCTUnwrap(files.bytes(at: journal))
-        bytes[bytes.count - 60] ^= 1
+        bytes[bytes.count - 5] ^= 1
         try files.withDisk { $0.files[journal]?.change(.write(bytes, at: 0)) }
         XCTAssertThrowsError(try store.compact()) { error in
             let text = "\(error)"
-            XCTAssertTrue(text.hasSuffix("Close the engine and open it again; what can be read is kept."), text)
+            XCTAssertTrue(
+                text.hasSuffix("Close the engine and open it again; what can be read is kept."),
+                text
+            )
             XCTAssertFalse(text.contains("line 0"), text)
         }
     }

@@ -23,7 +23,11 @@ final class NamedHandleTests: XCTestCase {
     }
 
     private func edit(_ handle: UInt64, base: UInt64? = nil) -> LocalChange {
-        LocalChange(kind: .save(ContentHandle(handle), size: 9), edited: nil, base: base.map { ContentHandle($0) })
+        LocalChange(
+            kind: .save(ContentHandle(handle), size: 9),
+            edited: nil,
+            base: base.map { ContentHandle($0) }
+        )
     }
 
     private func known(_ handle: UInt64) -> KnownVersion {
