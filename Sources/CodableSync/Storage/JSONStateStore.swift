@@ -103,7 +103,11 @@ package final class JSONStateStore: StateStore {
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
+                // Before anything is touched.
+                try Self.check(fold.state.summary.identity, is: identity)
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
+            } catch let foreign as ForeignState {
+                throw foreign
             } catch JournalLineError.unknownKind(let kind) {
                 let file = directory.appending(path: LogFileName(identifier: position.file).text)
                 throw NewerEntry(path: file, offset: position.offset, kind: kind)
@@ -128,6 +132,11 @@ package final class JSONStateStore: StateStore {
             recovery: recovery,
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : []
         )
+    }
+
+    private static func check(_ found: StateIdentity?, is identity: StateIdentity?) throws {
+        guard let identity, let difference = found?.firstDifference(from: identity) else { return }
+        throw ForeignState(difference: difference.inWords)
     }
 
     package func append(_ batches: [JournalBatch]) throws {
@@ -327,17 +336,5 @@ package final class JSONStateStore: StateStore {
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
-    }
-}
-
-extension RecordState {
-    /// The contents that the record needs.
-    var handles: [ContentHandle] {
-        let handles =
-            [
-                known?.handle, lost?.handle, seen, pending?.handle, pending?.base,
-                undelivered?.kind.handle, undelivered?.seen,
-            ] + sent.flatMap { [$0.handle, $0.base] }
-        return Set(handles.compactMap { $0 }).sorted()
     }
 }

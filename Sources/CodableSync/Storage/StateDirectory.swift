@@ -27,9 +27,9 @@ package final class StateDirectory: Sendable {
     private let place: DirectoriesInRelease.Place
     private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
-    private let users: Locked<[StateUser]>
+    let users: Locked<[StateUser]>
     /// The directories of which it was read whose they are.
-    private let readNumbers = Locked<Set<Int64>>([])
+    let readNumbers = Locked<Set<Int64>>([])
     /// The switch to the user who was here last, until the app is told of it.
     private let untold: Locked<UntoldSwitch?>
     /// Why the index had to be made anew from the journals, if it had to be.
@@ -170,30 +170,6 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// Reads whose the directories are of which only the index has said it: one user's may stand in the place of
-    /// another's, and would never be opened again.
-    ///
-    /// - Returns: Whether any of them is another's than was known.
-    private func learnOwners(except number: Int64?) throws -> Bool {
-        var hasLearned = false
-        for onDisk in try numbersOnDisk() where onDisk != number {
-            guard readNumbers.withLock({ $0.insert(onDisk).inserted }) else { continue }
-            let user = users.withLock { $0.first { $0.number == onDisk } } ?? StateUser(number: onDisk)
-            do {
-                let opened = try open(user)
-                opened.store.close()
-                guard let owner = opened.state.summary.user, user.name?.isIdentical(to: owner) != true else {
-                    continue
-                }
-                learn(StateUser(number: onDisk, name: owner))
-                hasLearned = true
-            } catch is Failure {
-                // Nobody else is held up by it, and nobody gets it.
-            }
-        }
-        return hasLearned
-    }
-
     /// Makes a user the one who was here last: one file, replaced in one step.
     ///
     /// - Parameters:
@@ -243,7 +219,7 @@ package final class StateDirectory: Sendable {
     }
 
     /// Notes whose a directory is.
-    private func learn(_ user: StateUser) {
+    func learn(_ user: StateUser) {
         users.withLock { users in
             if let index = users.firstIndex(where: { $0.number == user.number }) {
                 users[index] = user
@@ -251,34 +227,6 @@ package final class StateDirectory: Sendable {
                 users.append(user)
             }
         }
-    }
-
-    /// Without an index: the directories themselves, that which fetched last first.
-    private func findUsers() throws {
-        let numbers = try numbersOnDisk()
-        guard numbers.count > 1 else {
-            users.withLock { $0 = numbers.map { StateUser(number: $0) } }
-            return
-        }
-        var failure: (any Error)?
-        let found = numbers.map { number -> (user: StateUser, lastFetch: Date?) in
-            do {
-                let opened = try open(StateUser(number: number))
-                defer { opened.store.close() }
-                let summary = opened.state.summary
-                return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
-            } catch {
-                // Nobody else is held up by it, and nobody gets it.
-                failure = error
-                return (StateUser(number: number), nil)
-            }
-        }
-        if let failure, found.allSatisfy({ $0.lastFetch == nil }) { throw failure }
-        let sorted = found.sorted { first, second in
-            guard let date = first.lastFetch else { return false }
-            return second.lastFetch.map { date > $0 } ?? true
-        }
-        users.withLock { $0 = sorted.map(\.user) }
     }
 
     /// The lowest free number; there may be none after the highest.
@@ -289,7 +237,7 @@ package final class StateDirectory: Sendable {
         return number
     }
 
-    private func numbersOnDisk() throws -> [Int64] {
+    func numbersOnDisk() throws -> [Int64] {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
@@ -305,7 +253,7 @@ package final class StateDirectory: Sendable {
 
     // MARK: One user's state
 
-    private func open(_ user: StateUser) throws -> JSONStateStore.Opened {
+    func open(_ user: StateUser) throws -> JSONStateStore.Opened {
         let directory = path.appending(path: "users").appending(path: String(user.number))
         var opened = try open(directory, of: user.name)
         opened.number = user.number
