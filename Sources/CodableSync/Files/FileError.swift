@@ -43,11 +43,11 @@ package struct FileError: Error, Hashable, Sendable {
         self.operation = operation
         self.code = code
         let shown = path.shortenedForMessage
-        message = "Cannot \(operation.rawValue) \"\(shown)\": \(reason). \(Self.remedy(for: code))"
+        message = "Cannot \(operation.rawValue) \"\(shown)\": \(reason). \(Self.remedy(for: code, operation))"
     }
 
     package init(tooLarge path: String, size: UInt64, limit: Int) {
-        let reason = "It has \(size) bytes, and \(limit) are the most that it can have"
+        let reason = "It has \(size) bytes; the limit is \(limit)"
         self.init(.read, path, code: EFBIG, reason: reason)
     }
 
@@ -59,7 +59,7 @@ package struct FileError: Error, Hashable, Sendable {
         [ENOTDIR, ENAMETOOLONG, EINVAL, ELOOP, EISDIR, EMLINK].contains(code)
     }
 
-    private static func remedy(for code: Int32) -> String {
+    private static func remedy(for code: Int32, _ operation: Operation) -> String {
         switch code {
         case ENOSPC, EDQUOT: "Free some space and try again."
         case EACCES, EPERM: "Give this user the right to read and write there, or use another directory."
@@ -69,7 +69,8 @@ package struct FileError: Error, Hashable, Sendable {
         case ELOOP, EISDIR, EMLINK: "Move it away, or use another directory."
         case EMFILE, ENFILE: "Close files that are not needed and try again."
         case EBADF: "Open the file again."
-        case EFBIG: "Restore it from a backup, or move it away."
+        case EFBIG where operation == .append: "Raise the limit for the size of files and try again."
+        case EFBIG: "Restore it from a backup."
         default: "Check the disk and try again."
         }
     }

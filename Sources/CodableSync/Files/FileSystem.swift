@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// What the library does with files, as a seam: the real disk in an app, a simulated one in tests.
 ///
 /// No call follows a symbolic link in the last part of a path, and files are opened only where they are regular
@@ -88,8 +96,14 @@ extension FileSystem {
         let path = path.withoutTrailingSlash
         let parent = path.directoryPath
         if parent == path { return }
-        if try status(of: path) == nil { try createDirectory(at: parent) }
-        if try makeDirectory(path) { try syncDirectory(parent) }
+        let isThere = try status(of: path) != nil
+        if !isThere { try createDirectory(at: parent) }
+        guard try makeDirectory(path) else { return }
+        do throws(FileError) {
+            try syncDirectory(parent)
+        } catch  where isThere && (error.code == EACCES || error.code == EINVAL) {
+            // Found, and in a parent that cannot be flushed: whoever made it had to do without that as well.
+        }
     }
 
     /// Writes a small file so that a crash leaves either the former contents or the new ones.

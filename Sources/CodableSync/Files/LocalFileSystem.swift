@@ -22,8 +22,8 @@ package struct LocalFileSystem: FileSystem {
         guard found.st_mode & S_IFMT == S_IFDIR else {
             throw FileError(.createDirectory, path, code: ENOTDIR)
         }
-        // Where this user may not write, no process of this user has made it.
-        return access(path.directoryPath, W_OK) == 0
+        // Where this user may not write, no process of this user has made it; what may not be read cannot be flushed.
+        return access(path.directoryPath, R_OK | W_OK) == 0
     }
 
     package func contents(ofDirectory path: String) throws(FileError) -> [String] {

@@ -41,7 +41,8 @@ struct LedgerDraft {
         guard sequence < LedgerEntry.maximumSequence - 1 << 32 || operation.isReading else {
             let message =
                 "The cloud's history has no number left for another change. "
-                + "Restore the directory from a backup, or move it away to begin anew."
+                + "Restore the directory from a backup, or move it away to begin anew: either way, devices "
+                + "upload again what they know beyond it."
             throw CloudError(.badDatabase, message: message)
         }
         switch operation {

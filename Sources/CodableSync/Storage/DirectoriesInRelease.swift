@@ -45,7 +45,13 @@ final class DirectoriesInRelease: Sendable {
     }
 
     /// Blocks while the directory is being released.
-    func wait(for place: Place) {
-        releases.withLock { $0[place]?.group }?.wait()
+    ///
+    /// - Parameters:
+    ///   - place: The directory.
+    ///   - timeout: How long to block at most.
+    /// - Returns: Whether it is released.
+    func wait(for place: Place, atMost timeout: DispatchTimeInterval) -> Bool {
+        guard let group = releases.withLock({ $0[place]?.group }) else { return true }
+        return group.wait(atMost: timeout)
     }
 }

@@ -39,11 +39,13 @@ extension JSONReader {
         return ContentHandle(number)
     }
 
+    /// No real count gets this far: from here on none is read, nor written into a snapshot.
+    static var counterLimit: UInt64 { 1 << 61 }
+
     /// A number that grows by one at a time.
     mutating func counter() throws -> UInt64 {
         let number = try uint()
-        // No real count gets this far, and the next number must exist too.
-        guard number < 1 << 62 else { throw JournalLineError.malformed("a count is too large") }
+        guard number < Self.counterLimit else { throw JournalLineError.malformed("a count is too large") }
         return number
     }
 

@@ -103,7 +103,11 @@ package final class JSONStateStore: StateStore {
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
+                // Before anything is touched.
+                try Self.check(fold.state.summary.identity, is: identity)
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
+            } catch let foreign as ForeignState {
+                throw foreign
             } catch JournalLineError.unknownKind(let kind) {
                 let file = directory.appending(path: LogFileName(identifier: position.file).text)
                 throw NewerEntry(path: file, offset: position.offset, kind: kind)
@@ -128,6 +132,11 @@ package final class JSONStateStore: StateStore {
             recovery: recovery,
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : []
         )
+    }
+
+    private static func check(_ found: StateIdentity?, is identity: StateIdentity?) throws {
+        guard let identity, let difference = found?.firstDifference(from: identity) else { return }
+        throw ForeignState(difference: difference.inWords)
     }
 
     package func append(_ batches: [JournalBatch]) throws {
@@ -158,6 +167,8 @@ package final class JSONStateStore: StateStore {
         } catch let error as FileError {
             throw error.isOutOfSpace
                 ? JournalFailure.storageFull(error.message) : JournalFailure.unreadable(error.message)
+        } catch let error as LogError {
+            throw JournalFailure.unreadable(error.message(.state))
         } catch {
             throw JournalFailure.unreadable("\(error)")
         }
@@ -237,12 +248,12 @@ package final class JSONStateStore: StateStore {
                     endCompaction(failedSize: nil)
                 } catch {
                     endCompaction(failedSize: log.byteCount)
-                    fail(error)
+                    fail(StateCompactionError(error))
                 }
             }
         } catch {
             endCompaction(failedSize: log.byteCount)
-            fail(error)
+            fail(StateCompactionError(error))
         }
     }
 
@@ -263,7 +274,7 @@ package final class JSONStateStore: StateStore {
     package func compact() throws {
         // A compaction under way would keep what is to be left out now.
         compactionQueue.sync {}
-        try beginCompaction()()
+        do { try beginCompaction()() } catch { throw StateCompactionError(error) }
     }
 
     /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
@@ -303,14 +314,18 @@ package final class JSONStateStore: StateStore {
         var positions: [ContentHandle: LogPosition] = [:]
         var summary = fold.state.summary
         summary.holdsRemoved = false
-        _ = try frozen.append(JournalLine.make(.summary(summary)).bytes, isAlone: true)
+        guard max(summary.deliveryOrder, summary.listing, fold.lastHandle) < JSONReader.counterLimit else {
+            throw JournalFailure.unreadable("There is no number left for what is to be stored.")
+        }
+        let first = JournalLine.make(.summary(summary), lastHandle: fold.lastHandle)
+        _ = try frozen.append(first.bytes, isAlone: true)
         for note in fold.state.notes.suffix(SyncState.maximumNotes) {
             _ = try frozen.append(JournalLine.make(.note(note)).bytes)
         }
         for name in fold.state.sortedNames {
             guard let record = fold.state[name] else { continue }
             var contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
-            for handle in record.handles {
+            for handle in record.handles where positions[handle] == nil {
                 guard let position = fold.positions[handle] else { continue }
                 let bytes = try log.read(position)
                 contents.append((handle, { $0.raw(bytes) }))
@@ -321,17 +336,5 @@ package final class JSONStateStore: StateStore {
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
         return positions
-    }
-}
-
-extension RecordState {
-    /// The contents that the record needs.
-    var handles: [ContentHandle] {
-        let handles =
-            [
-                known?.handle, lost?.handle, seen, pending?.handle, pending?.base,
-                undelivered?.kind.handle, undelivered?.seen,
-            ] + sent.flatMap { [$0.handle, $0.base] }
-        return Set(handles.compactMap { $0 }).sorted()
     }
 }

@@ -96,7 +96,8 @@ struct JournalFold {
                 "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
             )
         }
-        guard line.highestHandle <= lastHandle + Self.longestJump else {
+        // What a snapshot says of all its lines has no line before it.
+        guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
             throw .malformed("its handle is too far from those before it")
         }
     }
@@ -144,15 +145,39 @@ extension JournalEntry {
 }
 
 extension JournalLine.Parsed {
-    /// The highest handle that the line stores or names.
+    /// The highest handle that the line stores or names, or that it says to have been given.
     fileprivate var highestHandle: UInt64 {
-        var highest = contents.lazy.map(\.0.number).max() ?? 0
-        for handle in entry.introduced { highest = max(highest, handle.number) }
-        if case .record(_, let record) = entry {
-            for handle in [record.known?.handle, record.lost?.handle, record.seen, record.pending?.handle] {
-                highest = max(highest, handle?.number ?? 0)
-            }
+        let stored = contents.lazy.map(\.0.number).max() ?? 0
+        let named = entry.named.lazy.map(\.number).max() ?? 0
+        return max(stored, named, lastHandle)
+    }
+}
+
+extension JournalEntry {
+    /// Every handle that the entry names.
+    fileprivate var named: [ContentHandle] {
+        switch self {
+        case .queued(_, let change): return [change.handle, change.base].compactMap { $0 }
+        case .sending(let contents): return contents.compactMap(\.handle)
+        case .saved(_, let sent, let version): return [sent, version.handle]
+        case .fetched(_, let version): return [version.handle]
+        case .resolved(_, let client, let server, let resolution):
+            return [client, server, resolution.handle].compactMap { $0 }
+        case .accepted(let changes): return changes.compactMap(\.seen)
+        case .record(_, let record): return record.handles
+        case .deletionConfirmed, .fetchedDeletion, .unread, .listed, .page, .listingBegan, .parked, .retried,
+            .discarded, .handedOut, .zoneReady, .zoneLost, .purgeResolved, .databaseToken, .subscribed,
+            .serverWait, .fetchCompleted, .note, .summary, .initialModelsQueued, .made, .claimed, .signedOut:
+            return []
         }
-        return highest
+    }
+}
+
+extension Resolution {
+    fileprivate var handle: ContentHandle? {
+        switch self {
+        case .confirmed(let handle), .merged(let handle, _, _), .redated(let handle, _, _): handle
+        case .client, .server, .failed: nil
+        }
     }
 }

@@ -24,6 +24,8 @@ extension JournalLine {
     struct Parsed {
         var entry: JournalEntry
         var contents: [(ContentHandle, Range<Int>)] = []
+        /// The highest handle that was given before the line; 0 where it says none.
+        var lastHandle: UInt64 = 0
         /// What had to be left out of the entry, because it cannot be read; in words.
         var problems: [String] = []
     }
@@ -38,11 +40,14 @@ extension JournalLine {
         var name: String?
         var entry: JournalEntry?
         var unknown: String?
-        var parsed = (contents: [(ContentHandle, Range<Int>)](), problems: [String]())
+        var parsed = (contents: [(ContentHandle, Range<Int>)](), lastHandle: UInt64(0), problems: [String]())
         try json.members { json, key in
             switch key {
             case "name": name = try json.string()
             case "contents": parsed.contents = try readContents(&json)
+            case "lastHandle":
+                parsed.lastHandle =
+                    try json.unlessMalformed(key, &parsed.problems) { try $0.counter() } ?? 0
             default:
                 let fact =
                     try name.map { try readFact(key, of: $0, &json, &parsed.problems) }
@@ -56,7 +61,14 @@ extension JournalLine {
             }
         }
         try json.end()
-        if let entry { return Parsed(entry: entry, contents: parsed.contents, problems: parsed.problems) }
+        if let entry {
+            return Parsed(
+                entry: entry,
+                contents: parsed.contents,
+                lastHandle: parsed.lastHandle,
+                problems: parsed.problems
+            )
+        }
         throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no fact")
     }
 

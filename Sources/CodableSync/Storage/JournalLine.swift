@@ -14,15 +14,21 @@ enum JournalLine {
     /// - Parameters:
     ///   - entry: The entry.
     ///   - contents: The handles, and what writes the contents of each.
+    ///   - lastHandle: The highest handle that was given; `nil` where the lines before say it.
     /// - Returns: The line, and where the contents are in it.
     static func make(
         _ entry: JournalEntry,
-        contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
+        contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = [],
+        lastHandle: UInt64? = nil
     ) -> (bytes: [UInt8], places: [Place]) {
         var json = JSONWriter(reserving: 512)
         var places: [Place] = []
         json.beginObject()
         writeFact(entry, to: &json)
+        if let lastHandle {
+            json.key("lastHandle")
+            json.uint(lastHandle)
+        }
         if !contents.isEmpty {
             json.key("contents")
             json.beginArray()

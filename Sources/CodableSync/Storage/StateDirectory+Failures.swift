@@ -11,9 +11,31 @@ extension StateDirectory.Failure {
         case let error as FileError where error.isOutOfSpace: self = .full(error.message)
         case let error as FileError: self = .unreadable(error.message)
         case LogError.tooNew: self = .tooNew("\(error)")
-        case is LogError: self = .unreadable("\(error)")
+        case let error as LogError: self = .unreadable(error.message(.state))
         case is NewerEntry: self = .tooNew("\(error)")
         default: self = .unreadable("\"\(directory.shortenedForMessage)\": \(error)")
+        }
+    }
+}
+
+extension LogAdvice {
+    /// A state holds edits that are nowhere else.
+    static let state = LogAdvice(
+        damaged: "Close the engine and open it again; what can be read is kept.",
+        unusable:
+            "Restore the directory from a backup. Without it, the edits in it that were not sent are lost."
+    )
+}
+
+/// Why a compaction of a state has failed, in words for the user.
+struct StateCompactionError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as LogError: description = error.message(.state)
+        case let failure as JournalFailure: description = failure.detail
+        default: description = "\(error)"
         }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import RecordCoding
 
 import struct Foundation.Date
@@ -26,7 +27,9 @@ package final class StateDirectory: Sendable {
     private let place: DirectoriesInRelease.Place
     private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
-    private let users: Locked<[StateUser]>
+    let users: Locked<[StateUser]>
+    /// The directories of which it was read whose they are.
+    let readNumbers = Locked<Set<Int64>>([])
     /// The switch to the user who was here last, until the app is told of it.
     private let untold: Locked<UntoldSwitch?>
     /// Why the index had to be made anew from the journals, if it had to be.
@@ -40,13 +43,16 @@ package final class StateDirectory: Sendable {
     ///   - fileSystem: How to reach it.
     ///   - compactionSize: The size from which a state's files are made smaller.
     ///   - newLog: Draws the random number of a state that begins in a directory.
+    ///   - releaseTimeout: How long to wait for an engine of this process that is being closed; its disk may have
+    ///     stopped answering.
     /// - Throws: ``Failure``; then nothing was changed.
     package init(
         path: String,
         identity: StateIdentity,
         fileSystem: any FileSystem,
         compactionSize: UInt64 = JSONStateStore.compactionSize,
-        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() }
+        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() },
+        releaseTimeout: DispatchTimeInterval = .seconds(20)
     ) throws {
         self.newLog = newLog
         self.path = path
@@ -56,7 +62,9 @@ package final class StateDirectory: Sendable {
         do {
             try fileSystem.createDirectory(at: path)
             place = DirectoriesInRelease.Place(path, on: fileSystem)
-            DirectoriesInRelease.shared.wait(for: place)
+            guard DirectoriesInRelease.shared.wait(for: place, atMost: releaseTimeout) else {
+                throw Failure.inUse(by: "another engine of this process that is being closed")
+            }
             switch try fileSystem.lock(path.appending(path: "lock")) {
             case .acquired(let lock): self.lock = lock
             case .held(let process):
@@ -117,7 +125,7 @@ package final class StateDirectory: Sendable {
         if isIndexMissing { try findUsers() }
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
-        if let owner = opened.state.summary.user, let name = last.name, owner != name {
+        if let owner = opened.state.summary.user, let name = last.name, !owner.isIdentical(to: name) {
             // Swapped with another user's directory: the last user is not shown it.
             opened.store.close()
             learn(StateUser(number: last.number, name: owner))
@@ -139,11 +147,10 @@ package final class StateDirectory: Sendable {
     package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
         if let former { learn(former) }
         while true {
-            let user = users.withLock { users in
-                users.first { $0.name?.isIdentical(to: name) == true && $0.number != former?.number }
-                    ?? users.first { $0.name == nil && $0.number != former?.number }
-                    ?? StateUser(number: Self.unused(users.map(\.number)), name: name)
-            }
+            let known = knownUser(name, except: former?.number)
+            if known == nil, try learnOwners(except: former?.number) { continue }
+            let user =
+                known ?? StateUser(number: Self.unused(users.withLock { $0.map(\.number) }), name: name)
             let opened = try open(user)
             // The journal knows whose it is; the index may have been lost, or come from a backup.
             guard let owner = opened.state.summary.user, !owner.isIdentical(to: name) else {
@@ -152,6 +159,14 @@ package final class StateDirectory: Sendable {
             }
             opened.store.close()
             learn(StateUser(number: user.number, name: owner))
+        }
+    }
+
+    /// The directory that is a user's by what is known, or one that nobody has claimed.
+    private func knownUser(_ name: String, except number: Int64?) -> StateUser? {
+        users.withLock { users in
+            users.first { $0.name?.isIdentical(to: name) == true && $0.number != number }
+                ?? users.first { $0.name == nil && $0.number != number }
         }
     }
 
@@ -204,7 +219,7 @@ package final class StateDirectory: Sendable {
     }
 
     /// Notes whose a directory is.
-    private func learn(_ user: StateUser) {
+    func learn(_ user: StateUser) {
         users.withLock { users in
             if let index = users.firstIndex(where: { $0.number == user.number }) {
                 users[index] = user
@@ -212,34 +227,6 @@ package final class StateDirectory: Sendable {
                 users.append(user)
             }
         }
-    }
-
-    /// Without an index: the directories themselves, that which fetched last first.
-    private func findUsers() throws {
-        let numbers = try numbersOnDisk()
-        guard numbers.count > 1 else {
-            users.withLock { $0 = numbers.map { StateUser(number: $0) } }
-            return
-        }
-        var failure: (any Error)?
-        let found = numbers.map { number -> (user: StateUser, lastFetch: Date?) in
-            do {
-                let opened = try open(StateUser(number: number))
-                defer { opened.store.close() }
-                let summary = opened.state.summary
-                return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
-            } catch {
-                // Nobody else is held up by it, and nobody gets it.
-                failure = error
-                return (StateUser(number: number), nil)
-            }
-        }
-        if let failure, found.allSatisfy({ $0.lastFetch == nil }) { throw failure }
-        let sorted = found.sorted { first, second in
-            guard let date = first.lastFetch else { return false }
-            return second.lastFetch.map { date > $0 } ?? true
-        }
-        users.withLock { $0 = sorted.map(\.user) }
     }
 
     /// The lowest free number; there may be none after the highest.
@@ -250,7 +237,7 @@ package final class StateDirectory: Sendable {
         return number
     }
 
-    private func numbersOnDisk() throws -> [Int64] {
+    func numbersOnDisk() throws -> [Int64] {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
@@ -266,7 +253,7 @@ package final class StateDirectory: Sendable {
 
     // MARK: One user's state
 
-    private func open(_ user: StateUser) throws -> JSONStateStore.Opened {
+    func open(_ user: StateUser) throws -> JSONStateStore.Opened {
         let directory = path.appending(path: "users").appending(path: String(user.number))
         var opened = try open(directory, of: user.name)
         opened.number = user.number

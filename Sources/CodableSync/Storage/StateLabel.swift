@@ -56,23 +56,25 @@ struct StateMembership {
     ///
     /// A log belongs to something else if one of its files does. Of several logs in the directory, the state is the one
     /// that names the expected user; else one that names no user; else that of the first file.
-    func judge(_ headers: [LogHeader]) throws -> (strangers: [LogFileName: String], label: StateLabel) {
-        let logs = try self.logs(of: headers)
+    func judge(_ headers: [LogHeader]) throws(ForeignState) -> (
+        strangers: [LogFileName: String], label: StateLabel
+    ) {
+        let logs = self.logs(of: headers)
         let own = logs.filter { $0.difference == nil }
-        let named = own.first { log in log.files.contains { $0.label.user == expectedUser } }
+        let named = own.first { log in log.files.contains { isExpected($0.label.user) } }
         let unnamed = own.first { log in log.files.allSatisfy { $0.label.user == nil } }
         guard let log = (expectedUser == nil ? nil : named ?? unnamed) ?? own.first else {
             if let foreign = logs.first?.difference { throw ForeignState(difference: foreign.inWords) }
             return ([:], StateLabel(identity: identity, user: nil))
         }
         let users = log.files.compactMap(\.label.user)
-        let user = users.first { $0 == expectedUser } ?? users.first
+        let user = users.first(where: isExpected) ?? users.first
         var strangers: [LogFileName: String] = [:]
         for other in logs {
             for file in other.files {
                 if let difference = other.difference {
                     strangers[file.name] = difference.reason
-                } else if let theirs = file.label.user, let user, theirs != user {
+                } else if let theirs = file.label.user, let user, !theirs.isIdentical(to: user) {
                     strangers[file.name] = "it is another user's"
                 } else if other.number != log.number {
                     strangers[file.name] = "it is part of another log"
@@ -83,6 +85,20 @@ struct StateMembership {
         return (strangers, StateLabel(identity: identity ?? found, user: user))
     }
 
+    /// The log's number holds its files together: what the label of one does not say, the others and the lines do.
+    private static func label(of header: LogHeader) -> StateLabel {
+        do {
+            return try StateLabel(header.label)
+        } catch {
+            return StateLabel()
+        }
+    }
+
+    private func isExpected(_ user: String?) -> Bool {
+        guard let user, let expectedUser else { return false }
+        return user.isIdentical(to: expectedUser)
+    }
+
     /// The files of one log.
     private struct Log {
         var number: UInt64
@@ -90,12 +106,12 @@ struct StateMembership {
         var difference: StateIdentity.Difference?
     }
 
-    private func logs(of headers: [LogHeader]) throws -> [Log] {
+    private func logs(of headers: [LogHeader]) -> [Log] {
         var logs: [Log] = []
         for header in headers {
             let index = logs.firstIndex { $0.number == header.log } ?? logs.count
             if index == logs.count { logs.append(Log(number: header.log)) }
-            let label = try StateLabel(header.label)
+            let label = Self.label(of: header)
             logs[index].files.append((header.name, label))
             guard let identity, logs[index].difference == nil else { continue }
             logs[index].difference = label.identity?.firstDifference(from: identity)

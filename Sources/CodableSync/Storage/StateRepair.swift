@@ -40,6 +40,8 @@ extension RecordState {
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let seen = record.seen, !isStored(seen) { record.seen = nil }
+        // An answer to it could neither be told from another device's version nor merged.
+        record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
         if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }
         if let seen = record.undelivered?.seen, !isStored(seen) { record.undelivered?.seen = nil }
         return record

@@ -14,7 +14,7 @@ struct OpenedState: Sendable {
     var path: String?
     /// What had to be recovered, in words.
     var recovered: [String]
-    /// Why what was removed could not be taken out of the files, if it could not.
+    /// Why damaged files, or what was removed, could not be taken away, if they could not.
     var compactionFailure: String?
 
     /// Lets go of everything.
@@ -186,12 +186,11 @@ struct StateLocation: Sendable {
     ) throws -> OpenedState {
         do {
             var state = opened.state
-            let recovered = try recover(opened, &state, damagedIndex: directory.takeIndexDamage(), now)
+            let damagedIndex = directory.takeIndexDamage()
+            let (recovered, notReplaced) = try recover(opened, &state, damagedIndex: damagedIndex, now)
+            var failure = notReplaced
             // Records of a user who has signed out, which a crash or a full disk has left in the files.
-            var failure: String?
-            if state.summary.holdsRemoved {
-                do { try opened.store.compact() } catch { failure = "\(error)" }
-            }
+            if state.summary.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
             return OpenedState(
                 store: opened.store,
                 directory: directory,

@@ -49,7 +49,15 @@ final class EngineCompactionTests: AccountScenario {
         let phone = try makeDevice(on: files)
         let hold = try await beginCompaction(phone.engine, files)
         let engine = phone.engine
-        let closing = Task { try await engine.close() }
+        let isClosed = Locked(false)
+        let closing = Task {
+            try await engine.close()
+            isClosed.withLock { $0 = true }
+        }
+        // Calls are refused from the beginning of closing on.
+        while (try? await engine.diagnostics()) != nil { await Task.yield() }
+        for _ in 0..<1000 { await Task.yield() }
+        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is under way")
         hold.release()
         try await closing.value
         XCTAssertFalse(phone.hasToldOfCompaction)

@@ -106,4 +106,17 @@ final class DirectoryDurabilityTests: XCTestCase {
             $0.storage = .directory(URL(filePath: "/deep/device"))
         }
     }
+
+    /// Whoever made it long ago has flushed it: a parent that cannot be opened is no reason to refuse it.
+    func testADirectoryThatIsThereNeedsNoParentThatCanBeFlushed() throws {
+        for code in [EACCES, EINVAL] {
+            let files = HookedFileSystem()
+            try files.createDirectory(at: "/a/b")
+            files.before { operation, path throws(FileError) in
+                if operation == .syncDirectory { throw FileError(operation, path, code: code) }
+            }
+            XCTAssertNoThrow(try files.createDirectory(at: "/a/b"))
+            XCTAssertThrowsError(try files.createDirectory(at: "/a/c"), "a new one must survive")
+        }
+    }
 }

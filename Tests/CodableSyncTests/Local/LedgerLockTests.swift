@@ -72,7 +72,7 @@ final class LedgerLockTests: XCTestCase {
         clock.advance(by: .seconds(1))
         let error = await code(of: first)
         XCTAssertEqual(error?.code, .locked)
-        XCTAssertTrue(error?.message.contains("the process 1.") == true, error?.message ?? "no error")
+        XCTAssertTrue(error?.message.contains("process 1.") == true, error?.message ?? "no error")
         XCTAssertEqual(directory.waitingCount, 1, "who came later waits longer")
         lock.release()
         await clock.wait { !$0.isEmpty }
@@ -158,7 +158,7 @@ final class LedgerLockTests: XCTestCase {
         }
         await database.close()
         if case .failure(let error as CloudError) = await other.result {
-            XCTAssertTrue(error.message.contains("the process \(child.processID)"), error.message)
+            XCTAssertTrue(error.message.contains("process \(child.processID)"), error.message)
         } else {
             XCTFail("it is not answered")
         }

@@ -40,27 +40,30 @@ final class LedgerNumberTests: XCTestCase {
                 savePolicy: .allKeys,
                 atomically: true
             )
+            let before = files.withoutLocks
             do {
-                let date = LedgerDirectoryFixture.date
-                let request = LedgerRequest(user: "alice", operation: saving)
-                let response = try await directory.perform(request, at: date).response
-                var isSaved = false
-                if case .modifyRecords(let result) = response {
-                    isSaved = result.saveResults.values.allSatisfy {
-                        if case .success = $0 { true } else { false }
-                    }
-                }
-                try await directory.compact()
-                await directory.close()
-                let again = LedgerDirectoryFixture.directory(files)
-                let names = try await LedgerDirectoryFixture.names(in: again)
-                XCTAssertEqual(names.contains(name), isSaved, "\(row): \(response)")
-                await again.close()
+                _ = try await LedgerDirectoryFixture.names(in: directory)
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged, "\(row): \(error)")
                 XCTAssertTrue(error.message.contains("journal-1.jsonl"), "\(row): \(error)")
                 await directory.close()
+                XCTAssertEqual(files.withoutLocks, before, "\(row): refused and touched")
+                continue
             }
+            let request = LedgerRequest(user: "alice", operation: saving)
+            let response = try await directory.perform(request, at: LedgerDirectoryFixture.date).response
+            var isSaved = false
+            if case .modifyRecords(let result) = response {
+                isSaved = result.saveResults.values.allSatisfy {
+                    if case .success = $0 { true } else { false }
+                }
+            }
+            try await directory.compact()
+            await directory.close()
+            let again = LedgerDirectoryFixture.directory(files)
+            let names = try await LedgerDirectoryFixture.names(in: again)
+            XCTAssertEqual(names.contains(name), isSaved, "\(row): \(response)")
+            await again.close()
         }
     }
 

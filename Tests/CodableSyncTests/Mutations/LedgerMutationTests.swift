@@ -55,16 +55,18 @@ final class LedgerMutationTests: XCTestCase {
             let path = paths[mutator.below(paths.count)]
             files.place(mutator.mutate(try XCTUnwrap(files.bytes(at: path))), at: path)
             let directory = LedgerDirectoryFixture.directory(files)
+            let before = files.withoutLocks
             do {
-                try await goOn(files, directory, seed)
-                openedCount += 1
+                _ = try await perform(.databaseChanges(since: nil, resultsLimit: nil), in: directory)
             } catch let error as LedgerDirectoryError {
-                XCTAssertTrue(
-                    [.damaged, .tooNew, .notALedger].contains(error.code),
-                    "seed \(seed): \(error)"
-                )
+                let expected: [LedgerDirectoryError.Code] = [.damaged, .tooNew, .notALedger]
+                XCTAssertTrue(expected.contains(error.code), "seed \(seed): \(error)")
                 await directory.close()
+                XCTAssertEqual(files.withoutLocks, before, "seed \(seed): refused and touched")
+                return
             }
+            try await goOn(files, directory, seed)
+            openedCount += 1
         }
         XCTAssertGreaterThan(openedCount, 0)
     }
@@ -76,7 +78,6 @@ final class LedgerMutationTests: XCTestCase {
             saving: [RecordZone(zoneID: Self.zone)],
             deleting: []
         )
-        _ = try await perform(.databaseChanges(since: nil, resultsLimit: nil), in: directory)
         _ = try await perform(zones, in: directory)
         let response = try await perform(saving("new"), in: directory)
         _ = try await perform(

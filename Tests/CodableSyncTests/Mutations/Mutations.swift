@@ -1,6 +1,8 @@
 import Foundation
 import XCTest
 
+@testable import CodableSync
+
 /// Which mutations are tried: `MUTATIONS=100000 SEED=7` in the environment tries others than those that always run.
 enum Mutations {
     struct Malformed: Error, CustomStringConvertible {
@@ -36,4 +38,9 @@ enum Mutations {
         guard let number = UInt64(text) else { throw Malformed(name: name, text: text) }
         return number
     }
+}
+
+extension SimulatedFileSystem {
+    /// All files but the locks, by path.
+    var withoutLocks: [String: [UInt8]] { files.filter { !$0.key.hasSuffix("lock") } }
 }

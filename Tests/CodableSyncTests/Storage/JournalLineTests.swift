@@ -68,8 +68,8 @@ final class JournalLineTests: XCTestCase {
         summary.deliveryOrder = max
         summary.listing = max
         XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.summary(summary)).bytes))
-        summary.deliveryOrder = 1 << 62 - 1
-        summary.listing = 1 << 62 - 1
+        summary.deliveryOrder = 1 << 61 - 1
+        summary.listing = 1 << 61 - 1
         for entry in [
             JournalEntry.summary(summary), .listingBegan, .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),

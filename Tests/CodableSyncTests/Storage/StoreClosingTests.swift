@@ -54,7 +54,16 @@ final class StoreClosingTests: XCTestCase {
         let hold = files.hold(.read, "journal-1")
         store.compactIfDue { error in failures.withLock { $0.append("\(error)") } }
         await hold.reached()
-        let closing = Task.detached { store.close() }
+        let (hasBegun, isClosed) = (Told(false), Locked(false))
+        let closing = Task.detached {
+            hasBegun.withLock { $0 = true }
+            store.close()
+            isClosed.withLock { $0 = true }
+        }
+        await hasBegun.reach("closing has begun") { $0 }
+        for _ in 0..<1000 { await Task.yield() }
+        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is under way")
+        XCTAssertEqual(try store.load([1]).count, 1, "its files are open")
         hold.release()
         await closing.value
         XCTAssertEqual(disk.names(in: state), ["journal-2.jsonl", "snapshot-2.jsonl"])

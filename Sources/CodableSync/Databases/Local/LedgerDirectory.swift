@@ -159,13 +159,27 @@ extension LedgerDirectory {
     private func leave(_ id: UInt64) {
         guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
         let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
-        let message = "The request was cancelled before its turn came; nothing is done.\(reason)"
+        let message = "The request was cancelled before its turn; nothing was done.\(reason)"
         one.answer(.failure(LedgerDirectoryError(.cancelled, message: message)))
     }
 
     private func serve() {
+        if letsOthersIn() { return pause(for: LedgerLine.yield) }
         // Looks for changes run in between.
         if serveOnce() { queue.async { self.serve() } }
+    }
+
+    /// Whether somebody who was refused the lock gets it before the next batch: they ask for it only now and then, and
+    /// would never find it free.
+    private func letsOthersIn() -> Bool {
+        guard line.withLock({ $0.mayYield }), store.isLockWanted else {
+            line.withLock { $0.endYielding() }
+            return false
+        }
+        if line.withLock({ $0.countYield() }) { return true }
+        // They ask more often than this: whoever it was has gone.
+        store.forgetLockWanted()
+        return false
     }
 
     /// Serves all who wait, with one write; returns whether there may be more of them.
@@ -174,10 +188,12 @@ extension LedgerDirectory {
         do {
             switch try store.lock() {
             case .acquired(let lock):
+                if line.withLock({ $0.wasRefused }) { store.forgetLockWanted() }
                 // Only once the lock is held: a request that left the line before is not served.
                 store.serve(line.withLock { $0.takeAll() }, under: lock)
                 return true
             case .held(let processID):
+                store.wantLock()
                 let now = clock.now.monotonic
                 let (late, isClosed) = line.withLock { $0.takeLate(at: now, behind: processID) }
                 for one in late { one.answer(.failure(tooLate(processID, isClosed: isClosed))) }
@@ -193,7 +209,11 @@ extension LedgerDirectory {
 
     /// Tries again soon, since a wait inside `flock` for a stopped process could not be ended.
     private func pause() {
-        let end = clock.now.monotonic + line.withLock { $0.nextPause() }
+        pause(for: line.withLock { $0.nextPause() })
+    }
+
+    private func pause(for duration: Duration) {
+        let end = clock.now.monotonic + duration
         let pause = Task { [clock] in
             do {
                 try await clock.sleep(until: end)
@@ -215,13 +235,13 @@ extension LedgerDirectory {
         }
         let seconds = lockTimeout.components.seconds
         let message =
-            "\"\(path.shortenedForMessage)\" is locked, for more than \(seconds) seconds, by \(holder). "
-            + "Let it go on, or end it; the request is not made."
+            "\"\(path.shortenedForMessage)\" has been locked for more than \(seconds) seconds by \(holder). "
+            + "Resume or end that process; the request was not performed."
         return LedgerDirectoryError(.locked, message: message)
     }
 
     private func lockHolder(_ processID: Int?) -> String {
-        processID.map { "the process \($0)" } ?? "another process"
+        processID.map { "process \($0)" } ?? "another process"
     }
 }
 

@@ -55,14 +55,28 @@ extension LedgerDirectoryError {
             self.init(.notALedger, message: error.message)
         case let error as FileError:
             self.init(.unreachable, message: error.message)
-        case LogError.tooNew:
-            self.init(.tooNew, message: "\(error)")
-        case LogError.damaged, LogError.noNumberLeft, LogError.tooLarge:
-            self.init(.damaged, message: "\(error)")
-        case LogError.otherFormat:
-            self.init(.notALedger, message: "\(error)")
+        case let error as LogError:
+            self.init(Self.code(of: error), message: error.message(.cloud))
         default:
             self.init(.unreachable, message: "\(error)")
         }
     }
+
+    private static func code(of error: LogError) -> Code {
+        switch error {
+        case .tooNew: .tooNew
+        case .damaged, .noNumberLeft, .tooLarge: .damaged
+        case .otherFormat: .notALedger
+        case .replaced, .unusableLine, .closed, .unknownPosition: .unreachable
+        }
+    }
+}
+
+extension LogAdvice {
+    /// Every device knows what it has uploaded.
+    static let cloud = LogAdvice(damaged: cloudAdvice, unusable: cloudAdvice)
+
+    static let cloudAdvice =
+        "Restore the whole directory from a backup, or move it away to begin anew: either way, devices upload "
+        + "again what they know beyond it."
 }

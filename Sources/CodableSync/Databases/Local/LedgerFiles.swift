@@ -12,6 +12,9 @@ struct LedgerFiles: Sendable {
     /// Held by whoever compacts, beside those who read and write.
     var compactionLockPath: String { path.appending(path: "compaction.lock") }
 
+    /// There while somebody waits for the lock.
+    private var wantedPath: String { path.appending(path: "wanted.lock") }
+
     private static let identifierStart = Array(#"{"ledger":""#.utf8)
     private static let identifierEnd = Array(#""}"#.utf8)
 
@@ -25,6 +28,35 @@ struct LedgerFiles: Sendable {
     func lock() throws(FileError) -> LockOutcome {
         if try fileSystem.status(of: path) == nil { try fileSystem.createDirectory(at: path) }
         return try fileSystem.lock(lockPath)
+    }
+
+    /// Tells whoever has the lock that somebody waits for it.
+    func wantLock() {
+        do {
+            if try fileSystem.status(of: wantedPath) == nil {
+                try fileSystem.openFile(at: wantedPath, for: .replacing).close()
+            }
+        } catch {
+            // Without it the wait may be longer; the lock's own errors are told by the next try.
+        }
+    }
+
+    /// Whether somebody waits for the lock, and has not had it since.
+    var isLockWanted: Bool {
+        do {
+            return try fileSystem.status(of: wantedPath) != nil
+        } catch {
+            return false  // The next batch tells of the disk.
+        }
+    }
+
+    /// Whoever waited for the lock has it now, or has gone.
+    func forgetLockWanted() {
+        do {
+            if isLockWanted { try fileSystem.remove(wantedPath) }
+        } catch {
+            // Another one was faster, or a moment is waited for somebody who has gone.
+        }
     }
 
     /// The journal that is appended to, by a look at names and sizes; `nil` where there is none.
@@ -109,8 +141,7 @@ struct LedgerFiles: Sendable {
         return LedgerDirectoryError(
             .damaged,
             message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: \(reason). "
-                + "Restore the whole directory from a backup, or move it away to begin anew: "
-                + "either way, devices upload again what they know beyond it."
+                + LogAdvice.cloudAdvice
         )
     }
 }

@@ -34,6 +34,9 @@ struct LedgerLine: Sendable {
     /// The process that had the lock when it was last tried.
     private var holder: Int??
     private var lastPause = Duration.zero
+    /// Whether the last thing done was to serve, so that nobody else may have had the lock since.
+    private var hasJustServed = false
+    private var yieldCount = 0
     var pause: Task<Void, Never>?
 
     var count: Int { waiting.count }
@@ -58,6 +61,7 @@ struct LedgerLine: Sendable {
 
     /// Whether there are requests to serve; if not, the next one begins.
     mutating func goesOn() -> Bool {
+        hasJustServed = hasJustServed && !waiting.isEmpty
         isServed = !waiting.isEmpty
         return isServed
     }
@@ -66,6 +70,8 @@ struct LedgerLine: Sendable {
     mutating func takeAll() -> [Waiting] {
         holder = nil
         lastPause = .zero
+        hasJustServed = true
+        yieldCount = 0
         defer { waiting = [] }
         return waiting
     }
@@ -73,15 +79,42 @@ struct LedgerLine: Sendable {
     /// Takes the requests that have waited too long for the lock; all of them, once the line is closed.
     mutating func takeLate(at now: Duration, behind holder: Int?) -> (late: [Waiting], isClosed: Bool) {
         self.holder = .some(holder)
+        hasJustServed = false
         let late = waiting.filter { isClosed || $0.deadline <= now }
         waiting.removeAll { isClosed || $0.deadline <= now }
         return (late, isClosed)
     }
 
+    /// Whether the lock was refused at the last try.
+    var wasRefused: Bool { holder != nil }
+
+    /// The longest pause between two tries.
+    private static let longestPause = Duration.milliseconds(10)
+
     /// The pause before the next try; most locks are free in a moment.
     mutating func nextPause() -> Duration {
-        lastPause = min(max(lastPause * 2, .microseconds(200)), .milliseconds(10))
+        lastPause = min(max(lastPause * 2, .microseconds(200)), Self.longestPause)
         return lastPause
+    }
+
+    /// For how long the lock is left to others before looking whether they have had it.
+    static let yield = Duration.milliseconds(1)
+
+    /// Whether others may have the lock before the next batch.
+    var mayYield: Bool { hasJustServed && !isClosed && !waiting.isEmpty }
+
+    /// Counts a moment in which the lock is left to others.
+    ///
+    /// - Returns: Whether it is not one too many; with the last one, yielding ends.
+    mutating func countYield() -> Bool {
+        yieldCount += 1
+        if Self.yield * yieldCount <= Self.longestPause * 2 { return true }
+        endYielding()
+        return false
+    }
+
+    mutating func endYielding() {
+        hasJustServed = false
     }
 
     /// Accepts no more requests.

@@ -91,6 +91,15 @@ final class LedgerStore: @unchecked Sendable {
     /// Tries to take the lock that ``serve(_:under:)`` needs.
     func lock() throws(FileError) -> LockOutcome { try files.lock() }
 
+    /// Tells whoever has the lock that somebody waits for it.
+    func wantLock() { files.wantLock() }
+
+    /// Whether somebody waits for the lock, and has not had it since.
+    var isLockWanted: Bool { files.isLockWanted }
+
+    /// Whoever waited for the lock has it now, or has gone.
+    func forgetLockWanted() { files.forgetLockWanted() }
+
     /// Looks at names and sizes only, so that listening blocks nobody.
     func look() -> Result<Void, LedgerDirectoryError> {
         do {

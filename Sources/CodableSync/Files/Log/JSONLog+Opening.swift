@@ -113,6 +113,8 @@ private struct LogContents {
     private var isLastContinued = false
     /// The first number whose files count; those of lower ones are left over from a compaction.
     private var base: UInt32 = 1
+    /// Whether the snapshot that is read may lack lines that older files have.
+    private var isSnapshotDamaged = false
 
     init(_ place: LogPlace, _ membership: LogMembership) throws {
         self.place = place
@@ -121,9 +123,11 @@ private struct LogContents {
         let journals = logNames.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
         let snapshots = logNames.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
         let inOrder = snapshots.prefix(1) + journals + snapshots.dropFirst()
-        let (headers, reasons) = try LogHeader.read(Array(inOrder), in: place, membership)
+        let (headers, strangers) = try LogHeader.read(Array(inOrder), in: place, membership)
+        let strays = LogHeader.strays(among: inOrder.filter { strangers[$0] == nil }, beside: headers)
+        let reasons = strangers.merging(strays) { first, _ in first }
         log = headers.first?.log
-        strangers = Set(reasons.keys)
+        self.strangers = Set(reasons.keys)
         for name in inOrder {
             guard let reason = reasons[name] else { continue }
             let damage = LogDamage(file: name.text, line: 1, offset: 0, reason: .foreign, detail: reason)
@@ -161,6 +165,7 @@ private struct LogContents {
                     return
                 }
             }
+            isSnapshotDamaged = true
         }
         parts = [scan.part]
     }
@@ -252,29 +257,53 @@ private struct LogContents {
 extension LogContents {
     /// Puts the directory in order, and makes the log.
     mutating func repaired(keepsTemporaryFiles: Bool) throws -> JSONLog {
+        // Before anything is touched: there may be no number left.
+        let next = try continued()
+        let stale = staleFiles
+        if isSnapshotDamaged { reportStale(stale) }
         try copyDamagedFiles()
         if !keepsTemporaryFiles { try place.removeTemporaryFiles(among: names) }
-        try removeStaleFiles()
-        guard let last = parts.last, isLastContinued else {
-            // A journal with damage in it is not continued, so that the damage stays where it was reported.
-            let last = LogFileName(.journal, max(base, parts.last?.name.number ?? 0))
+        for name in stale { try place.fileSystem.remove(place.path(name)) }
+        switch next {
+        case .new(let name):
             let journal = try place.makeJournal(
-                LogFileName(.journal, parts.isEmpty ? 1 : place.number(after: last)),
+                name,
                 previousSize: parts.last.flatMap { $0.name.kind == .journal ? $0.size : nil }
             )
             return JSONLog(place: place, parts: parts, active: journal, strangers: strangers)
+        case .last(let last):
+            if recovery.droppedTailBytes > 0 {
+                try last.file.truncate(to: last.size)
+                try last.file.flush()
+            }
+            return JSONLog(place: place, parts: Array(parts.dropLast()), active: last, strangers: strangers)
         }
-        if recovery.droppedTailBytes > 0 {
-            try last.file.truncate(to: last.size)
-            try last.file.flush()
-        }
-        return JSONLog(place: place, parts: Array(parts.dropLast()), active: last, strangers: strangers)
     }
 
-    /// Removes what a compaction has replaced, and did not come to remove.
-    private func removeStaleFiles() throws {
-        let stale = names.compactMap { LogFileName($0) }.filter { $0.number < base }
-        for name in LogFileName.inOrderOfRemoval(stale) { try place.fileSystem.remove(place.path(name)) }
+    private enum Continued {
+        case last(LogPart)
+        case new(LogFileName)
+    }
+
+    /// The journal that is appended to from now on.
+    private func continued() throws -> Continued {
+        guard let last = parts.last else { return .new(LogFileName(.journal, 1)) }
+        if isLastContinued { return .last(last) }
+        // A journal with damage in it is not continued, so that the damage stays where it was reported.
+        let newest = LogFileName(.journal, max(base, last.name.number))
+        return .new(LogFileName(.journal, try place.number(after: newest)))
+    }
+
+    /// What a compaction has replaced, and did not come to remove.
+    private var staleFiles: [LogFileName] {
+        LogFileName.inOrderOfRemoval(names.compactMap { LogFileName($0) }.filter { $0.number < base })
+    }
+
+    /// A damaged snapshot may not stand for all that it has replaced, so that is kept aside.
+    private mutating func reportStale(_ files: [LogFileName]) {
+        for name in files where !strangers.contains(name) {
+            recovery.damages.append(LogDamage(file: name.text, line: 0, offset: 0, reason: .replaced))
+        }
     }
 
     private mutating func copyDamagedFiles() throws {

@@ -20,7 +20,21 @@ package enum LogError: Error, Hashable, Sendable {
     case unknownPosition(LogPosition)
 }
 
+/// What the owner of a log advises where its files are of no use as they are; each a sentence or more.
+package struct LogAdvice: Sendable {
+    /// For ``LogError/damaged(path:_:)``.
+    package var damaged: String
+    /// For ``LogError/noNumberLeft(path:)`` and ``LogError/tooLarge(path:size:)``.
+    package var unusable: String
+
+    package init(damaged: String, unusable: String) {
+        self.damaged = damaged
+        self.unusable = unusable
+    }
+}
+
 extension LogError: CustomStringConvertible {
+    /// What happened, and what to do about it where that is the same for every owner.
     package var description: String {
         switch self {
         case .tooNew(let path, let found, let supported):
@@ -35,19 +49,30 @@ extension LogError: CustomStringConvertible {
         case .unusableLine:
             "A line of the log is empty, too long, or has a newline in it. Write one JSON object on one line."
         case .damaged(let path, let damage):
-            "\"\(path.shortenedForMessage)\" is damaged at line \(damage.line), byte \(damage.offset): "
-                + "\(damage.reason.rawValue). Restore the whole directory from a backup, or move it "
-                + "away to begin anew: either way, devices upload again what they know beyond it."
+            "\"\(path.shortenedForMessage)\" is damaged at \(damage.place): \(damage.reason.rawValue)."
         case .closed(let path):
             "\"\(path.shortenedForMessage)\" is closed. Open the directory again."
         case .noNumberLeft(let path):
             "\"\(path.shortenedForMessage)\" has the highest number that a file may have, so that none can come "
-                + "after it. Restore the directory from a backup, or move it away to begin anew."
+                + "after it."
         case .tooLarge(let path, let size):
-            "\"\(path.shortenedForMessage)\" has \(size) bytes; \(LogMarks.maximumFile) are the most that are "
-                + "read. Restore the directory from a backup, or move it away to begin anew."
+            "\"\(path.shortenedForMessage)\" has \(size) bytes; the limit is \(LogMarks.maximumFile)."
         case .unknownPosition(let position):
             "The log has no line at offset \(position.offset) of file \(position.file). Read its position anew."
         }
     }
+
+    /// What happened, and what the log's owner advises.
+    package func message(_ advice: LogAdvice) -> String {
+        switch self {
+        case .damaged: "\(self) \(advice.damaged)"
+        case .noNumberLeft, .tooLarge: "\(self) \(advice.unusable)"
+        case .tooNew, .otherFormat, .replaced, .unusableLine, .closed, .unknownPosition: "\(self)"
+        }
+    }
+}
+
+extension LogDamage {
+    /// Where the damaged part begins, in words; a line is not always known.
+    fileprivate var place: String { line > 0 ? "line \(line), byte \(offset)" : "byte \(offset)" }
 }

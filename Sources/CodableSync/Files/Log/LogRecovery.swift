@@ -37,6 +37,7 @@ package struct LogDamage: Hashable, Sendable {
         case missing = "the file is missing"
         case header = "the first line is not a header"
         case foreign = "the file is not one of this log"
+        case replaced = "a snapshot that is damaged itself has replaced the file"
         case checksum = "the checksum does not hold"
         case endOfLine = "a line does not end where it should"
         case lineTooLong = "a line is too long"

@@ -129,7 +129,8 @@ struct LogScan {
         } else {
             report(.header, line: 1, offset: 0)
         }
-        end = line.offset + UInt64(length) + (line.isTerminated || length < line.bytes.count ? 1 : 0)
+        let isWhole = length == line.bytes.count
+        end = isWhole ? line.end : line.offset + UInt64(length) + 1
         if !line.isTerminated, length == line.bytes.count, header != nil {
             header = nil
             report(.header, line: 1, offset: 0)

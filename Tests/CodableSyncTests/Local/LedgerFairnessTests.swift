@@ -1,0 +1,90 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Two who use one cloud at the same time: whoever has always something to write lets the other in.
+final class LedgerFairnessTests: XCTestCase {
+    private let disk = SimulatedFileSystem()
+
+    private func directory(_ files: any FileSystem, _ clock: ManualClock) -> LedgerDirectory {
+        LedgerDirectory(path: "/ledger", fileSystem: files, clock: clock, lockTimeout: .seconds(20))
+    }
+
+    private func save(_ name: String, in directory: LedgerDirectory) -> Task<Void, any Error> {
+        Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
+    }
+
+    func testTheLockIsLetGoOfBetweenTwoBatchesForWhoeverWaitsForIt() async throws {
+        let files = HeldFileSystem(disk)
+        let (busyClock, otherClock) = (ManualClock(), ManualClock())
+        let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))
+        try await LedgerDirectoryFixture.save("a", in: busy)
+        let hold = files.hold(.flush, "journal")
+        let first = save("b", in: busy)
+        await hold.reached()
+        // The lock is held for the first request; one more waits behind it, and another process for both.
+        let second = save("c", in: busy)
+        while busy.waitingCount < 1 { await Task.yield() }
+        let waiting = save("d", in: other)
+        await otherClock.wait { !$0.isEmpty }
+        hold.release()
+        try await first.value
+        await busyClock.wait { !$0.isEmpty }
+        XCTAssertEqual(busy.waitingCount, 1, "the second request waits")
+        otherClock.advance(by: .milliseconds(10))
+        try await waiting.value
+        XCTAssertEqual(busy.waitingCount, 1, "the other was served first")
+        busyClock.advance(by: .milliseconds(20))
+        try await second.value
+        let names = try await LedgerDirectoryFixture.names(in: busy)
+        XCTAssertEqual(names, ["a", "b", "c", "d"])
+        await busy.close()
+        await other.close()
+    }
+
+    func testOneWhoIsAloneServesBatchAfterBatch() async throws {
+        let files = HeldFileSystem(disk)
+        let busy = directory(files, ManualClock())
+        try await LedgerDirectoryFixture.save("a", in: busy)
+        let hold = files.hold(.flush, "journal")
+        let first = save("b", in: busy)
+        await hold.reached()
+        let second = save("c", in: busy)
+        while busy.waitingCount < 1 { await Task.yield() }
+        hold.release()
+        // The clock stands still: nothing is waited for.
+        try await first.value
+        try await second.value
+        await busy.close()
+    }
+
+    /// Whoever waited may have been ended: the wait for it ends as well.
+    func testOneWhoWaitedAndIsGoneIsNotWaitedForAgain() async throws {
+        let files = HeldFileSystem(disk)
+        let (busyClock, otherClock) = (ManualClock(), ManualClock())
+        let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))
+        try await LedgerDirectoryFixture.save("a", in: busy)
+        for (one, two) in [("b", "c"), ("e", "f")] {
+            let hold = files.hold(.flush, "journal")
+            let first = save(one, in: busy)
+            await hold.reached()
+            let second = save(two, in: busy)
+            while busy.waitingCount < 1 { await Task.yield() }
+            if one == "b" {
+                let waiting = save("d", in: other)
+                await otherClock.wait { !$0.isEmpty }
+                waiting.cancel()
+                _ = await waiting.result
+            }
+            hold.release()
+            try await first.value
+            while one == "b", busy.waitingCount > 0 {
+                busyClock.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+            try await second.value
+        }
+        await busy.close()
+        await other.close()
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// What an error tells the user to do: of a state, nothing that would cost edits; of a cloud, what devices make good.
+final class DamageAdviceTests: XCTestCase {
+    private let cloudAdvice = "devices upload again what they know beyond it."
+    private static let damage = LogDamage(file: "journal-1.jsonl", line: 0, offset: 7, reason: .checksum)
+    private let errors: [LogError] = [
+        .damaged(path: "/x/journal-1.jsonl", damage), .noNumberLeft(path: "/x/journal-1.jsonl"),
+        .tooLarge(path: "/x/journal-1.jsonl", size: 1 << 40),
+    ]
+
+    func testOfAStateNoErrorSaysToMoveItAwayWithoutItsPrice() {
+        for error in errors {
+            guard case .unreadable(let text) = StateDirectory.Failure(error, in: "/x") else {
+                return XCTFail("\(error)")
+            }
+            XCTAssertFalse(text.contains("upload again"), text)
+            XCTAssertTrue(!text.contains("move it away") || text.contains("edits"), text)
+            XCTAssertTrue(text.hasSuffix("."), text)
+        }
+    }
+
+    func testOfACloudEveryErrorSaysWhatDevicesMakeGood() {
+        for error in errors {
+            let text = LedgerDirectoryError(error).message
+            XCTAssertTrue(text.hasSuffix(cloudAdvice), text)
+            XCTAssertEqual(LedgerDirectoryError(error).code, .damaged)
+        }
+    }
+
+    func testAPlaceWithoutALineIsNamedByItsByteAlone() {
+        let text = "\(errors[0])"
+        XCTAssertTrue(text.contains("at byte 7"), text)
+        XCTAssertFalse(text.contains("line 0"), text)
+    }
+
+    func testACompactionThatFindsAChangedByteSaysThatWhatCanBeReadIsKept() throws {
+        let files = SimulatedFileSystem()
+        let store = try JSONStateStore.open(directory: "/state", fileSystem: files).store
+        defer { store.close() }
+        let batch = JournalBatch(batch: 1, entries: [.subscribed], contents: [:], flush: true)
+        try store.append([batch])
+        let journal = "/state/journal-1.jsonl"
+        var bytes = try XCTUnwrap(files.bytes(at: journal))
+        bytes[bytes.count - 5] ^= 1
+        try files.withDisk { $0.files[journal]?.change(.write(bytes, at: 0)) }
+        XCTAssertThrowsError(try store.compact()) { error in
+            let text = "\(error)"
+            XCTAssertTrue(
+                text.hasSuffix("Close the engine and open it again; what can be read is kept."),
+                text
+            )
+            XCTAssertFalse(text.contains("line 0"), text)
+        }
+    }
+
+    func testAFileThatIsTooLargeSaysWhichLimitItIsBeyond() {
+        let text = FileError(tooLarge: "/x", size: 20, limit: 10).message
+        XCTAssertTrue(text.contains("It has 20 bytes; the limit is 10."), text)
+        XCTAssertFalse(text.contains("move it away"), text)
+    }
+}

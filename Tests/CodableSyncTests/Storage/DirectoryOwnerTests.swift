@@ -1,0 +1,88 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Whose a state's directory is: names are compared byte by byte, and no directory of a user is passed over.
+final class DirectoryOwnerTests: XCTestCase {
+    private let files = SimulatedFileSystem()
+    private let composed = "Jos\u{E9}"
+    private let decomposed = "Jose\u{301}"
+    private let identity = StateIdentity(
+        cloud: "cloud-1",
+        scope: "private",
+        container: nil,
+        zone: "Z",
+        recordType: "T"
+    )
+
+    private func directory() throws -> StateDirectory {
+        try StateDirectory(path: "/d", identity: identity, fileSystem: files)
+    }
+
+    /// One directory for each user, which the index names in this order.
+    private func prepare(_ users: [String]) throws {
+        let directory = try directory()
+        for user in users {
+            let opened = try directory.open(for: user, leaving: nil)
+            try directory.commit(user, number: opened.number)
+            opened.store.close()
+        }
+        directory.release()
+    }
+
+    private func writeIndex(_ users: [StateUser]) throws { try UserIndex.write(users, to: "/d", files) }
+
+    func testTheLastUserIsNotShownTheStateOfAnotherWhoseNameOnlyLooksTheSame() throws {
+        try prepare([composed])
+        try writeIndex([StateUser(number: 1, name: decomposed)])
+        let opened = try directory().openLast()
+        XCTAssertTrue(opened.state.summary.user?.isIdentical(to: decomposed) == true)
+        XCTAssertEqual(opened.number, 2)
+    }
+
+    func testFilesOfAUserWhoseNameOnlyLooksTheSameAreNotOfThisState() throws {
+        let headers = [(composed, LogFileName(.snapshot, 2)), (decomposed, LogFileName(.journal, 2))].map {
+            LogHeader(
+                version: 1,
+                name: $1,
+                log: 7,
+                previousSize: nil,
+                label: StateLabel(identity: identity, user: $0).encoded
+            )
+        }
+        let judged = try StateMembership(identity: identity, expectedUser: decomposed).judge(headers)
+        XCTAssertEqual(judged.strangers, [LogFileName(.snapshot, 2): "it is another user's"])
+        XCTAssertTrue(judged.label.user?.isIdentical(to: decomposed) == true)
+    }
+
+    func testAUserWhoseDirectoryTheIndexGivesToAnotherIsFoundInIt() throws {
+        try prepare(["alice", "bob"])
+        try writeIndex([StateUser(number: 2, name: "alice"), StateUser(number: 1, name: "carol")])
+        let directory = try directory()
+        XCTAssertEqual(try directory.openLast().number, 1, "alice's")
+        XCTAssertEqual(try directory.open(for: "bob", leaving: nil).number, 2)
+        XCTAssertEqual(try directory.open(for: "carol", leaving: nil).number, 3)
+    }
+
+    func testADirectoryThatCannotBeReadHoldsUpNobodyElse() throws {
+        try prepare(["alice", "bob"])
+        try writeIndex([StateUser(number: 1, name: "alice"), StateUser(number: 2, name: "carol")])
+        files.placeOther(.directory, at: "/d/users/2/journal-1.jsonl")
+        let directory = try directory()
+        XCTAssertEqual(try directory.open(for: "dave", leaving: nil).number, 3)
+    }
+
+    func testAReleaseThatDoesNotEndIsToldInsteadOfWaitedFor() throws {
+        let first = try directory()
+        first.beginRelease()
+        XCTAssertThrowsError(
+            try StateDirectory(path: "/d", identity: identity, fileSystem: files, releaseTimeout: .seconds(0))
+        ) { error in
+            let owner = "another engine of this process that is being closed"
+            XCTAssertEqual(error as? StateDirectory.Failure, .inUse(by: owner))
+        }
+        first.release()
+        first.endRelease()
+        try directory().release()
+    }
+}

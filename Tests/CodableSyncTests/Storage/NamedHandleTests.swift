@@ -1,0 +1,157 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// A handle that any line names is never given again, whatever became of the line that brought its contents.
+final class NamedHandleTests: XCTestCase {
+    private let journal = "/state/journal-1.jsonl"
+
+    private func open(_ files: SimulatedFileSystem) throws -> JSONStateStore.Opened {
+        try JSONStateStore.open(directory: "/state", fileSystem: files)
+    }
+
+    private func put(
+        _ entry: JournalEntry,
+        _ store: JSONStateStore,
+        _ contents: [UInt64: String] = [:]
+    ) throws {
+        var records: [ContentHandle: Record] = [:]
+        for (handle, name) in contents { records[ContentHandle(handle)] = JournalSamples.record(name, "x") }
+        try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
+    }
+
+    private func edit(_ handle: UInt64, base: UInt64? = nil) -> LocalChange {
+        LocalChange(
+            kind: .save(ContentHandle(handle), size: 9),
+            edited: nil,
+            base: base.map { ContentHandle($0) }
+        )
+    }
+
+    private func known(_ handle: UInt64) -> KnownVersion {
+        KnownVersion(changeTag: "t", handle: ContentHandle(handle), hash: 1, modified: nil)
+    }
+
+    func testTheNextHandleIsBeyondEveryOneThatALineNames() throws {
+        var records: [RecordState] = []
+        for change in [
+            { $0.sent = [SentVersion(handle: 900, base: nil)] },
+            { $0.sent = [SentVersion(handle: 1, base: 900)] },
+            { $0.pending = LocalChange(kind: .delete, edited: nil, base: 900) },
+            { $0.undelivered = Undelivered(kind: .updated(900), seen: nil, order: 1) },
+            { $0.undelivered = Undelivered(kind: .deleted, seen: 900, order: 1) },
+            { $0.seen = 900 }, { $0.known = self.known(900) }, { $0.lost = self.known(900) },
+        ] as [(inout RecordState) -> Void] {
+            var record = RecordState()
+            change(&record)
+            records.append(record)
+        }
+        let entries: [JournalEntry] =
+            [
+                .sending([SentContents(name: "a", handle: 900)]), .saved(name: "a", sent: 900, known(5)),
+                .saved(name: "a", sent: 5, known(900)), .fetched(name: "a", known(900)),
+                .resolved(name: "a", client: 900, server: nil, .client),
+                .resolved(name: "a", client: 5, server: 900, .server),
+                .resolved(name: "a", client: 5, server: nil, .confirmed(900)),
+                .resolved(name: "a", client: 5, server: nil, .merged(900, size: 1, edited: nil)),
+                .accepted([AcceptedChange(name: "a", order: 1, seen: 900)]),
+                .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
+            ] + records.map { .record(name: "a", $0) }
+        for entry in entries {
+            let files = SimulatedFileSystem()
+            let store = try open(files).store
+            try put(entry, store)
+            store.close()
+            let opened = try open(files)
+            XCTAssertEqual(opened.nextHandle, 901, "\(entry)")
+            opened.store.close()
+        }
+    }
+
+    /// A record that was sent, and whose line with the edit was damaged afterwards.
+    private func prepareLostEdit() throws -> SimulatedFileSystem {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        try put(.fetched(name: "a", known(5)), store, [5: "a"])
+        try put(.queued(name: "a", edit(17, base: 5)), store, [17: "a"])
+        try put(.sending([SentContents(name: "a", handle: 17)]), store)
+        store.close()
+        var bytes = try XCTUnwrap(files.bytes(at: journal))
+        let line = try XCTUnwrap(bytes.firstRange(of: Array(#"{"name":"a","queued""#.utf8)))
+        bytes[line.upperBound + 3] ^= 1
+        files.place(bytes, at: journal)
+        return files
+    }
+
+    func testAnEditAfterDamageIsKeptByACompaction() throws {
+        let files = try prepareLostEdit()
+        let opened = try open(files)
+        XCTAssertEqual(opened.recovery.damages.count, 1)
+        for entry in opened.repairs { try put(entry, opened.store) }
+        let next = opened.nextHandle
+        try put(.queued(name: "b", edit(next)), opened.store, [next: "b"])
+        try opened.store.compact()
+        opened.store.close()
+        let again = try open(files)
+        XCTAssertEqual(again.recovery.damages, [])
+        XCTAssertEqual(again.state["b"]?.pending, edit(next))
+        XCTAssertEqual(try again.store.load([ContentHandle(next)]).count, 1)
+    }
+
+    /// Nothing can be compared with contents that are gone.
+    func testASentVersionWhoseContentsAreLostIsForgotten() throws {
+        let opened = try open(prepareLostEdit())
+        var state = opened.state
+        for entry in opened.repairs { state.apply(entry) }
+        XCTAssertEqual(state["a"]?.sent, [])
+    }
+
+    func testASnapshotHoldsTheContentsOfAHandleOnce() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        var sent = RecordState()
+        sent.sent = [SentVersion(handle: 17, base: nil)]
+        try put(.record(name: "a", sent), store)
+        try put(.queued(name: "b", edit(17)), store, [17: "b"])
+        try store.compact()
+        store.close()
+        let again = try open(files)
+        XCTAssertEqual(again.recovery.damages, [])
+        XCTAssertEqual(again.state["b"]?.pending, edit(17))
+        XCTAssertEqual(try again.store.load([17]).count, 1)
+    }
+
+    /// Lines of a snapshot are in the order of names, so that the highest handle may come first.
+    func testHandlesBehindALongJumpSurviveACompaction() throws {
+        let jump: UInt64 = 1 << 48
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        try put(.queued(name: "z", edit(16)), store, [16: "z"])
+        for (name, handle) in [("c", jump + 16), ("b", jump + 17), ("a", 2 * jump + 10)] {
+            try put(.queued(name: name, edit(handle)), store, [handle: name])
+        }
+        try store.compact()
+        store.close()
+        for _ in 0..<2 {
+            let again = try open(files)
+            XCTAssertEqual(again.recovery.damages, [])
+            XCTAssertEqual(again.state.sortedNames, ["a", "b", "c", "z"])
+            XCTAssertEqual(again.nextHandle, 2 * jump + 11)
+            XCTAssertEqual(try again.store.load([16, ContentHandle(2 * jump + 10)]).count, 2)
+            try again.store.compact()
+            again.store.close()
+        }
+    }
+
+    /// What is read must leave room for what is counted on from it.
+    func testACountWithoutRoomForTheNextOnesIsDamage() {
+        for count in [UInt64(1) << 62 - 1, 1 << 61] {
+            for key in ["deliveryOrder", "listing"] {
+                let line = Array(#"{"summary":{"\#(key)":\#(count)}}"#.utf8)
+                XCTAssertThrowsError(try JournalLine.parse(line), "\(key) \(count)")
+            }
+        }
+    }
+}
