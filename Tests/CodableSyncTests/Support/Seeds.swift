@@ -8,6 +8,7 @@ enum Cases {
     static func every(_ step: Int) -> Int { isExhaustive ? 1 : step }
 
     /// Places below an end, such as the calls of a disk that its power may fail at; neighbouring rows take others.
+    ///
     /// Without an end the test says when it has seen all of them.
     static func places(every step: Int, row: Int = 0, below end: Int = .max) -> StrideTo<Int> {
         isExhaustive ? stride(from: 0, to: end, by: 1) : stride(from: row % step, to: end, by: step)
