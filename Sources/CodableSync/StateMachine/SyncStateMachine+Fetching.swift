@@ -171,7 +171,7 @@ extension SyncStateMachine {
         guard state[name] != nil else { return [] }
         if inFlightNames[name] != nil { deletedInFlight.append(name) }
         fetchedDuringSend[name] = nil
-        if isToBeDeletedAfterSave(name) { return [] }
+        if isToBeDeletedAfterSave(name) { return [.unread([name])] }
         countForeignDeletion(name)
         return readBefore(name) + [.fetchedDeletion(name: name)]
     }

@@ -103,7 +103,10 @@ extension SyncStateMachine {
             if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
             }
-            if isToBeDeletedAfterSave(name) { return [] }
+            if isToBeDeletedAfterSave(name) {
+                deletedInFlight.append(name)
+                return [.unread([name])]
+            }
             countForeignDeletion(name)
             return readBefore(name) + [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:

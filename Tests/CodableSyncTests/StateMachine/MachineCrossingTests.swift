@@ -146,6 +146,22 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
     }
 
+    /// A page tells of the deletion while a save is under way, behind which the app's own deletion waits; the save is
+    /// never answered, and the app takes its deletion back.
+    func testADeletionElsewhereIsNotMissedBecauseOfADeletionThatIsTakenBack() {
+        machine.know("A", 1)
+        machine.upload("A", 8)
+        machine.delete("A")
+        machine.fetch(deletions: ["A"], token: "f")
+        machine.upload("A", 9)
+        machine.failSend(CloudError(.networkFailure))
+        machine.run(.discard(machine.newCall(), names: ["A"]))
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(nil))])))
+        XCTAssertNil(machine.state["A"]?.known)
+        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+    }
+
     /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()
