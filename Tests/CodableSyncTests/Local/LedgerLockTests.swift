@@ -10,11 +10,12 @@ final class LedgerLockTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
-    private func takeLock() throws -> any FileLock {
-        guard case .acquired(let lock) = try disk.lock("/ledger/lock") else {
-            throw CancellationError()
+    /// Takes the lock once whoever was answered last has let go of it.
+    private func takeLock() async throws -> any FileLock {
+        while true {
+            if case .acquired(let lock) = try disk.lock("/ledger/lock") { return lock }
+            await Task.yield()
         }
-        return lock
     }
 
     private func code(of task: Task<Void, any Error>) async -> LedgerDirectoryError? {
@@ -25,7 +26,7 @@ final class LedgerLockTests: XCTestCase {
     func testACancelledCallerIsAnsweredAtOnceAndNotServedLater() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
-        let lock = try takeLock()
+        let lock = try await takeLock()
         let saving = save("b", in: directory)
         let other = save("c", in: directory)
         while directory.waitingCount < 2 { await Task.yield() }
@@ -41,7 +42,7 @@ final class LedgerLockTests: XCTestCase {
     func testCloseEndsTheWaitForTheLock() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
-        let lock = try takeLock()
+        let lock = try await takeLock()
         let saving = save("b", in: directory)
         while directory.waitingCount < 1 { await Task.yield() }
         await directory.close()
@@ -62,7 +63,7 @@ final class LedgerLockTests: XCTestCase {
             lockTimeout: .seconds(20)
         )
         try await LedgerDirectoryFixture.save("a", in: directory)
-        let lock = try takeLock()
+        let lock = try await takeLock()
         let first = save("b", in: directory)
         await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(19))
@@ -85,7 +86,7 @@ final class LedgerLockTests: XCTestCase {
     func testACallThatIsCancelledBeforeItBeginsIsNotMade() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
-        let lock = try takeLock()
+        let lock = try await takeLock()
         let saving = save("b", in: directory)
         saving.cancel()
         let error = await code(of: saving)
@@ -98,7 +99,7 @@ final class LedgerLockTests: XCTestCase {
     func testALookIsNotHeldUp() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
-        let lock = try takeLock()
+        let lock = try await takeLock()
         let saving = save("b", in: directory)
         while directory.waitingCount < 1 { await Task.yield() }
         _ = try await directory.changesByOthers()
@@ -114,7 +115,7 @@ final class LedgerLockTests: XCTestCase {
         let rename = files.hold(.rename, "snapshot-2")
         let compacting = Task { try await directory.compact() }
         await rename.reached()
-        let lock = try takeLock()
+        let lock = try await takeLock()
         rename.release()
         await directory.close()
         let error = await code(of: compacting)
@@ -176,7 +177,7 @@ final class LedgerLockTests: XCTestCase {
         )
         let phone = Device<Note>(database, clock: clock)
         try await phone.engine.sync()
-        let lock = try takeLock()
+        let lock = try await takeLock()
         try await phone.engine.upload(Note("a"))
         let engine = phone.engine
         let syncing = Task { try await engine.sendChanges() }
