@@ -126,12 +126,16 @@ class ZoneScenarios: ZoneScenario {
         }
         let gate = Gate()
         phone.database.plan(request, .holdBefore(gate))
+        // What is saved before the loss is lost with the zone, so that nothing is until then.
+        let saves = Gate()
+        if request != .modify { phone.database.plan(.modify, .holdBefore(saves)) }
         let syncing = phone.beginSync()
         await gate.reached()
         // Before the zone goes: a request that is not held may meet the loss at once.
         if loss == .unexplained { phone.database.hideReasons() }
         if request != .databaseChanges { try await remove(loss) }
         phone.database.changeFetchAnswers(nil)
+        saves.open()
         // The feed of the database fails once, before it tells.
         gate.open(throwing: request == .databaseChanges ? CloudError(.networkFailure) : nil)
         _ = await syncing.result
