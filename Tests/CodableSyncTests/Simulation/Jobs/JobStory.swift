@@ -1,0 +1,171 @@
+#if os(Linux)
+    import Foundation
+
+    @testable import CodableSync
+
+    /// A story of devices and one cloud in which a seed decides which job of which engine runs next, and what falls
+    /// between any two of them.
+    ///
+    /// Calls of an app, answers, faults, power cuts and time come while jobs of the engines wait. At the end the trouble
+    /// stops and everybody syncs; then nothing that a call returned for may be missing.
+    ///
+    /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
+    final class JobStory: @unchecked Sendable {
+        /// What may happen in a story.
+        struct Options {
+            /// Devices that write; others read and sync.
+            var writers = 3
+            var deletes = false
+            /// Requests and answers are lost, and refused.
+            var faults = true
+            /// Pages and look-ups cannot read single records.
+            var hidesRecords = true
+            var crashes = true
+            var expiresTokens = true
+            var losesZone = true
+            /// Apps that make their copy from the stream, beside those that read.
+            var consumes = true
+            /// So many choices before the trouble stops.
+            var length = 300
+
+            init() {}
+        }
+
+        let seed: UInt64
+        let options: Options
+        let simulation: JobSimulation
+        let clock = ManualClock()
+        let cloud: FakeCloud
+        let zoneID = ZoneID(zoneName: "Item")
+        let names: [String]
+        var apps: [StoryApp] = []
+        var random: SplitMix64
+        var lastStamp = 0
+        /// What must be there at the end, by record.
+        var expected: [String: Set<String>] = [:]
+        var deleted: Set<String> = []
+        private(set) var log: [String] = []
+        private(set) var failures: [String] = []
+
+        init(seed: UInt64, _ options: Options, in simulation: JobSimulation) {
+            self.seed = seed
+            self.options = options
+            self.simulation = simulation
+            var random = SplitMix64(seed: seed)
+            let clock = clock
+            cloud = FakeCloud(date: { clock.now.wall })
+            names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
+            for index in 0..<Int.random(in: 1...3, using: &random) {
+                apps.append(StoryApp(index, in: cloud, clock: clock, seed: seed, &random, options))
+            }
+            self.random = random
+            for app in apps { app.story = self }
+        }
+
+        func say(_ line: String) {
+            if ProcessInfo.processInfo.environment["LOG"] != nil { print("\(simulation.stepCount): \(line)") }
+            log.append("\(simulation.stepCount): \(line)")
+        }
+
+        func fail(_ line: String) {
+            say("failed: \(line)")
+            failures.append(line)
+        }
+
+        /// One number out of so many, by chance.
+        func chance(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+        /// Tells the story.
+        func run() {
+            for app in apps { app.begin() }
+            var left = options.length
+            while left > 0, failures.isEmpty {
+                left -= 1
+                // Mostly jobs of the engines; seldom until nothing is left to do.
+                let steps = chance(12) == 0 ? 500 : chance(8)
+                for _ in 0..<steps where !simulation.step() { break }
+                act()
+            }
+            if failures.isEmpty { heal() }
+            if failures.isEmpty { check() }
+            end()
+        }
+
+        private func act() {
+            clock.advance(by: .milliseconds(chance(1500)))
+            let app = apps[chance(apps.count)]
+            switch chance(100) {
+            case 0..<22: if app.writes { app.edit() }
+            case 22..<25: if options.deletes, app.writes { app.delete() }
+            case 25..<30: app.read()
+            case 30..<42: app.sync()
+            case 42..<78: app.deliver()
+            case 78..<82: if options.hidesRecords { app.hideRecords() }
+            case 82..<84: if options.expiresTokens { expireTokens() }
+            case 84..<86: if options.losesZone { loseZone() }
+            case 86..<88: if options.crashes { app.crash() }
+            case 88..<90: app.restart()
+            case 90..<92: pass(.seconds(61))
+            default: pass(.seconds(chance(20)))
+            }
+        }
+
+        private func pass(_ duration: Duration) {
+            say("\(duration) pass")
+            clock.advance(by: duration)
+        }
+
+        private func expireTokens() {
+            say("tokens expire")
+            do { try cloud.expireTokens(in: zoneID) } catch { say("\(error)") }
+        }
+
+        private func loseZone() {
+            do {
+                try cloud.resetEncryptedData(in: zoneID)
+                say("the zone is lost")
+            } catch {
+                say("\(error)")
+            }
+        }
+
+        // MARK: The end
+
+        /// The trouble stops, and everybody syncs until nobody has anything to do.
+        private func heal() {
+            say("heal")
+            for app in apps { app.mend() }
+            for round in 0..<40 {
+                var work = 0
+                for app in apps {
+                    clock.advance(by: .seconds(3600))
+                    guard let found = app.syncToEnd() else { return fail("standstill of \(app.index)") }
+                    work += found
+                }
+                if work == 0, round > 2 { return }
+            }
+            fail("no rest")
+        }
+
+        private func check() {
+            var server: [String: StampSet] = [:]
+            for (name, record) in cloud.records(in: zoneID) {
+                do {
+                    server[name] = try RecordDecoder().decode(StampSet.self, from: record)
+                } catch {
+                    fail("\(name): \(error)")
+                }
+            }
+            for name in expected.keys.sorted() where !deleted.contains(name) {
+                let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
+                if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
+            }
+            for app in apps { app.check(server) }
+        }
+
+        private func end() {
+            for app in apps { app.end() }
+            simulation.drain()
+        }
+    }
+#endif

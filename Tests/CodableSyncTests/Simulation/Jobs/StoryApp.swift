@@ -1,0 +1,295 @@
+#if os(Linux)
+    import Foundation
+
+    @testable import CodableSync
+
+    /// An app on one device of a story: one call that changes something at a time, any number of syncs, and a loop.
+    ///
+    /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
+    final class StoryApp: @unchecked Sendable {
+        let index: Int
+        let writes: Bool
+        let consumes: Bool
+        unowned var story: JobStory!
+        private let cloud: FakeCloud
+        private let fake: FakeDatabase
+        private var connection: SimulatedConnection
+        private var configuration: SyncConfiguration
+        private var files = SimulatedFileSystem()
+        private(set) var engine: SyncEngine<StampSet>
+        /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
+        private var life = 0
+        private var isBusy = false
+        private var loop: Task<Void, Never>?
+        /// What the app shows.
+        private var mirror: [String: StampSet] = [:]
+        /// Copies that were read and not edited yet.
+        private var remembered: [String: StampSet] = [:]
+        /// A loop that waits until the app's own call has returned.
+        private var waitingLoop: CheckedContinuation<Void, Never>?
+        /// Connections of former engines, with what is still on its way.
+        private var formerConnections: [SimulatedConnection] = []
+
+        init(
+            _ index: Int,
+            in cloud: FakeCloud,
+            clock: ManualClock,
+            seed: UInt64,
+            _ random: inout SplitMix64,
+            _ options: JobStory.Options
+        ) {
+            self.index = index
+            self.cloud = cloud
+            writes = index < options.writers
+            consumes = Bool.random(using: &random) && options.consumes
+            fake = cloud.database()
+            fake.conflictsCarryServerRecord = Int.random(in: 0..<4, using: &random) > 0
+            connection = SimulatedConnection(fake)
+            var configuration = SyncConfiguration()
+            configuration.storage = .directory(URL(fileURLWithPath: "/device"))
+            configuration.fileSystem = files
+            configuration.clock = clock
+            configuration.seed = seed &+ UInt64(index)
+            configuration.automaticallySyncs = Bool.random(using: &random)
+            configuration.pollInterval = nil
+            configuration.fetchPageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
+            configuration.compactionSize = Bool.random(using: &random) ? 4096 : 4 << 20
+            self.configuration = configuration
+            engine = SyncEngine(database: connection, configuration: configuration)
+        }
+
+        private func say(_ line: String) { story.say("\(index) \(line)") }
+
+        /// Begins the loop over changes.
+        func begin() {
+            say("begins, writes \(writes), consumes \(consumes)")
+            guard consumes else { return }
+            let (changes, life) = (engine.changes, life)
+            loop = Task { [self] in
+                for await change in changes {
+                    guard life == self.life else { return }
+                    take(change)
+                    // What it shows is accepted with the next request, which must not fall into a call of its own.
+                    if isBusy { await withCheckedContinuation { waitingLoop = $0 } }
+                }
+            }
+        }
+
+        private func take(_ change: ModelChange<StampSet>) {
+            say("takes \(change)")
+            switch change {
+            case .updated(let models), .saved(let models):
+                for model in models { mirror[model.recordName] = model }
+            case .deleted(let names):
+                for name in names { mirror[name] = nil }
+            }
+        }
+
+        // MARK: Calls
+
+        /// Makes a call that changes something, if none is under way.
+        private func call(
+            _ what: String,
+            _ body: @escaping @Sendable (StoryApp, SyncEngine<StampSet>) async throws -> Void
+        ) {
+            if isBusy { return }
+            isBusy = true
+            let (engine, life) = (engine, life)
+            Task { [self] in
+                do {
+                    try await body(self, engine)
+                } catch {
+                    say("\(what) failed: \(error)")
+                }
+                guard life == self.life else { return }
+                isBusy = false
+                waitingLoop?.resume()
+                waitingLoop = nil
+            }
+        }
+
+        func edit() {
+            let name = story.names[story.chance(story.names.count)]
+            call("edit") { app, engine in
+                var model = StampSet(name: name)
+                if app.consumes {
+                    model = app.mirror[name] ?? model
+                } else if let remembered = app.remembered.removeValue(forKey: name) {
+                    model = remembered
+                } else {
+                    model = try await engine.model(named: name) ?? model
+                }
+                app.story.lastStamp += 1
+                let stamp = "\(app.index).\(app.story.lastStamp)"
+                model.write(stamp, on: app.index)
+                if app.consumes { app.mirror[name] = model }
+                app.say("edits \(name) to \(model.stamps)")
+                try await engine.upload(model)
+                app.remembered[name] = nil
+                app.say("has edited \(name) with \(stamp)")
+                app.story.expected[name, default: []].insert(stamp)
+            }
+        }
+
+        func delete() {
+            let name = story.names[story.chance(story.names.count)]
+            call("delete") { app, engine in
+                app.say("deletes \(name)")
+                app.story.deleted.insert(name)
+                app.mirror[name] = nil
+                app.remembered[name] = nil
+                try await engine.delete(recordNames: [name])
+            }
+        }
+
+        func read() {
+            if consumes { return }
+            call("read") { app, engine in
+                for model in try await engine.allModels() { app.remembered[model.recordName] = model }
+                app.say("has read \(app.remembered.keys.sorted())")
+            }
+        }
+
+        func sync() {
+            let (kind, engine) = (story.chance(4), engine)
+            say("syncs, kind \(kind)")
+            Task { [self] in
+                do {
+                    let summary =
+                        switch kind {
+                        case 0: try await engine.sendChanges()
+                        case 1: try await engine.fetchChanges()
+                        default: try await engine.sync()
+                        }
+                    say("has synced: \(summary)")
+                } catch {
+                    say("sync failed: \(error)")
+                }
+            }
+        }
+
+        // MARK: The network
+
+        /// Something that is on its way arrives, or is lost.
+        func deliver() {
+            let connections = ([connection] + formerConnections).filter { $0.waitingCount > 0 }
+            guard !connections.isEmpty else { return }
+            let chosen = connections[story.chance(connections.count)]
+            let place = story.chance(chosen.waitingCount)
+            let errors: [CloudError.Code] = [.networkFailure, .serverResponseLost, .zoneBusy, .internalError]
+            let isLost = story.options.faults && story.chance(8) == 0
+            let error = CloudError(errors[story.chance(errors.count)])
+            let operation = chosen.release(place, isLost ? .fails(error) : .arrives)
+            say("\(operation) \(isLost ? "fails" : "goes on")")
+        }
+
+        func hideRecords() {
+            connection.unreadable = story.chance(2) == 0 ? [] : [story.names[story.chance(story.names.count)]]
+            say("cannot read \(connection.unreadable.sorted())")
+        }
+
+        // MARK: Ends of engines
+
+        /// Loses power: what had not reached the disk for good is gone, and the next engine begins with the rest.
+        func crash() {
+            say("loses power")
+            files.powerOffNow()
+            connection.isOff = true
+            files = files.crashed(keeping: .random(seed: UInt64(story.chance(1 << 30))))
+            beginAnew()
+        }
+
+        /// Ends the engine in good order, and begins a new one on the same disk.
+        func restart() {
+            call("restart") { app, engine in
+                app.say("restarts")
+                let life = app.life
+                try await engine.close()
+                if life == app.life { app.beginAnew() }
+            }
+        }
+
+        private func beginAnew() {
+            life += 1
+            loop?.cancel()
+            waitingLoop?.resume()
+            waitingLoop = nil
+            isBusy = false
+            remembered = [:]
+            configuration.fileSystem = files
+            let next = SimulatedConnection(fake)
+            next.isHolding = connection.isHolding
+            formerConnections.append(connection)
+            connection = next
+            engine = SyncEngine(database: connection, configuration: configuration)
+            begin()
+        }
+
+        // MARK: The end
+
+        /// The trouble stops.
+        func mend() {
+            for connection in formerConnections + [connection] {
+                connection.unreadable = []
+                connection.releaseAll()
+            }
+        }
+
+        /// Runs a call to its end, while everything it may wait for goes on.
+        private func toEnd<Value: Sendable>(
+            _ body: @escaping @Sendable (SyncEngine<StampSet>) async throws -> Value
+        ) -> Result<Value, any Error>? {
+            let (engine, result) = (engine, Locked<Result<Value, any Error>?>(nil))
+            Task {
+                do {
+                    let value = try await body(engine)
+                    result.withLock { $0 = .success(value) }
+                } catch {
+                    result.withLock { $0 = .failure(error) }
+                }
+            }
+            story.simulation.drain()
+            return result.withLock { $0 }
+        }
+
+        /// Syncs.
+        ///
+        /// - Returns: How much there was to do; `nil` if the call never returned.
+        func syncToEnd() -> Int? {
+            // A restart may be under way.
+            story.simulation.drain()
+            switch toEnd({ try await $0.sync() }) {
+            case .success(let summary)?:
+                say("heals: \(summary)")
+                return summary.sent + summary.deleted + summary.fetched + summary.conflictsResolved
+                    + summary.pending
+            case .failure(let error)?:
+                say("heals in vain: \(error)")
+                return 1
+            case nil: return nil
+            }
+        }
+
+        func check(_ server: [String: StampSet]) {
+            switch toEnd({ try await ($0.allModels(), $0.parkedChanges()) }) {
+            case .success((let models, let parked))?:
+                let shown = models.reduce(into: [:]) { $0[$1.recordName] = $1 }
+                if shown != server { story.fail("\(index) shows \(shown), the server has \(server)") }
+                if !parked.isEmpty { story.fail("\(index) has parked \(parked)") }
+            case .failure(let error)?: story.fail("\(index) cannot read: \(error)")
+            case nil: story.fail("\(index) reads for ever")
+            }
+            if consumes, mirror != server {
+                story.fail("the app on \(index) has \(mirror), the server has \(server)")
+            }
+        }
+
+        func end() {
+            life += 1
+            loop?.cancel()
+            waitingLoop?.resume()
+            waitingLoop = nil
+            if toEnd({ try await $0.close() }) == nil { story.fail("\(index) closes for ever") }
+        }
+    }
+#endif
