@@ -66,11 +66,7 @@ extension SyncStateMachine {
         for item in inFlight {
             inFlightNames[item.name] = nil
             fetchedDuringSend[item.name] = nil
-            guard deletedInFlight.contains(item.name) else { continue }
             deletedInFlight.remove(item.name)
-            if lookUps.contains(item.name) { continue }
-            // The feed does not tell of it once more, and this device's own deletion may have been taken back.
-            if stateToCome(of: [item.name])[item.name]?.isUnread == true { lookUp(item.name) }
         }
         inFlight = []
     }

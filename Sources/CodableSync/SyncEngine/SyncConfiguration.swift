@@ -85,6 +85,8 @@ public struct SyncConfiguration: Sendable {
     package var fileSystem: (any FileSystem)?
     /// The size from which the state's files are compacted if that saves much; a test may lower it.
     package var compactionSize: UInt64 = JSONStateStore.compactionSize
+    /// Looks at the machine after each input, in tests and simulations.
+    package var inspector: (@Sendable (SyncStateMachine) -> Void)?
 
     /// Makes the configuration that suits an app.
     public init() {}

@@ -23,6 +23,7 @@ extension SyncEngine {
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
         let heldBefore = machine?.heldAnswers.count ?? 0
         guard let actions = machine?.handle(input, at: now) else { return }
+        if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
         for action in actions { perform(action) }
         staged = [:]

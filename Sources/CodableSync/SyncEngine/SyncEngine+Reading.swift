@@ -140,16 +140,30 @@ extension SyncEngine {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
         var shown = try shownContents(of: names)
-        for _ in 0..<8 {
+        var rounds = 0
+        while true {
             let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
-            if replaced.isEmpty { break }
-            decoded.merge(try await decode(replaced)) { $1 }
+            // What is replaced again and again is shown as it was a moment ago, but never as missing.
+            let isMissing = replaced.contains { decoded[named: $0.name]?.isLost ?? true }
+            if replaced.isEmpty || (rounds >= 8 && !isMissing) { break }
+            rounds += 1
+            let found = try await decode(replaced)
+            // A compaction drops what the journal has replaced and the machine has not heard of yet.
+            if found.values.contains(where: \.isLost) { await catchUpWithJournal() }
+            decoded.merge(found) { $1 }
             // Another user is here now: the former user's models are not returned.
             guard began == session else { return [] }
             shown = try shownContents(of: names)
         }
         countAsSeen(names, shown: shown, decoded)
         return shown.compactMap { decoded[named: $0.name]?.model }
+    }
+
+    /// Returns once the machine knows of everything that has been handed to the journal by now.
+    private func catchUpWithJournal() async {
+        guard let mark = journal?.mark, journalRest < mark else { return }
+        let began = session
+        await wait { $0.session != began || $0.journalRest >= mark }
     }
 
     /// How many of these versions are the cloud's last word and cannot be decoded; each is reported once.

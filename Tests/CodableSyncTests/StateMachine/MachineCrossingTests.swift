@@ -162,6 +162,24 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
 
+    /// A look-up fails while a save of the record waits, so that the save goes first; then the app gives the save up.
+    func testALookUpIsNotForgottenWithTheEditThatWasToGoFirst() {
+        machine.know("A", 1)
+        machine.upload("A", 8)
+        machine.failSend(CloudError(.networkFailure))
+        machine.run(.signal(.changes(in: nil)))
+        guard let fetch = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        var page = FetchedPage(token: ChangeToken("f"), moreComing: false)
+        page.failed = ["A"]
+        machine.run(.fetched(fetch, .success(page)))
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        let failure = LookedUp(name: "A", result: .failure(CloudError(.internalError)))
+        machine.run(.lookedUp(request, .success([failure])))
+        XCTAssertNil(machine.lookUpRequest)
+        let actions = machine.run(.discard(machine.newCall(), names: ["A"]))
+        XCTAssertEqual(actions.requests, ["lookUp A"])
+    }
+
     /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()

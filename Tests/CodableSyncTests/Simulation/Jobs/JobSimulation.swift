@@ -67,6 +67,9 @@
             return false
         }
 
+        /// A number of the seed, for whoever plays beside the jobs.
+        func draw() -> UInt64 { random.next() }
+
         /// How many could run now.
         var readyCount: Int { jobs.count + queues.count }
 

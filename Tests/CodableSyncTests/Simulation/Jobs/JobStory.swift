@@ -3,6 +3,26 @@
 
     @testable import CodableSync
 
+    /// What may happen in a story.
+    struct StoryOptions {
+        /// Devices that write; others read and sync.
+        var writers = 3
+        var deletes = false
+        /// Requests and answers are lost, and refused.
+        var faults = true
+        /// Pages and look-ups cannot read single records.
+        var hidesRecords = true
+        var crashes = true
+        var expiresTokens = true
+        var losesZone = true
+        /// Apps that make their copy from the stream, beside those that read.
+        var consumes = true
+        /// So many choices before the trouble stops.
+        var length = 300
+
+        init() {}
+    }
+
     /// A story of devices and one cloud in which a seed decides which job of which engine runs next, and what falls
     /// between any two of them.
     ///
@@ -10,35 +30,15 @@
     /// stops and everybody syncs; then nothing that a call returned for may be missing.
     ///
     /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
-    final class JobStory: @unchecked Sendable {
-        /// What may happen in a story.
-        struct Options {
-            /// Devices that write; others read and sync.
-            var writers = 3
-            var deletes = false
-            /// Requests and answers are lost, and refused.
-            var faults = true
-            /// Pages and look-ups cannot read single records.
-            var hidesRecords = true
-            var crashes = true
-            var expiresTokens = true
-            var losesZone = true
-            /// Apps that make their copy from the stream, beside those that read.
-            var consumes = true
-            /// So many choices before the trouble stops.
-            var length = 300
-
-            init() {}
-        }
-
+    final class JobStory<Model: StoryModel>: @unchecked Sendable {
         let seed: UInt64
-        let options: Options
+        let options: StoryOptions
         let simulation: JobSimulation
         let clock = ManualClock()
         let cloud: FakeCloud
         let zoneID = ZoneID(zoneName: "Item")
         let names: [String]
-        var apps: [StoryApp] = []
+        var apps: [StoryApp<Model>] = []
         var random: SplitMix64
         var lastStamp = 0
         /// What must be there at the end, by record.
@@ -47,7 +47,7 @@
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
-        init(seed: UInt64, _ options: Options, in simulation: JobSimulation) {
+        init(seed: UInt64, _ options: StoryOptions, in simulation: JobSimulation) {
             self.seed = seed
             self.options = options
             self.simulation = simulation
@@ -85,6 +85,7 @@
                 let steps = chance(12) == 0 ? 500 : chance(8)
                 for _ in 0..<steps where !simulation.step() { break }
                 act()
+                for app in apps { for line in app.brokenInvariants { fail("\(app.index): \(line)") } }
             }
             if failures.isEmpty { heal() }
             if failures.isEmpty { check() }
@@ -92,21 +93,30 @@
         }
 
         private func act() {
-            clock.advance(by: .milliseconds(chance(1500)))
+            clock.advance(by: .milliseconds(chance(options.faults ? 1500 : 100)))
             let app = apps[chance(apps.count)]
             switch chance(100) {
             case 0..<22: if app.writes { app.edit() }
             case 22..<25: if options.deletes, app.writes { app.delete() }
             case 25..<30: app.read()
             case 30..<42: app.sync()
-            case 42..<78: app.deliver()
+            case 42..<64: app.deliver()
+            case 64..<78: flow(app)
             case 78..<82: if options.hidesRecords { app.hideRecords() }
             case 82..<84: if options.expiresTokens { expireTokens() }
             case 84..<86: if options.losesZone { loseZone() }
             case 86..<88: if options.crashes { app.crash() }
             case 88..<90: app.restart()
-            case 90..<92: pass(.seconds(61))
-            default: pass(.seconds(chance(20)))
+            case 90..<92: if options.faults { pass(.seconds(61)) }
+            default: pass(.seconds(chance(options.faults ? 20 : 2)))
+            }
+        }
+
+        /// For a while the network of a device is quick.
+        private func flow(_ app: StoryApp<Model>) {
+            for _ in 0..<chance(40) {
+                app.deliver()
+                for _ in 0..<chance(30) where !simulation.step() { break }
             }
         }
 
@@ -135,6 +145,7 @@
         private func heal() {
             say("heal")
             for app in apps { app.mend() }
+            simulation.drain()
             for round in 0..<40 {
                 var work = 0
                 for app in apps {
@@ -148,10 +159,10 @@
         }
 
         private func check() {
-            var server: [String: StampSet] = [:]
+            var server: [String: Model] = [:]
             for (name, record) in cloud.records(in: zoneID) {
                 do {
-                    server[name] = try RecordDecoder().decode(StampSet.self, from: record)
+                    server[name] = try RecordDecoder().decode(Model.self, from: record)
                 } catch {
                     fail("\(name): \(error)")
                 }
@@ -160,7 +171,10 @@
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
             }
-            for app in apps { app.check(server) }
+            for app in apps {
+                app.check(server)
+                for line in app.brokenInvariants { fail("\(app.index): \(line)") }
+            }
         }
 
         private func end() {

@@ -6,25 +6,27 @@
     /// An app on one device of a story: one call that changes something at a time, any number of syncs, and a loop.
     ///
     /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
-    final class StoryApp: @unchecked Sendable {
+    final class StoryApp<Model: StoryModel>: @unchecked Sendable {
         let index: Int
         let writes: Bool
         let consumes: Bool
-        unowned var story: JobStory!
+        unowned var story: JobStory<Model>!
         private let cloud: FakeCloud
         private let fake: FakeDatabase
         private var connection: SimulatedConnection
         private var configuration: SyncConfiguration
         private var files = SimulatedFileSystem()
-        private(set) var engine: SyncEngine<StampSet>
+        private(set) var engine: SyncEngine<Model>
         /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
         private var life = 0
         private var isBusy = false
+        private let events = Locked<[SyncEvent]>([])
+        private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
         /// What the app shows.
-        private var mirror: [String: StampSet] = [:]
+        private var mirror: [String: Model] = [:]
         /// Copies that were read and not edited yet.
-        private var remembered: [String: StampSet] = [:]
+        private var remembered: [String: Model] = [:]
         /// A loop that waits until the app's own call has returned.
         private var waitingLoop: CheckedContinuation<Void, Never>?
         /// Connections of former engines, with what is still on its way.
@@ -36,7 +38,7 @@
             clock: ManualClock,
             seed: UInt64,
             _ random: inout SplitMix64,
-            _ options: JobStory.Options
+            _ options: StoryOptions
         ) {
             self.index = index
             self.cloud = cloud
@@ -54,9 +56,18 @@
             configuration.pollInterval = nil
             configuration.fetchPageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
             configuration.compactionSize = Bool.random(using: &random) ? 4096 : 4 << 20
+            let (events, broken) = (events, broken)
+            configuration.logHandler = { event in events.withLock { $0.append(event) } }
+            configuration.inspector = { machine in
+                let found = machine.brokenInvariants()
+                if !found.isEmpty { broken.withLock { $0 += found } }
+            }
             self.configuration = configuration
             engine = SyncEngine(database: connection, configuration: configuration)
         }
+
+        /// What was wrong with a machine of this device between two inputs.
+        var brokenInvariants: [String] { broken.withLock { $0 } }
 
         private func say(_ line: String) { story.say("\(index) \(line)") }
 
@@ -75,14 +86,23 @@
             }
         }
 
-        private func take(_ change: ModelChange<StampSet>) {
+        private func take(_ change: ModelChange<Model>) {
             say("takes \(change)")
             switch change {
             case .updated(let models), .saved(let models):
-                for model in models { mirror[model.recordName] = model }
+                for model in models { show(model) }
             case .deleted(let names):
                 for name in names { mirror[name] = nil }
             }
+        }
+
+        /// Shows a model; it may have been on its way when the app made an edit, and so be older than what is shown.
+        private func show(_ model: Model) {
+            var model = model
+            if !story.deleted.contains(model.recordName), let own = mirror[model.recordName] {
+                model.stamps += own.stamps.filter { !model.stamps.contains($0) }
+            }
+            mirror[model.recordName] = model
         }
 
         // MARK: Calls
@@ -90,7 +110,7 @@
         /// Makes a call that changes something, if none is under way.
         private func call(
             _ what: String,
-            _ body: @escaping @Sendable (StoryApp, SyncEngine<StampSet>) async throws -> Void
+            _ body: @escaping @Sendable (StoryApp<Model>, SyncEngine<Model>) async throws -> Void
         ) {
             if isBusy { return }
             isBusy = true
@@ -111,7 +131,7 @@
         func edit() {
             let name = story.names[story.chance(story.names.count)]
             call("edit") { app, engine in
-                var model = StampSet(name: name)
+                var model = Model(name: name)
                 if app.consumes {
                     model = app.mirror[name] ?? model
                 } else if let remembered = app.remembered.removeValue(forKey: name) {
@@ -121,11 +141,14 @@
                 }
                 app.story.lastStamp += 1
                 let stamp = "\(app.index).\(app.story.lastStamp)"
-                model.write(stamp, on: app.index)
-                if app.consumes { app.mirror[name] = model }
+                model.stamps.append(stamp)
                 app.say("edits \(name) to \(model.stamps)")
+                let life = app.life
                 try await engine.upload(model)
+                // A process without power hears nothing any more.
+                guard life == app.life else { return }
                 app.remembered[name] = nil
+                if app.consumes { app.show(model) }
                 app.say("has edited \(name) with \(stamp)")
                 app.story.expected[name, default: []].insert(stamp)
             }
@@ -237,7 +260,7 @@
 
         /// Runs a call to its end, while everything it may wait for goes on.
         private func toEnd<Value: Sendable>(
-            _ body: @escaping @Sendable (SyncEngine<StampSet>) async throws -> Value
+            _ body: @escaping @Sendable (SyncEngine<Model>) async throws -> Value
         ) -> Result<Value, any Error>? {
             let (engine, result) = (engine, Locked<Result<Value, any Error>?>(nil))
             Task {
@@ -270,7 +293,7 @@
             }
         }
 
-        func check(_ server: [String: StampSet]) {
+        func check(_ server: [String: Model]) {
             switch toEnd({ try await ($0.allModels(), $0.parkedChanges()) }) {
             case .success((let models, let parked))?:
                 let shown = models.reduce(into: [:]) { $0[$1.recordName] = $1 }
@@ -279,7 +302,14 @@
             case .failure(let error)?: story.fail("\(index) cannot read: \(error)")
             case nil: story.fail("\(index) reads for ever")
             }
-            if consumes, mirror != server {
+            let conflicts = events.withLock { events in
+                events.count { if case .conflictResolved = $0 { true } else { false } }
+            }
+            if story.options.writers == 1, conflicts > 0 {
+                story.fail("\(index) has met \(conflicts) conflicts, and only one device writes")
+            }
+            let mirrored = mirror.mapValues { Set($0.stamps) }
+            if consumes, mirrored != server.mapValues({ Set($0.stamps) }) {
                 story.fail("the app on \(index) has \(mirror), the server has \(server)")
             }
         }

@@ -1,0 +1,78 @@
+/// What is true of every state and machine between two inputs: tests and simulations look after each one.
+extension SyncState {
+    /// What is wrong with the state, in words; nothing if it holds together.
+    ///
+    /// Complexity: O(n) in the number of records.
+    package func brokenInvariants() -> [String] {
+        var broken: [String] = []
+        var counts = (known: 0, send: 0, conflict: 0, parked: 0, unread: 0, delivery: 0)
+        var orders: Set<UInt64> = []
+        for name in records.sortedNames {
+            guard let record = records[name] else { continue }
+            broken += record.brokenInvariants().map { "\(name): \($0)" }
+            counts.known += record.known == nil ? 0 : 1
+            func check(_ belongs: Bool, _ queue: RecordQueue, _ what: String) -> Int {
+                if queue.contains(name) != belongs {
+                    broken.append("\(name) \(belongs ? "is missing in" : "has no place in") the queue of \(what)")
+                }
+                return belongs ? 1 : 0
+            }
+            counts.send += check(record.isSendable, sendQueue, "changes to send")
+            counts.conflict += check(record.isInConflict, conflictQueue, "conflicts")
+            counts.parked += check(record.pending?.parked != nil, parkedQueue, "parked changes")
+            counts.unread += check(record.isUnread, unreadQueue, "records to look up")
+            counts.delivery += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
+            if let order = record.undelivered?.order {
+                if !orders.insert(order).inserted { broken.append("\(name): its delivery has the order of another") }
+                if order > summary.deliveryOrder { broken.append("\(name): its delivery comes from the future") }
+            }
+            if let known = record.known, newestKnown.map({ known.isNewer(than: $0) }) ?? true {
+                broken.append("\(name) is newer than the newest that is known")
+            }
+        }
+        let kept = (
+            knownCount, sendQueue.count, conflictQueue.count, parkedQueue.count, unreadQueue.count,
+            deliveryQueue.count
+        )
+        if kept != counts { broken.append("the counts are \(kept), the records give \(counts)") }
+        return broken
+    }
+}
+
+extension RecordState {
+    fileprivate func brokenInvariants() -> [String] {
+        var broken: [String] = []
+        if isEmpty { broken.append("nothing is left to remember") }
+        if known != nil, lost != nil { broken.append("known and lost at once") }
+        if isLostRefused, lost == nil { broken.append("refused, and nothing is lost") }
+        if let handle = pending?.handle, handle == known?.handle || handle == lost?.handle {
+            broken.append("the pending edit is the cloud's version")
+        }
+        if let handle = pending?.handle, pending?.base == handle { broken.append("the edit is its own base") }
+        if Set(sent.map(\.handle)).count != sent.count { broken.append("sent twice") }
+        return broken
+    }
+}
+
+extension SyncStateMachine {
+    /// What is wrong with the machine, in words; nothing if it holds together.
+    ///
+    /// Complexity: O(n) in the number of records.
+    package func brokenInvariants() -> [String] {
+        var broken = state.brokenInvariants()
+        let inFlightCount = inFlight.count { inFlightNames[$0.name] == $0 }
+        if inFlightCount != inFlight.count { broken.append("what is in flight is not found by name") }
+        for name in beingLookedUp where !lookUps.contains(name) {
+            broken.append("\(name) is being looked up, and not to be")
+        }
+        for name in deferred.names where !state.sendQueue.contains(name) {
+            broken.append("\(name) is deferred, and not to be sent")
+        }
+        if lookUps.isEmpty {
+            for name in state.unreadQueue.names where !state.sendQueue.contains(name) {
+                broken.append("\(name) is unread, and nobody looks it up")
+            }
+        }
+        return broken
+    }
+}
