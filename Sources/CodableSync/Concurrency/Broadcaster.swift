@@ -99,8 +99,9 @@ final class Broadcaster<Element: Sendable>: Sendable {
             guard !state.isFinished else { return [] }
             if replaysLatest { state.latest = element }
             var resumptions: [CheckedContinuation<Element?, Never>] = []
-            // The names are copied first: a view of them would keep the subscribers, and so copy what each has.
-            for id in Array(state.subscribers.keys) {
+            // In the order of their begin. The names are copied: a view of them would keep the subscribers, and so
+            // copy what each has.
+            for id in state.subscribers.keys.sorted() {
                 if state.subscribers[id]?.waiting.isEmpty == false {
                     if let waiter = state.subscribers[id]?.waiting.removeFirst() {
                         resumptions.append(waiter)
@@ -118,8 +119,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
     func finish() {
         let (waiters, watchers) = state.withLock { state in
             state.isFinished = true
-            let waiters = state.subscribers.values.flatMap(\.waiting)
-            for id in Array(state.subscribers.keys) { state.subscribers[id]?.waiting = [] }
+            let waiters = state.subscribers.sorted { $0.key < $1.key }.flatMap(\.value.waiting)
+            for id in state.subscribers.keys.sorted() { state.subscribers[id]?.waiting = [] }
             return (waiters, state.takeWatchers())
         }
         for waiter in waiters { waiter.resume(returning: nil) }

@@ -41,7 +41,7 @@ extension SyncStateMachine {
         // Also what was handed out while it was being stored.
         if committed.takesVersionsAway { forgetVersionsHandedOut() }
         acceptAgain()
-        forgetDeferralOfUnsendable()
+        passOnUnsendable()
         passOnRenewed()
         switch committed.then {
         case .nothing: break
@@ -87,11 +87,17 @@ extension SyncStateMachine {
         }
     }
 
-    /// What is not to be sent does not wait for it either.
-    private mutating func forgetDeferralOfUnsendable() {
+    /// What is not to be sent does not wait for it either, and what it would have told of the record is looked up.
+    private mutating func passOnUnsendable() {
         let names = state.unsendable
         state.unsendable = []
-        for name in names where !state.sendQueue.contains(name) { deferred.remove(name) }
+        for name in names where !state.sendQueue.contains(name) {
+            deferred.remove(name)
+            // A look-up of what was set aside may be why it was.
+            if let record = state[name], record.isUnread, record.pending?.parked == nil {
+                lookUps.append(name)
+            }
+        }
     }
 
     /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.

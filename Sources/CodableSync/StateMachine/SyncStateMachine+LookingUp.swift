@@ -6,7 +6,6 @@ extension SyncStateMachine {
     static var maximumLookUp: Int { 200 }
 
     mutating func advanceLookingUp() {
-        lookUpForgotten()
         guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
@@ -14,13 +13,6 @@ extension SyncStateMachine {
         savedDuringLookUp = RecordTable()
         lookUpsToRepeat = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
-    }
-
-    /// What the feed has told of and nobody has read is looked up, unless a change of it goes first and will tell.
-    private mutating func lookUpForgotten() {
-        // As many are looked up as must be, as a rule, so that nothing is gone through.
-        guard lookUps.count < state.unreadQueue.count else { return }
-        for name in state.unreadQueue.names where !state.sendQueue.contains(name) { lookUps.append(name) }
     }
 
     /// Asks for a record by its name.

@@ -133,7 +133,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     func finish() {
         let waiters = state.withLock { state -> [Waiter] in
             state.isFinished = true
-            let waiters = state.streams.values.flatMap(\.waiters)
+            let waiters = state.streams.sorted { $0.key < $1.key }.flatMap(\.value.waiters)
             state.streams = [:]
             return waiters
         }

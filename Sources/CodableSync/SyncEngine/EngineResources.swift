@@ -16,6 +16,11 @@ final class EngineResources: Sendable {
         var held = 0
         /// Called when work ends, or pauses because a test holds it.
         var tellRest: (@Sendable () async -> Void)?
+
+        /// The tasks of the timers, oldest first.
+        var timerTasks: [Task<Void, Never>] {
+            timers.values.sorted { $0.id < $1.id }.map(\.task)
+        }
     }
 
     private let state = Locked(State())
@@ -112,15 +117,15 @@ final class EngineResources: Sendable {
     /// Gives up what was asked for, and waited for, on behalf of a former user.
     func endRequests() {
         let (tasks, timers) = state.withLock { state in
-            let tasks = state.requests.values.compactMap { state.tasks[$0] }
+            let tasks = state.requests.values.sorted().compactMap { state.tasks[$0] }
             defer {
                 state.requests = [:]
                 state.timers = [:]
             }
-            return (tasks, Array(state.timers.values))
+            return (tasks, state.timerTasks)
         }
         for task in tasks { task.cancel() }
-        for timer in timers { timer.task.cancel() }
+        for timer in timers { timer.cancel() }
     }
 
     /// Runs work at a time; the former timer of the same name is cancelled.
@@ -179,10 +184,10 @@ final class EngineResources: Sendable {
                 state.requests = [:]
                 state.timers = [:]
             }
-            return (Array(state.tasks.values), Array(state.timers.values))
+            return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.timerTasks)
         }
         for task in tasks { task.cancel() }
-        for timer in timers { timer.task.cancel() }
+        for timer in timers { timer.cancel() }
         end()
     }
 }

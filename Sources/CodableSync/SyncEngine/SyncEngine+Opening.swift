@@ -239,7 +239,7 @@ extension SyncEngine {
         machine = nil
         directory = nil
         registration = nil
-        for call in calls.values { call.resume(returning: .failed(.closed)) }
+        for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.resume(returning: .failed(.closed)) }
         calls = [:]
         currentStatus = .stopped
         dismissWatchers()

@@ -153,7 +153,8 @@ final class LocalProcessTests: XCTestCase {
         try await database.ledger.compact()
         await database.close()
         let files = try LocalFileSystem().contents(ofDirectory: temporary.path)
-        XCTAssertEqual(files.count, 4, "\(files)")
+        // The lock of those who wait for their turn is there only once somebody has waited.
+        XCTAssertEqual(files.filter { $0 != "wanted.lock" }.count, 4, "\(files)")
         XCTAssertEqual(files.filter { $0.hasSuffix(".tmp") }, [])
         let found = try await recordNames()
         XCTAssertEqual(found, expected)

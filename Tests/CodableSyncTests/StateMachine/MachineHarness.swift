@@ -80,7 +80,7 @@ struct MachineHarness {
     mutating func feed(_ input: SyncInput) -> [SyncAction] {
         end(input)
         let actions = machine.handle(input, at: now)
-        checkInvariants(after: input)
+        machine.assertInvariants(after: input)
         for action in actions {
             if case .enqueue(let call, _) = input, case .append(let batch, let entries, _) = action,
                 entries.contains(where: { if case .queued = $0 { true } else { false } })
@@ -90,12 +90,6 @@ struct MachineHarness {
             note(action)
         }
         return answerPosition(answerRenewal(actions, after: input))
-    }
-
-    /// What must hold between two inputs; not for many records, where it would take longer than the test.
-    private func checkInvariants(after input: SyncInput) {
-        guard machine.state.records.count < 50 else { return }
-        for line in machine.brokenInvariants() { XCTFail("\(line), after \(input)") }
     }
 
     /// Where the test has no feed, the database says so when it is asked for the position.

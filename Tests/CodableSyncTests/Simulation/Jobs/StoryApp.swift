@@ -59,7 +59,7 @@
             let (events, broken) = (events, broken)
             configuration.logHandler = { event in events.withLock { $0.append(event) } }
             configuration.inspector = { machine in
-                let found = machine.brokenInvariants()
+                let found = machine.brokenInvariants() + machine.forgottenLookUps
                 if !found.isEmpty { broken.withLock { $0 += found } }
             }
             self.configuration = configuration
@@ -320,6 +320,16 @@
             waitingLoop?.resume()
             waitingLoop = nil
             if toEnd({ try await $0.close() }) == nil { story.fail("\(index) closes for ever") }
+        }
+    }
+
+    extension SyncStateMachine {
+        /// What nobody looks up; where no look-up is refused, there is nothing of the kind.
+        fileprivate var forgottenLookUps: [String] {
+            guard lookUps.isEmpty, uncommitted.isEmpty, zoneDoubt == nil else { return [] }
+            return state.unreadQueue.names.filter { !state.sendQueue.contains($0) }.map {
+                "\($0) is unread, and nobody looks it up"
+            }
         }
     }
 #endif
