@@ -137,13 +137,15 @@
     private typealias Block = @convention(block) () -> Void
     private typealias QueueCall = @convention(c) (OpaquePointer, @escaping Block) -> Void
 
-    /// The function of that name in the library that would be called if this module did not define it.
+    /// The function that would be called if this module did not define one of that name.
     private func next(_ name: String) -> QueueCall {
-        // The handle of the libraries that come after this one.
-        guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: -1), name) else {
-            fatalError("There is no \(name).")
-        }
-        return unsafeBitCast(symbol, to: QueueCall.self)
+        // A thread sanitizer has put its own there, which must see what goes to real queues; otherwise it is that of the
+        // libraries that come after this one, which the handle -1 means.
+        let found =
+            dlsym(dlopen(nil, RTLD_NOW), "__interceptor_" + name)
+            ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+        guard let found else { fatalError("There is no \(name).") }
+        return unsafeBitCast(found, to: QueueCall.self)
     }
 
     private let nextAsync = next("dispatch_async")
