@@ -1,23 +1,32 @@
 extension CloudLedger {
-    /// Whether an entry can follow those before it: each change of a user has a higher sequence than all before it.
+    /// Whether an entry can follow those before it: each change of a user has a higher sequence than all before it, and
+    /// happens in a zone that is there.
     ///
-    /// A snapshot begins with the highest one, and has the changes of each zone in their order.
+    /// A snapshot begins with the highest sequence, and has the changes of each zone in their order.
     ///
     /// - Parameters:
     ///   - entry: The entry, as it was read from a file.
     ///   - isInSnapshot: Whether it stands in a snapshot.
-    /// - Returns: Whether a ledger can have written it there.
+    /// - Returns: Whether a ledger can have written it there. If so, the snapshot of what it leads to can be read again.
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
         guard let sequence = entry.change.sequence else { return true }
-        guard let database = databases[named: entry.user] else { return true }
-        guard isInSnapshot else { return sequence > database.sequence }
-        guard sequence <= database.sequence else { return false }
+        let database = databases[named: entry.user] ?? LedgerDatabase()
+        guard isInSnapshot ? sequence <= database.sequence : sequence > database.sequence else {
+            return false
+        }
+        let zones = database.zones
         switch entry.change {
         case .recordSaved(let record, _):
-            return database.zones[named: record.recordID.zoneID.zoneName]?.canTake(sequence) ?? true
-        case .recordDeleted(_, let zone, _, _): return database.zones[named: zone]?.canTake(sequence) ?? false
-        case .zoneCreated, .zoneRemoved, .tokensExpired, .subscriptionSaved, .subscriptionDeleted,
-            .quotaChanged, .epochBegan, .fieldTypesFixed, .countersAdvanced:
+            let name = record.recordID.zoneID.zoneName
+            // The default zone begins with its first record; a snapshot makes it like any other.
+            return zones[named: name]?.canTake(sequence)
+                ?? (!isInSnapshot && name == ZoneID.defaultZoneName)
+        case .recordDeleted(_, let name, _, _): return zones[named: name]?.canTake(sequence) ?? false
+        case .zoneCreated(let name, _): return zones[named: name].map { $0.removal != nil } ?? true
+        case .zoneRemoved(let name, _, _, _):
+            return zones[named: name] != nil && name != ZoneID.defaultZoneName
+        case .tokensExpired, .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .epochBegan,
+            .fieldTypesFixed, .countersAdvanced:
             return true
         }
     }

@@ -55,8 +55,8 @@ struct LedgerZone: Sendable {
 
     /// Whether a change with this sequence can follow the present ones.
     func canTake(_ sequence: Int64) -> Bool {
-        guard let last = positions.last?.sequence else { return removal == nil && sequence >= incarnation }
-        return sequence > last
+        // Sequences begin with 1; the first record of the default zone has that of the zone.
+        removal == nil && sequence > positions.last?.sequence ?? max(0, incarnation - 1)
     }
 
     mutating func save(_ record: Record, sequence: Int64) {

@@ -8,8 +8,8 @@ import XCTest
 final class LedgerNumberTests: XCTestCase {
     private let journal = "/ledger/journal-1.jsonl"
 
-    /// A ledger with a record, and one line more.
-    private func prepare(_ line: String) async throws -> SimulatedFileSystem {
+    /// A ledger with a record, and some lines more.
+    private func prepare(_ lines: String...) async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(files)
         try await LedgerDirectoryFixture.save("a", in: directory)
@@ -20,7 +20,7 @@ final class LedgerNumberTests: XCTestCase {
             format: LedgerFiles.format,
             version: 1
         ) { _, _ in }
-        try log.commit(LogFixture.group([line]), flush: true)
+        try log.commit(LogFixture.group(lines), flush: true)
         log.close()
         return files
     }
@@ -93,6 +93,14 @@ final class LedgerNumberTests: XCTestCase {
                 try await assertGoesOn(try await prepare(line), line)
             }
         }
+    }
+
+    func testARecordInARemovedZoneIsRefused() async throws {
+        let removal =
+            #"{"user":"alice","zoneRemoved":"Note","reason":"purged","canBeMadeAnew":true,"sequence":3}"#
+        let record = #"{"name":"z","zone":"Note","type":"Note","fields":{}}"#
+        let saving = #"{"user":"alice","saved":\#(record),"sequence":4}"#
+        try await assertGoesOn(try await prepare(removal, saving), "a record in a removed zone")
     }
 
     func testAFileOfAnotherCloudIsRefusedAndNotTouched() async throws {

@@ -68,7 +68,7 @@ final class LedgerMutationTests: XCTestCase {
             try await goOn(files, directory, seed)
             openedCount += 1
         }
-        XCTAssertGreaterThan(openedCount, 0)
+        if Mutations.areCommitted { XCTAssertGreaterThan(openedCount, 0) }
     }
 
     /// Reads all feeds, saves and deletes, compacts, and opens again.

@@ -11,6 +11,9 @@ enum Mutations {
         var description: String { "\(name) is \"\(text)\"; write a number, as in \(name)=1000." }
     }
 
+    /// Whether those are tried that always run, of which some can be opened.
+    static var areCommitted: Bool { ProcessInfo.processInfo.environment["MUTATIONS"] == nil }
+
     /// Gives each mutation its seed.
     ///
     /// A trap ends the process, so the file that `MUTATION_LOG` names is told of each seed before it is tried.

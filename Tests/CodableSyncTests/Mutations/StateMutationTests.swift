@@ -94,7 +94,7 @@ final class StateMutationTests: XCTestCase {
             try await goOn(opened, files, seed)
             openedCount += 1
         }
-        XCTAssertGreaterThan(openedCount, 0)
+        if Mutations.areCommitted { XCTAssertGreaterThan(openedCount, 0) }
     }
 
     /// A newer version's, somebody else's, or another program's.

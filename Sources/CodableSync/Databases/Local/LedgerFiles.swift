@@ -121,7 +121,7 @@ struct LedgerFiles: Sendable {
         }
         let isInSnapshot = LogFileName(identifier: position.file).kind == .snapshot
         guard ledger.canFollow(entry, isInSnapshot: isInSnapshot) else {
-            throw unreadable(position, "its sequence is out of order")
+            throw unreadable(position, "it cannot follow the lines before it")
         }
         ledger.apply(entry)
         return LedgerSeal(entry, line, position)

@@ -1,0 +1,203 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Which entries a ledger takes when it reads them: those whose outcome it can write and read again.
+final class LedgerOrderTests: XCTestCase {
+    private static let zones = [ZoneID.defaultZoneName, "A", "B"]
+    private static let date = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func saved(_ name: String, in zone: String, _ sequence: Int64) -> LedgerEntry.Change {
+        let id = RecordID(recordName: name, zoneID: ZoneID(zoneName: zone))
+        return .recordSaved(
+            Record(recordType: "Note", recordID: id, fields: ["text": .string(name)]),
+            sequence: sequence
+        )
+    }
+
+    private func deleted(_ name: String, in zone: String, _ sequence: Int64) -> LedgerEntry.Change {
+        .recordDeleted(recordName: name, zone: zone, recordType: "Note", sequence: sequence)
+    }
+
+    private func removed(_ zone: String, _ sequence: Int64) -> LedgerEntry.Change {
+        .zoneRemoved(zone, reason: .purged, canBeMadeAnew: true, sequence: sequence)
+    }
+
+    /// Takes in those changes that can follow, and says how many they are.
+    private func take(
+        _ changes: some Sequence<LedgerEntry.Change>,
+        inSnapshot isInSnapshot: Bool = false,
+        into ledger: inout CloudLedger
+    ) -> Int {
+        var count = 0
+        for change in changes {
+            let entry = LedgerEntry(user: "alice", change: change)
+            guard ledger.canFollow(entry, isInSnapshot: isInSnapshot) else { continue }
+            ledger.apply(entry)
+            count += 1
+        }
+        return count
+    }
+
+    /// How many of these can follow, in a journal and in a snapshot.
+    private func counts(_ changes: [LedgerEntry.Change]) -> [Int] {
+        [false, true].map { isInSnapshot in
+            var ledger = CloudLedger(identifier: "test")
+            let beginning = [LedgerEntry.Change.countersAdvanced(sequence: 99, modificationDate: nil)]
+            if isInSnapshot { _ = take(beginning, inSnapshot: true, into: &ledger) }
+            return take(changes, inSnapshot: isInSnapshot, into: &ledger)
+        }
+    }
+
+    func testNothingFollowsInARemovedZone() {
+        for last in [saved("a", in: "A", 3), deleted("a", in: "A", 3)] {
+            XCTAssertEqual(counts([.zoneCreated("A", sequence: 1), removed("A", 2), last]), [2, 2])
+        }
+    }
+
+    func testNothingFollowsInAZoneThatIsNotThere() {
+        XCTAssertEqual(counts([saved("a", in: "A", 3)]), [0, 0])
+        XCTAssertEqual(counts([deleted("a", in: "A", 3)]), [0, 0])
+        XCTAssertEqual(counts([removed("A", 3)]), [0, 0])
+    }
+
+    func testAZoneThatIsThereIsNotMadeAnew() {
+        let changes = [
+            .zoneCreated("A", sequence: 1), saved("a", in: "A", 2), .zoneCreated("A", sequence: 3),
+        ]
+        XCTAssertEqual(counts(changes), [2, 2])
+    }
+
+    func testTheDefaultZoneIsNotRemoved() {
+        let zone = ZoneID.defaultZoneName
+        XCTAssertEqual(counts([.zoneCreated(zone, sequence: 1), removed(zone, 2)]), [1, 1])
+    }
+
+    func testNoChangeHasTheSequenceBeforeTheFirst() {
+        XCTAssertEqual(counts([saved("a", in: ZoneID.defaultZoneName, 0)]), [0, 0])
+        XCTAssertEqual(counts([.zoneCreated("A", sequence: 0), saved("a", in: "A", 0)]), [0, 1])
+    }
+
+    func testASnapshotBeginsWithTheHighestSequence() {
+        var ledger = CloudLedger(identifier: "test")
+        XCTAssertEqual(take([.zoneCreated("A", sequence: 1)], inSnapshot: true, into: &ledger), 0)
+    }
+
+    func testWhatEveryLedgerWritesCanFollow() {
+        var fixture = LedgerFixture()
+        fixture.save(LedgerFixture.record("a"))
+        fixture.modify(deleting: ["a"])
+        fixture.perform(.removeZone(LedgerFixture.zoneID, reason: .encryptedDataReset))
+        fixture.perform(.modifyRecordZones(saving: [], deleting: [LedgerFixture.zoneID]))
+        fixture.perform(
+            .modifyRecordZones(saving: [RecordZone(zoneID: LedgerFixture.zoneID)], deleting: [])
+        )
+        fixture.save(LedgerFixture.record("b"))
+        fixture.perform(.expireTokens(nil))
+        let changes = fixture.entries.map(\.change)
+        var ledger = CloudLedger(identifier: "test")
+        XCTAssertEqual(take(changes, into: &ledger), changes.count)
+    }
+
+    // MARK: Random entries
+
+    /// One of few names and numbers, so that many entries meet.
+    private func change(_ random: inout CodableSync.SplitMix64) -> LedgerEntry.Change {
+        func below(_ count: Int64) -> Int64 { Int64(random.next() % UInt64(count)) }
+        let zone = Self.zones[Int(below(3))]
+        let name = ["a", "b"][Int(below(2))]
+        let sequence = below(24)
+        switch below(8) {
+        case 0, 1: return saved(name, in: zone, sequence)
+        case 2: return deleted(name, in: zone, sequence)
+        case 3, 4: return .zoneCreated(zone, sequence: sequence)
+        case 5: return removed(zone, sequence)
+        case 6: return .tokensExpired(zone: below(3) == 0 ? nil : zone, sequence: sequence)
+        default:
+            return below(2) == 0
+                ? .epochBegan(random.next(), sequence: sequence)
+                : .countersAdvanced(sequence: sequence, modificationDate: nil)
+        }
+    }
+
+    /// A ledger that took in some of many random entries, the first ones from a snapshot.
+    private func randomLedger(seed: UInt64) -> CloudLedger {
+        var random = CodableSync.SplitMix64(seed: seed)
+        var ledger = CloudLedger(identifier: "test")
+        for isInSnapshot in [true, false] {
+            let changes = (0..<30).map { _ in change(&random) }
+            let ordered = isInSnapshot ? changes : changes.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
+            _ = take(ordered, inSnapshot: isInSnapshot, into: &ledger)
+        }
+        return ledger
+    }
+
+    /// The ledger that its snapshot makes; `nil` if an entry of it cannot follow.
+    private func readAgain(_ ledger: CloudLedger) -> CloudLedger? {
+        var read = CloudLedger(identifier: "test")
+        let changes = ledger.snapshotEntries().map(\.change)
+        return take(changes, inSnapshot: true, into: &read) == changes.count ? read : nil
+    }
+
+    private static let seeds: Range<UInt64> = 0..<Cases.sample(100, of: 5_000)
+
+    func testTheSnapshotOfWhateverWasReadCanBeRead() {
+        for seed in Self.seeds {
+            let ledger = randomLedger(seed: seed)
+            guard let read = readAgain(ledger) else { return XCTFail("seed \(seed)") }
+            XCTAssertEqual(Array(read.snapshotEntries()), Array(ledger.snapshotEntries()), "seed \(seed)")
+        }
+    }
+
+    func testCountsOfWhateverWasReadAreThoseOfItsSnapshot() throws {
+        for seed in Self.seeds {
+            let ledger = randomLedger(seed: seed)
+            var read = CloudLedger(identifier: "test")
+            for entry in ledger.snapshotEntries() { read.apply(entry) }
+            XCTAssertEqual(read.usedBytes(of: "alice"), ledger.usedBytes(of: "alice"), "seed \(seed)")
+            let counts = [read, ledger].map { $0.databases.values.map(\.zoneCount) }
+            XCTAssertEqual(counts[0], counts[1], "seed \(seed)")
+        }
+    }
+
+    func testWhatIsWrittenAfterWhateverWasReadCanFollow() {
+        for seed in Self.seeds {
+            var ledger = randomLedger(seed: seed)
+            let ids = Self.zones.map { ZoneID(zoneName: $0) }
+            let records = ids.map {
+                Record(recordType: "Note", recordID: RecordID(recordName: "new", zoneID: $0))
+            }
+            let operations: [LedgerRequest.Operation] = [
+                .modifyRecords(saving: records, deleting: [], savePolicy: .allKeys, atomically: false),
+                .expireTokens(nil),
+                .modifyRecordZones(saving: ids.map { RecordZone(zoneID: $0) }, deleting: []),
+                .modifyRecords(
+                    saving: [],
+                    deleting: ids.map { RecordID(recordName: "a", zoneID: $0) },
+                    savePolicy: .allKeys,
+                    atomically: false
+                ),
+                .modifyRecordZones(saving: [], deleting: ids),
+            ]
+            for operation in operations {
+                let request = LedgerRequest(user: "alice", operation: operation)
+                let changes = ledger.handle(request, at: Self.date, epoch: 7).entries.map(\.change)
+                XCTAssertEqual(take(changes, into: &ledger), changes.count, "seed \(seed)")
+            }
+        }
+    }
+}
+
+extension LedgerEntry.Change {
+    /// The sequence that the change names.
+    fileprivate var number: Int64? {
+        switch self {
+        case .recordSaved(_, let sequence), .recordDeleted(_, _, _, let sequence),
+            .zoneCreated(_, let sequence), .zoneRemoved(_, _, _, let sequence),
+            .tokensExpired(_, let sequence), .epochBegan(_, let sequence), .countersAdvanced(let sequence, _):
+            sequence
+        case .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .fieldTypesFixed: nil
+        }
+    }
+}
