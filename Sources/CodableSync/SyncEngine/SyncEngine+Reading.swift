@@ -43,7 +43,7 @@ extension SyncEngine {
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func pendingChanges() async throws -> [PendingChange<Model>] {
-        try await inOneSession { try await pendingChangesNow() }
+        try await inOneSession { try await repeatingOvertaken { try await pendingChangesNow() } }
     }
 
     private func pendingChangesNow() async throws -> [PendingChange<Model>] {
@@ -71,7 +71,7 @@ extension SyncEngine {
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func parkedChanges() async throws -> [ParkedChange<Model>] {
-        try await inOneSession { try await parkedChangesNow() }
+        try await inOneSession { try await repeatingOvertaken { try await parkedChangesNow() } }
     }
 
     private func parkedChangesNow() async throws -> [ParkedChange<Model>] {
@@ -148,8 +148,7 @@ extension SyncEngine {
             if replaced.isEmpty || (rounds >= 8 && !isMissing) { break }
             rounds += 1
             let found = try await decode(replaced)
-            // A compaction drops what the journal has replaced and the machine has not heard of yet.
-            if found.values.contains(where: \.isLost) { await catchUpWithJournal() }
+            await catchUp(after: found)
             decoded.merge(found) { $1 }
             // Another user is here now: the former user's models are not returned.
             guard began == session else { return [] }
@@ -159,11 +158,19 @@ extension SyncEngine {
         return shown.compactMap { decoded[named: $0.name]?.model }
     }
 
-    /// Returns once the machine knows of everything that has been handed to the journal by now.
-    private func catchUpWithJournal() async {
+    /// Where contents are missing, waits until the machine knows of everything that is handed to the journal by now: a
+    /// compaction drops what the journal has replaced, and the machine may not have heard of it yet.
+    private func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
+        guard found.values.contains(where: \.isLost) else { return }
         guard let mark = journal?.mark, journalRest < mark else { return }
         let began = session
         await wait { $0.session != began || $0.journalRest >= mark }
+    }
+
+    private func repeatingOvertaken<Value>(_ read: () async throws -> Value) async throws -> Value {
+        while true {
+            do { return try await read() } catch is OvertakenByCompaction {}
+        }
     }
 
     /// How many of these versions are the cloud's last word and cannot be decoded; each is reported once.
@@ -259,9 +266,18 @@ extension SyncEngine {
         let wanted = contents.compactMap { name, handle in
             handle.map { ShownContents(name: name, shown: $0, known: nil) }
         }
-        return try await decode(wanted).compactMapValues(\.model)
+        let found = try await decode(wanted)
+        await catchUp(after: found)
+        let isOvertaken = found.values.contains { one in
+            one.isLost && machine?.state[one.contents.name]?.holds(one.contents.shown) != true
+        }
+        if isOvertaken { throw OvertakenByCompaction() }
+        return found.compactMapValues(\.model)
     }
 }
+
+/// The contents to be read were replaced, and dropped, before they were read.
+private struct OvertakenByCompaction: Error {}
 
 /// Contents that a read shows, and the cloud's version below them.
 private struct ShownContents: Equatable, Sendable {

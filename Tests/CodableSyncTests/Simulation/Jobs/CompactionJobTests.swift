@@ -37,7 +37,11 @@
                 }
                 for _ in 0..<Int(simulation.draw() % 40) { simulation.step() }
                 guard uploaded.withLock({ $0 }) > 0 else { continue }
-                call { if try await engine.model(named: "a") == nil { lost.withLock { $0 += 1 } } }
+                call {
+                    let pending = try await engine.pendingChanges().map(\.model)
+                    let model = try await engine.model(named: "a")
+                    if model == nil || pending.contains(nil) { lost.withLock { $0 += 1 } }
+                }
             }
             simulation.drain()
             XCTAssertEqual(uploaded.withLock { $0 }, 60)
