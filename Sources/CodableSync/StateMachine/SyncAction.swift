@@ -41,6 +41,8 @@ package enum SyncTimer: Hashable, Sendable {
         deliverRetry
     case serverWait
     case poll
+    /// A change has waited long enough for a page or a look-up.
+    case slot
     case deadline(RequestID)
 }
 

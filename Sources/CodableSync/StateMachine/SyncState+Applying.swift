@@ -247,9 +247,4 @@ extension KnownVersion {
         guard let modified, let otherDate = other.modified else { return false }
         return modified > otherDate
     }
-
-    /// Whether two versions differ, and their dates do not tell which of them is the newer one.
-    func isOrderUnknown(beside other: KnownVersion) -> Bool {
-        changeTag != other.changeTag && !isNewer(than: other) && !other.isNewer(than: self)
-    }
 }

@@ -7,16 +7,15 @@ extension SyncStateMachine {
         else {
             return
         }
-        guard isReady, !fetching.isBusy, !isWaiting(fetching), !isResyncBeingStored else { return }
+        guard isReady, isSlotFree, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         let token = state.summary.zoneToken
-        if token == nil, state.knownCount > 0, !state.summary.isListing {
-            // Saved before anything was fetched: only a full listing tells which of it was deleted since.
+        if token == nil, state.knownCount > 0, !isListingFresh {
+            // What is known by now, and missing in the listing that begins now, was deleted.
             fetching.isStoring = true
             return append([.listingBegan], then: .fetchAnew)
         }
-        savedDuringFetch = RecordTable()
-        removedDuringFetch = RecordTable()
+        isSendsTurn = true
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -43,10 +42,6 @@ extension SyncStateMachine {
     }
 
     private mutating func take(_ page: FetchedPage) {
-        // Whether the deletion came before the save or after it, the same page tells when it is asked for now.
-        if page.deletions.contains(where: { savedDuringFetch[$0] != nil }) { return }
-        // The same where the dates do not tell which of two versions is the newer one.
-        if page.records.contains(where: isOrderUnknown) { return }
         let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
         // Everything up to the page before is kept, and the next try goes on from there.
         if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
@@ -82,8 +77,7 @@ extension SyncStateMachine {
             let isNew = state[name] == nil && page.records.contains { $0.name == name }
             entries += isNew ? [.fetchedDeletion(name: name)] : takeDeletion(name)
         }
-        doubtful += toldBesideFirstPage(page)
-        for name in doubtful { lookUp(name) }
+        for name in doubtful { lookUps.append(name) }
         if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
@@ -95,54 +89,12 @@ extension SyncStateMachine {
         return entries + endOfPage(page, hasChanges: !entries.isEmpty)
     }
 
-    /// What another answer has told of since the listing began, and the first page does not show: deleted before
-    /// that page was made, for all that anybody knows, and no later one would tell.
-    ///
-    /// Complexity: O(n log n), once for each full listing.
-    private func toldBesideFirstPage(_ page: FetchedPage) -> [String] {
-        guard state.summary.zoneToken == nil else { return [] }
-        var names = savedDuringFetch.sortedNames
-        for name in state.knownCount > 0 ? state.sortedNames : [] {
-            guard let record = state[name], record.known != nil else { continue }
-            if record.listing == state.summary.listing { names.append(name) }
-        }
-        for batch in uncommitted {
-            for entry in batch.entries {
-                switch entry {
-                case .saved(let name, _, _), .fetched(let name, _): names.append(name)
-                default: break
-                }
-            }
-        }
-        var met = RecordTable<Bool>()
-        for name in page.records.map(\.name) + page.failed + page.deletions { met[name] = true }
-        return names.filter { name in
-            defer { met[name] = true }
-            return met[name] == nil
-        }
-    }
-
     /// A version that is news for this device.
     private mutating func take(_ record: FetchedRecord) -> [JournalEntry] {
-        noteDuringSend(record.name, record.version)
-        noteDuringLookUp(record.name, record.version)
         // It may be our own write, whose answer was lost: the reconciler tells.
         if state[record.name]?.sent.isEmpty != false { countForeign() }
         noteRemoteEdit(of: record)
         return readBefore(record.name) + [.fetched(name: record.name, record.version)]
-    }
-
-    /// Whether the page was asked for before a save or a deletion was confirmed, and might tell of a version that
-    /// is older than that.
-    private func isOrderUnknown(_ record: FetchedRecord) -> Bool {
-        if removedDuringFetch[record.name] != nil { return true }
-        guard let saved = savedDuringFetch[record.name] else { return false }
-        return saved.isOrderUnknown(beside: record.version)
-    }
-
-    /// Another answer tells of a record: the page that is under way may be older than that.
-    mutating func noteDuringFetch(_ name: String, _ version: KnownVersion) {
-        if fetching.request != nil { savedDuringFetch[name] = version }
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
@@ -169,17 +121,8 @@ extension SyncStateMachine {
 
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
         guard state[name] != nil else { return [] }
-        if inFlightNames[name] != nil { deletedInFlight.append(name) }
-        fetchedDuringSend[name] = nil
-        if isToBeDeletedAfterSave(name) { return [.unread([name])] }
         countForeignDeletion(name)
         return readBefore(name) + [.fetchedDeletion(name: name)]
-    }
-
-    /// Whether the app has deleted what a request under way may still create: only its own deletion ends that.
-    mutating func isToBeDeletedAfterSave(_ name: String) -> Bool {
-        guard inFlightNames[name]?.handle != nil else { return false }
-        return stateToCome(of: [name])[name]?.pending?.isDeletion == true
     }
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.

@@ -65,7 +65,9 @@ extension SyncStateMachine {
         case .zoneExamined:
             setup.isStoring = false
             endDoubt()
-        case .fetchAnew: fetching.isStoring = false
+        case .fetchAnew:
+            fetching.isStoring = false
+            isListingFresh = true
         case .deliver(let stream): deliverHanded(to: stream)
         }
     }

@@ -6,26 +6,16 @@ extension SyncStateMachine {
     static var maximumLookUp: Int { 200 }
 
     mutating func advanceLookingUp() {
-        guard !lookUps.isEmpty, isReady, !lookingUp.isBusy, !isWaiting(lookingUp) else { return }
+        guard !lookUps.isEmpty, isReady, isSlotFree, !isWaiting(lookingUp) else { return }
         // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
         beingLookedUp = names
-        savedDuringLookUp = RecordTable()
-        lookUpsToRepeat = RecordTable()
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
-    /// Asks for a record by its name.
-    ///
-    /// A record whose look-up is in flight is looked up again, since that response may be older than this request.
-    mutating func lookUp(_ name: String) {
-        lookUps.append(name)
-        if beingLookedUp.contains(name) { lookUpsToRepeat[name] = true }
-    }
-
-    /// The same, also after a restart.
+    /// Asks for a record by its name, also after a restart.
     mutating func lookUpNow(_ name: String) -> [JournalEntry] {
-        lookUp(name)
+        lookUps.append(name)
         return [.unread([name])]
     }
 
@@ -81,7 +71,7 @@ extension SyncStateMachine {
     /// What was looked up is known, or waits elsewhere.
     mutating func endLookUp() {
         lookingUp.isStoring = false
-        for name in beingLookedUp where lookUpsToRepeat[name] == nil { lookUps.remove(name) }
+        for name in beingLookedUp { lookUps.remove(name) }
         beingLookedUp = []
         extendPass()
     }
@@ -89,23 +79,12 @@ extension SyncStateMachine {
     private mutating func entries(for found: LookedUp) -> [JournalEntry] {
         let name = found.name
         if case .failure(let error) = found.result { heed(error) }
-        let isOlder = savedDuringLookUp[name].map { !found.isNewer(than: $0) } ?? false
-        if isOlder || lookUpsToRepeat[name] != nil {
-            // May have been read before the save, or before it was requested again: it stays in the queue, and is
-            // looked up now.
-            beingLookedUp.removeAll { $0 == name }
-            return []
-        }
         switch found.result {
         case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
             // Refused because it exists, and yet it does not: the same.
             if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
-            }
-            if isToBeDeletedAfterSave(name) {
-                deletedInFlight.append(name)
-                return [.unread([name])]
             }
             countForeignDeletion(name)
             return readBefore(name) + [.fetchedDeletion(name: name)]
@@ -129,8 +108,6 @@ extension SyncStateMachine {
         } else if needsNoDecision(name, on: version) {
             countUndecided(name)
         }
-        noteDuringFetch(name, version)
-        noteDuringSend(name, version)
         // It may be our own write, whose answer was lost: the reconciler tells.
         let isNews = record?.known?.isSameVersion(as: version) != true
         if isNews, record?.sent.isEmpty != false { countForeign() }
@@ -138,16 +115,6 @@ extension SyncStateMachine {
         // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
         return readBefore(name) + [.fetched(name: name, found)]
-    }
-
-    /// Something else tells of a record while a request for it is under way: nothing says which of the two is newer.
-    mutating func noteDuringSend(_ name: String, _ version: KnownVersion) {
-        if inFlightNames[name] != nil { fetchedDuringSend[name] = version }
-    }
-
-    /// Something else tells of a record that is being looked up: which of the two is newer only dates can say.
-    mutating func noteDuringLookUp(_ name: String, _ version: KnownVersion) {
-        if beingLookedUp.contains(name) { savedDuringLookUp[name] = version }
     }
 
     private mutating func refusedWithoutReason(_ name: String) -> [JournalEntry] {
@@ -173,22 +140,10 @@ extension SyncStateMachine {
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
         let sent = inFlightNames[name]?.known
         if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
-        let told = fetchedDuringSend[name]
-        let isOld = sent?.isNewer(than: server) == true || deletedInFlight.contains(name)
-        let isDoubtful = isOld || told?.isOrderUnknown(beside: server) == true
-        if isDoubtful || needsNoDecision(name, on: server) { countUndecided(name) }
-        // An old response, a meaningless date, or a page that may be newer: a look-up decides.
-        if isDoubtful { return lookUpNow(name) }
-        noteDuringFetch(name, server)
-        let isStillUnread = lookUps.contains(name)
-        return readBefore(name) + [.fetched(name: name, server)] + (isStillUnread ? [.unread([name])] : [])
-    }
-}
-
-extension LookedUp {
-    /// Whether a look-up that was asked for before a save shows that save, or something that came after it.
-    fileprivate func isNewer(than saved: KnownVersion) -> Bool {
-        guard case .success(let version?) = result else { return false }
-        return version.changeTag == saved.changeTag || version.isNewer(than: saved)
+        let isOld = sent?.isNewer(than: server) == true
+        if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
+        // An old response, or a meaningless date: a look-up decides.
+        if isOld { return lookUpNow(name) }
+        return readBefore(name) + [.fetched(name: name, server)]
     }
 }

@@ -123,7 +123,7 @@ extension SyncStateMachine {
             return takeConflict(of: name, with: server)
         case .conflict(nil):
             outcome.failed += 1
-            lookUp(name)
+            lookUps.append(name)
             return []
         case .undecodable(let reason):
             outcome.failed += 1
@@ -147,34 +147,20 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        noteDuringFetch(result.name, version)
-        noteDuringLookUp(result.name, version)
-        let saved = readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
-        // The feed told of it while it was being saved, and nothing says which of the two came first.
-        let told = fetchedDuringSend[result.name]
-        guard deletedInFlight.contains(result.name) || told?.isOrderUnknown(beside: version) == true else {
-            return saved
-        }
-        return saved + lookUpNow(result.name)
+        return readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
     }
 
     /// Whether a deletion that the server accepted can have deleted anything, as far as this device knows: servers also
     /// accept deletions of records that never existed.
     private func mayHaveBeenThere(_ name: String) -> Bool {
-        inFlightNames[name]?.known != nil || fetchedDuringSend[name] != nil
-            || state[name]?.sent.isEmpty == false
+        inFlightNames[name]?.known != nil || state[name]?.sent.isEmpty == false
     }
 
     private mutating func deletionConfirmed(_ name: String, isDone: Bool) -> [JournalEntry] {
-        // Met while it was being deleted: it may have been made anew since, and a deletion takes that one too.
-        let isMet = fetchedDuringSend[name] != nil
-        if isMet, stateToCome(of: [name])[name]?.pending?.isDeletion == true { return [] }
         if isDone { totals.deleted += 1 }
         unknownErrors[name] = nil
         conflictRounds[name] = nil
-        if fetching.request != nil { removedDuringFetch[name] = true }
-        guard isMet else { return [.deletionConfirmed(name: name)] }
-        return [.deletionConfirmed(name: name)] + lookUpNow(name)
+        return [.deletionConfirmed(name: name)]
     }
 
     /// What the error of one item leads to; nothing is ever dropped.
@@ -218,8 +204,6 @@ extension SyncStateMachine {
 
     private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
         if result.handle == nil { return deletionConfirmed(result.name, isDone: false) }
-        // A page mentioned it before or after it was missing: a look-up decides.
-        if fetchedDuringSend[result.name] != nil { return lookUpNow(result.name) }
         // A record that was never there cannot be missing: the answer makes no sense.
         guard let record = state[result.name], record.lost == nil,
             record.known != nil || record.pending?.base != nil

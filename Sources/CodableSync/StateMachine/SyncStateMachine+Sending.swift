@@ -4,14 +4,16 @@ import RecordCoding
 extension SyncStateMachine {
     mutating func advanceSending() {
         guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
-        guard isReady, !sending.isBusy, !isWaiting(sending), !isOverQuota else { return }
+        guard isReady, !isWaiting(sending), !isOverQuota else { return }
         guard state.sendQueue.count > deferred.count else { return }
         // The first fetch comes first, if it can: edits made before it are merged with what is there.
         if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
+        guard isSlotFree else { return demandSlot() }
         let items = planner.plan(candidates)
         guard !items.isEmpty else { return }
         inFlight = items
         for item in items { inFlightNames[item.name] = item }
+        isSendsTurn = false
         // On disk before it leaves: after a lost response the server's copy is recognised as our own.
         sending.isStoring = true
         let request = nextNumber()
@@ -65,8 +67,6 @@ extension SyncStateMachine {
     mutating func clearInFlight() {
         for item in inFlight {
             inFlightNames[item.name] = nil
-            fetchedDuringSend[item.name] = nil
-            deletedInFlight.remove(item.name)
         }
         inFlight = []
     }

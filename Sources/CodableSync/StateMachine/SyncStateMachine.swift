@@ -80,21 +80,15 @@ package struct SyncStateMachine: Sendable {
     var postponedDiscards: [PostponedDiscard] = []
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// Records that were requested again while their look-up is in flight.
-    var lookUpsToRepeat = RecordTable<Bool>()
     /// What the server has shown that it takes in one look-up.
     var lookUpLimit = Self.maximumLookUp
-    /// Records of which another answer has told since the page that is under way was asked for.
-    var savedDuringFetch = RecordTable<KnownVersion>()
-    /// Records deleted by this device since the page that is under way was asked for.
-    var removedDuringFetch = RecordTable<Bool>()
-    /// Records saved since the look-up that is under way was asked for.
-    var savedDuringLookUp = RecordTable<KnownVersion>()
-    /// What pages told of records while a save of them was under way.
-    var fetchedDuringSend = RecordTable<KnownVersion>()
-    /// Records deleted in the feed while a save of them was under way.
-    var deletedInFlight = RecordQueue()
 
+    /// Whether the last request in the slot was a page, so that it is a send's turn.
+    var isSendsTurn = false
+    /// The page or the look-up that a change waits for.
+    var demandedSlot: RequestID?
+    /// Whether nothing has been requested since the listing began, so that its first page may be read.
+    var isListingFresh = false
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
@@ -216,6 +210,7 @@ package struct SyncStateMachine: Sendable {
         advanceReconciling()
         advanceLookingUp()
         endFetchPhases()
+        if isSendsTurn { advanceSending() }
         advanceFetching()
         advanceSending()
         advanceDelivering()
