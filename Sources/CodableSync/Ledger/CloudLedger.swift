@@ -126,3 +126,10 @@ public struct CloudLedger: Sendable {
         return Dictionary(records.map { ($0.recordID.recordName, $0) }) { first, _ in first }
     }
 }
+
+extension CloudLedger {
+    /// What to do with the files of a cloud that cannot be used any more.
+    static let adviceToReplace =
+        "Restore the whole directory from a backup, or move it away to start with an empty cloud. Either way, "
+        + "devices upload again what the cloud no longer has."
+}

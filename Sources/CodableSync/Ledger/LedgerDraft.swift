@@ -40,9 +40,7 @@ struct LedgerDraft {
         // More than one request can need.
         guard sequence < LedgerEntry.maximumSequence - 1 << 32 || operation.isReading else {
             let message =
-                "The cloud's history has no number left for another change. "
-                + "Restore the directory from a backup, or move it away to begin anew: either way, devices "
-                + "upload again what they know beyond it."
+                "The cloud's history has no number left for another change. \(CloudLedger.adviceToReplace)"
             throw CloudError(.badDatabase, message: message)
         }
         switch operation {

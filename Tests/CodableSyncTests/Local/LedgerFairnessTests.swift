@@ -14,17 +14,28 @@ final class LedgerFairnessTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
+    /// Saves a record, whose flush is held, and another one, which waits behind it.
+    private func beginTwo(
+        _ one: String,
+        _ two: String,
+        in directory: LedgerDirectory,
+        _ files: HeldFileSystem
+    ) async -> (hold: FileHold, first: Task<Void, any Error>, second: Task<Void, any Error>) {
+        let hold = files.hold(.flush, "journal")
+        let first = save(one, in: directory)
+        await hold.reached()
+        let second = save(two, in: directory)
+        while directory.waitingCount < 1 { await Task.yield() }
+        return (hold, first, second)
+    }
+
     func testTheLockIsLetGoOfBetweenTwoBatchesForWhoeverWaitsForIt() async throws {
         let files = HeldFileSystem(disk)
         let (busyClock, otherClock) = (ManualClock(), ManualClock())
         let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))
         try await LedgerDirectoryFixture.save("a", in: busy)
-        let hold = files.hold(.flush, "journal")
-        let first = save("b", in: busy)
-        await hold.reached()
         // The lock is held for the first request; one more waits behind it, and another process for both.
-        let second = save("c", in: busy)
-        while busy.waitingCount < 1 { await Task.yield() }
+        let (hold, first, second) = await beginTwo("b", "c", in: busy, files)
         let waiting = save("d", in: other)
         await otherClock.wait { !$0.isEmpty }
         hold.release()
@@ -46,11 +57,7 @@ final class LedgerFairnessTests: XCTestCase {
         let files = HeldFileSystem(disk)
         let busy = directory(files, ManualClock())
         try await LedgerDirectoryFixture.save("a", in: busy)
-        let hold = files.hold(.flush, "journal")
-        let first = save("b", in: busy)
-        await hold.reached()
-        let second = save("c", in: busy)
-        while busy.waitingCount < 1 { await Task.yield() }
+        let (hold, first, second) = await beginTwo("b", "c", in: busy, files)
         hold.release()
         // The clock stands still: nothing is waited for.
         try await first.value
@@ -65,11 +72,7 @@ final class LedgerFairnessTests: XCTestCase {
         let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))
         try await LedgerDirectoryFixture.save("a", in: busy)
         for (one, two) in [("b", "c"), ("e", "f")] {
-            let hold = files.hold(.flush, "journal")
-            let first = save(one, in: busy)
-            await hold.reached()
-            let second = save(two, in: busy)
-            while busy.waitingCount < 1 { await Task.yield() }
+            let (hold, first, second) = await beginTwo(one, two, in: busy, files)
             if one == "b" {
                 let waiting = save("d", in: other)
                 await otherClock.wait { !$0.isEmpty }

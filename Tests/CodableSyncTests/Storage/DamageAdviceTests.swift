@@ -5,7 +5,7 @@ import XCTest
 
 /// What an error tells the user to do: of a state, nothing that would cost edits; of a cloud, what devices make good.
 final class DamageAdviceTests: XCTestCase {
-    private let cloudAdvice = "devices upload again what they know beyond it."
+    private let cloudAdvice = "devices upload again what the cloud no longer has."
     private static let damage = LogDamage(file: "journal-1.jsonl", line: 0, offset: 7, reason: .checksum)
     private let errors: [LogError] = [
         .damaged(path: "/x/journal-1.jsonl", damage), .noNumberLeft(path: "/x/journal-1.jsonl"),

@@ -88,6 +88,12 @@ public final class FakeCloud: Sendable {
         self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
+    /// The random part of change tags and tokens; a simulation sets its own, so that a seed gives the same bytes.
+    package var epoch: UInt64 {
+        get { state.withLock { $0.epoch } }
+        set { state.withLock { $0.epoch = newValue } }
+    }
+
     /// Makes a new device's connection to a user's private database.
     ///
     /// - Parameter user: The user record name of the user who is signed in on the device.

@@ -74,9 +74,5 @@ extension LedgerDirectoryError {
 
 extension LogAdvice {
     /// Every device knows what it has uploaded.
-    static let cloud = LogAdvice(damaged: cloudAdvice, unusable: cloudAdvice)
-
-    static let cloudAdvice =
-        "Restore the whole directory from a backup, or move it away to begin anew: either way, devices upload "
-        + "again what they know beyond it."
+    static let cloud = LogAdvice(damaged: CloudLedger.adviceToReplace, unusable: CloudLedger.adviceToReplace)
 }

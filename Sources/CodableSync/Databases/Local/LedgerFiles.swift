@@ -30,7 +30,7 @@ struct LedgerFiles: Sendable {
         return try fileSystem.lock(lockPath)
     }
 
-    /// Tells whoever has the lock that somebody waits for it.
+    /// Asks the process that holds the lock for a turn.
     func wantLock() {
         do {
             if try fileSystem.status(of: wantedPath) == nil {
@@ -41,7 +41,7 @@ struct LedgerFiles: Sendable {
         }
     }
 
-    /// Whether somebody waits for the lock, and has not had it since.
+    /// Whether a process has asked for a turn and has not had it yet.
     var isLockWanted: Bool {
         do {
             return try fileSystem.status(of: wantedPath) != nil
@@ -50,12 +50,12 @@ struct LedgerFiles: Sendable {
         }
     }
 
-    /// Whoever waited for the lock has it now, or has gone.
+    /// Withdraws the request for a turn: it was granted, or the process that made it is gone.
     func forgetLockWanted() {
         do {
             if isLockWanted { try fileSystem.remove(wantedPath) }
         } catch {
-            // Another one was faster, or a moment is waited for somebody who has gone.
+            // Another process was faster, or the next batch waits a moment for one that is gone.
         }
     }
 
@@ -141,7 +141,7 @@ struct LedgerFiles: Sendable {
         return LedgerDirectoryError(
             .damaged,
             message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: \(reason). "
-                + LogAdvice.cloudAdvice
+                + CloudLedger.adviceToReplace
         )
     }
 }

@@ -91,13 +91,13 @@ final class LedgerStore: @unchecked Sendable {
     /// Tries to take the lock that ``serve(_:under:)`` needs.
     func lock() throws(FileError) -> LockOutcome { try files.lock() }
 
-    /// Tells whoever has the lock that somebody waits for it.
+    /// Asks the process that holds the lock for a turn.
     func wantLock() { files.wantLock() }
 
-    /// Whether somebody waits for the lock, and has not had it since.
+    /// Whether a process has asked for a turn and has not had it yet.
     var isLockWanted: Bool { files.isLockWanted }
 
-    /// Whoever waited for the lock has it now, or has gone.
+    /// Withdraws the request for a turn: it was granted, or the process that made it is gone.
     func forgetLockWanted() { files.forgetLockWanted() }
 
     /// Looks at names and sizes only, so that listening blocks nobody.

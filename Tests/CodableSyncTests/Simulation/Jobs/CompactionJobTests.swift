@@ -25,7 +25,9 @@
             configuration.compactionSize = 0
             configuration.seed = seed
             configuration.automaticallySyncs = false
-            let engine = SyncEngine<StampSet>(database: FakeCloud().database(), configuration: configuration)
+            let cloud = FakeCloud(identifier: "story")
+            cloud.epoch = seed + 1
+            let engine = SyncEngine<StampSet>(database: cloud.database(), configuration: configuration)
             let (uploaded, lost) = (Locked(0), Locked(0))
             func call(_ body: @escaping @Sendable () async throws -> Void) {
                 Task { do { try await body() } catch { XCTFail("\(error)") } }

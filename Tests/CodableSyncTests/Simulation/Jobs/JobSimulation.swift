@@ -70,9 +70,6 @@
         /// A number of the seed, for whoever plays beside the jobs.
         func draw() -> UInt64 { random.next() }
 
-        /// How many could run now.
-        var readyCount: Int { jobs.count + queues.count }
-
         // MARK: What the hooks do
 
         fileprivate static nonisolated(unsafe) var current: JobSimulation?

@@ -53,7 +53,8 @@
             self.simulation = simulation
             var random = SplitMix64(seed: seed)
             let clock = clock
-            cloud = FakeCloud(date: { clock.now.wall })
+            cloud = FakeCloud(identifier: "story", date: { clock.now.wall })
+            cloud.epoch = seed &+ 1
             names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
             for index in 0..<Int.random(in: 1...3, using: &random) {
                 apps.append(StoryApp(index, in: cloud, clock: clock, seed: seed, &random, options))

@@ -11,7 +11,6 @@
         let writes: Bool
         let consumes: Bool
         unowned var story: JobStory<Model>!
-        private let cloud: FakeCloud
         private let fake: FakeDatabase
         private var connection: SimulatedConnection
         private var configuration: SyncConfiguration
@@ -41,7 +40,6 @@
             _ options: StoryOptions
         ) {
             self.index = index
-            self.cloud = cloud
             writes = index < options.writers
             consumes = Bool.random(using: &random) && options.consumes
             fake = cloud.database()
