@@ -15,7 +15,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "RecordCoding", swiftSettings: settings),
-        .target(name: "CodableSync", dependencies: ["RecordCoding"], swiftSettings: settings),
+        .target(
+            name: "CodableSync",
+            dependencies: ["RecordCoding"],
+            // A call takes its place in the order of calls before it leaves its caller's actor.
+            swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+        ),
         .testTarget(name: "RecordCodingTests", dependencies: ["RecordCoding"], swiftSettings: settings),
         .testTarget(
             name: "CodableSyncTests",

@@ -25,6 +25,10 @@ public enum SyncError: Error, Hashable, Sendable {
 
     /// Models of the call are invalid; nothing of the call was queued.
     case invalidModels([InvalidModel])
+    /// This device knows of no record of this name; nothing was queued.
+    case recordNotFound(String)
+    /// This version of the app cannot read the record of this name, and must not change it; nothing was queued.
+    case recordUndecodable(String, reason: String)
     /// The disk with the state is full; nothing of the call was queued, and nothing was done that could not be stored.
     case storageFull(String)
     /// Another engine has the state directory; the text names its process.
@@ -56,6 +60,10 @@ extension SyncError: CustomStringConvertible, LocalizedError {
                 + models.map {
                     "\($0.recordName.isEmpty ? "a model" : $0.recordName.abbreviated): \($0.reason)"
                 }.joined(separator: " ")
+        case .recordNotFound(let name):
+            "There is no record \(name.quoted) on this device. Upload the model to create it."
+        case .recordUndecodable(let name, let reason):
+            "The record \(name.quoted) cannot be read by this version of the app, and so not edited: \(reason)"
         case .storageFull(let detail):
             "The disk of this device's state is full: \(detail)"
         case .stateInUse(let owner):

@@ -62,6 +62,7 @@ extension DiscardReason {
         switch self {
         case .discarded: "the app asked for it"
         case .deletion: "it was deleted here"
+        case .replaced: "a newer edit took its place"
         }
     }
 }

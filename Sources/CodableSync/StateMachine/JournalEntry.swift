@@ -15,8 +15,10 @@ package enum JournalEntry: Equatable, Sendable {
     case claimed(by: String)
     /// The user has signed out; with `removing`, what the cloud has confirmed is no longer here.
     case signedOut(removing: Bool)
-    /// The app uploaded or deleted a record.
+    /// The app uploaded or deleted a record: it has these contents now.
     case queued(name: String, LocalChange)
+    /// The app edited what this device shows of a record, which it may never have been given.
+    case edited(name: String, LocalChange)
     /// The models that the app had before sync are queued, with this batch.
     case initialModelsQueued
     /// These contents leave for the server; what comes back may be lost.
@@ -157,28 +159,12 @@ extension JournalEntry {
     /// The contents that the entry introduces, if they are new.
     package var introduced: [ContentHandle] {
         switch self {
-        case .queued(_, let change): change.handle.map { [$0] } ?? []
+        case .queued(_, let change), .edited(_, let change): [change.handle, change.base].compactMap { $0 }
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):
             [handle]
         default: []
-        }
-    }
-
-    /// Whether an edit that is made before the entry is stored, and stored after it, is based on what it brings.
-    var movesBases: Bool {
-        switch self {
-        case .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .accepted, .zoneLost,
-            .purgeResolved, .discarded, .signedOut:
-            true
-        case .queued(_, let change):
-            change.isDeletion
-        case .sending, .handedOut, .unread, .listed, .page, .listingBegan, .parked, .retried, .zoneReady,
-            .databaseToken,
-            .subscribed, .serverWait, .fetchCompleted, .note, .record, .summary,
-            .initialModelsQueued, .made, .claimed:
-            false
         }
     }
 }

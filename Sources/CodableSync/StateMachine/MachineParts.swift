@@ -108,17 +108,9 @@ struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
     var entries: [JournalEntry]
     var then: Outcome
-    let movesBases: Bool
-
-    init(batch: BatchID, entries: [JournalEntry], then: Outcome) {
-        self.batch = batch
-        self.entries = entries
-        self.then = then
-        movesBases = entries.contains { $0.movesBases }
-    }
 
     /// Whether versions of all records are gone once it is stored.
-    var takesVersionsAway: Bool { movesBases && entries.contains { $0.concernsAllRecords } }
+    var takesVersionsAway: Bool { entries.contains { $0.concernsAllRecords } }
 
     enum Outcome: Equatable, Sendable {
         case nothing

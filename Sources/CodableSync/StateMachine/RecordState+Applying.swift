@@ -30,19 +30,18 @@ extension RecordState {
         // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
+        // What the app has is what the server holds.
+        if seen == sent { seen = version.handle }
         if isAnswered {
             pending = nil
             if isOvertaken || isNews {
-                if !isNews { seen = version.handle }
                 deliverServerValue(order: order)
             } else {
-                seen = version.handle
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle
-            seeWithPending(version.handle)
         }
     }
 
@@ -53,17 +52,16 @@ extension RecordState {
         sent.removeAll { $0.base != server }
         switch resolution {
         case .confirmed: break
-        case .client:
-            seeWithPending(server)
-            pending?.base = server
+        case .client: pending?.base = server
         case .redated(let handle, let size, let edited):
             // The same model, so whatever the app has still to be told is told of this copy of it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
+            if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
+            if isPendingSeen { seen = handle }
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
-            seeWithPending(server)
         case .merged(let handle, let size, let edited):
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
-            undelivered = Undelivered(kind: .updated(handle), seen: server, order: order)
+            undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
         case .server:
             pending = nil
             deliverServerValue(order: order)
@@ -73,13 +71,8 @@ extension RecordState {
         }
     }
 
-    /// The pending edit is made on this version now: the app has seen it, unless it has still to be told of that edit.
-    private mutating func seeWithPending(_ version: ContentHandle?) {
-        if isPendingNews { undelivered?.seen = version } else { seen = version }
-    }
-
-    /// The app takes a version after something else has come: what it has seen since, by an upload of its own,
-    /// stays seen.
+    /// The app takes contents after something else has come: what it has seen since, by an upload of its own, stays
+    /// seen.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
         if let version {

@@ -14,12 +14,12 @@ extension RecordState {
         known = nil
         lost = nil
         isLostRefused = false
-        seen = nil
+        if !isPendingSeen { seen = nil }
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
         isUnread = false
         pending?.base = nil
-        undelivered?.seen = nil
+        if undelivered?.seen != pending?.handle { undelivered?.seen = nil }
     }
 
     /// Uploads what is known once more, as a record that the server never saw.
@@ -36,8 +36,13 @@ extension RecordState {
     }
 
     /// The app changes a record of which something was lost.
-    mutating func replacePending(with change: LocalChange) {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - isExact: Whether the app says what the change was made on.
+    mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
         defer { isLostRefused = false }
+        if isExact { return pending = change }
         guard let lost, !change.isDeletion else {
             lost = nil
             pending = change

@@ -51,7 +51,7 @@ package struct LocalChange: Equatable, Sendable {
     package var kind: Kind
     /// When the user made it; `nil` for models of `start(uploading:)`, which lose to any other edit.
     package var edited: Date?
-    /// The version that the app had last seen when it made the change: the common ancestor.
+    /// What the change was made on: the common ancestor.
     package var base: ContentHandle?
     /// Why it is not sent, if it is not.
     package var parked: ParkReason?
@@ -106,7 +106,7 @@ package struct Undelivered: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// The version that the app has seen once it accepted this.
+    /// What the app has once it accepted this.
     package var seen: ContentHandle?
     /// Grows with every change that is to be delivered: tells a renewed one from the one handed out.
     package var order: UInt64
@@ -126,7 +126,9 @@ package struct RecordState: Equatable, Sendable {
     package var lost: KnownVersion?
     /// The server does not take back what was lost.
     package var isLostRefused = false
-    /// The version that the app has last seen: the ancestor of what it uploads next.
+    /// The newest contents that the app has been given, or has uploaded: what its next upload is made on.
+    ///
+    /// An edit of what this device shows gives the app nothing: it may have been made beside an older copy.
     package var seen: ContentHandle?
     package var pending: LocalChange?
     /// Contents of requests whose outcome is not known: what the server may hold as our own writes.
@@ -168,11 +170,21 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// Whether it knows a version of the zone, which is lost with the zone.
-    package var hasVersions: Bool { lastKnown != nil || seen != nil || pending?.base != nil }
+    package var hasVersions: Bool {
+        lastKnown != nil || pending?.base != nil || (seen != nil && seen != pending?.handle)
+    }
 
-    /// The newer of two versions that the app has seen: the cloud's last word, or the one with the greater handle.
+    /// Whether the app has been given the pending edit, or has uploaded it.
+    var isPendingSeen: Bool {
+        guard let handle = pending?.handle else { return false }
+        return seen == handle
+    }
+
+    /// The newer of two contents that the app has seen: the edit on top of everything, the cloud's last word, or those
+    /// with the greater handle.
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
+        if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }
         if let known = known?.handle, first == known || second == known { return known }
         return max(first, second)
     }
@@ -185,7 +197,7 @@ package struct RecordState: Equatable, Sendable {
     /// Forgets the cloud's last word, so that it is fetched again and the edit meets what comes.
     mutating func forgetKnownVersion() {
         known = nil
-        seen = nil
+        if !isPendingSeen { seen = nil }
         pending?.base = nil
     }
 

@@ -21,8 +21,8 @@ package enum SyncInput: Equatable, Sendable {
     case discard(CallID, names: [String])
     case resync(CallID)
     case resolvePurge(CallID, uploadAgain: Bool)
-    /// The app has read these records, and so has seen what they show.
-    case read([String])
+    /// The app was given these by a read.
+    case read([GivenContents])
     /// These versions were read and could not be decoded, so that the app has not seen them.
     case readInVain([ReadVersion])
     /// Nobody waits for a call any more.
@@ -98,12 +98,29 @@ package struct NewChange: Equatable, Sendable {
     package var edited: Date?
     /// A model that the app had before sync: it knows nothing of the cloud's, and is queued only once.
     package var isInitial = false
+    /// For an edit of what this device shows: what it was made on.
+    package var basis: Basis?
 
-    package init(name: String, kind: LocalChange.Kind, edited: Date?, isInitial: Bool = false) {
+    package struct Basis: Equatable, Sendable {
+        package var handle: ContentHandle?
+
+        package init(_ handle: ContentHandle?) {
+            self.handle = handle
+        }
+    }
+
+    package init(
+        name: String,
+        kind: LocalChange.Kind,
+        edited: Date?,
+        isInitial: Bool = false,
+        basis: Basis? = nil
+    ) {
         self.name = name
         self.kind = kind
         self.edited = edited
         self.isInitial = isInitial
+        self.basis = basis
     }
 }
 
@@ -222,6 +239,21 @@ package struct Reconciled: Equatable, Sendable {
         self.resolution = resolution
         self.wasAsked = wasAsked
         self.isOwnWrite = isOwnWrite
+    }
+}
+
+/// What a read has given the app of one record.
+package struct GivenContents: Equatable, Sendable {
+    package var name: String
+    /// The contents; `nil` if there was no such record.
+    package var handle: ContentHandle?
+    /// The change tag, for a version of the cloud.
+    package var changeTag: String?
+
+    package init(name: String, handle: ContentHandle?, changeTag: String? = nil) {
+        self.name = name
+        self.handle = handle
+        self.changeTag = changeTag
     }
 }
 

@@ -8,6 +8,7 @@ extension SyncState {
         case .claimed(let user): applyClaimed(by: user)
         case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
+        case .edited(let name, let pending): applyEdited(name, pending)
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)
@@ -46,6 +47,23 @@ extension SyncState {
             record.replacePending(with: pending)
             // Whatever the app has not been told yet is older than its own change; what comes of that is told.
             record.undelivered = nil
+            if let handle = pending.handle { record.seen = handle }
+        }
+    }
+
+    /// The streams are still told of what they have not taken, with the edit on top of it.
+    private mutating func applyEdited(_ name: String, _ pending: LocalChange) {
+        guard let handle = pending.handle else { return }
+        let order = nextDeliveryOrder()
+        change(name) { record in
+            record.replacePending(with: pending, isExact: true)
+            switch record.undelivered?.kind {
+            case .updated?:
+                record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
+            // The edit is confirmed later, or meets the deletion, and that is told.
+            case .saved?, .deleted?: record.undelivered = nil
+            case nil: break
+            }
         }
     }
 

@@ -7,6 +7,23 @@ extension SyncState {
         return record.lastKnown?.handle
     }
 
+    /// What an edit of a record would be made on now.
+    package func editBasis(of name: String) -> EditBasis {
+        var basis = EditBasis(name: name)
+        guard let record = self[name] else { return basis }
+        basis.known = record.lastKnown?.handle
+        basis.shown = shownHandle(of: name)
+        if basis.shown != nil {
+            basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
+        } else if let pending = record.pending, pending.isDeletion {
+            basis.base = pending.base
+        } else {
+            basis.base = record.seen
+            basis.isDeletionNews = record.seen != nil
+        }
+        return basis
+    }
+
     /// Every name of which a read may show something, in order.
     ///
     /// Complexity: O(n log n).
@@ -17,5 +34,22 @@ extension SyncState {
         // A change that is set aside has its place at the end, also where its record is sent once more.
         sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
             + Array(parkedQueue.names)
+    }
+}
+
+/// What an edit of a record is made on; it changes with the record.
+package struct EditBasis: Equatable, Sendable {
+    package var name: String
+    /// The contents that reads show; `nil` if they show none.
+    package var shown: ContentHandle?
+    /// The common ancestor of the edit and the cloud's last word.
+    package var base: ContentHandle?
+    /// The cloud's last word.
+    package var known: ContentHandle?
+    /// Another device has deleted the record, and the app has not been told.
+    package var isDeletionNews = false
+
+    package init(name: String) {
+        self.name = name
     }
 }

@@ -87,8 +87,7 @@ extension SyncStateMachine {
     /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
     mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
-        reads = RecordTable()
-        readEdits = RecordTable()
+        losses += 1
         unstoredAcceptances = []
         for index in streams.indices { streams[index].handed = [] }
     }

@@ -33,13 +33,19 @@ extension SyncStateMachine {
             }
             entries.append(.initialModelsQueued)
         }
-        let state = stateToCome(for: changes)
+        let state = uncommitted.isEmpty ? state : stateToCome(of: changes.map(\.name))
         for change in changes {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
-            let base = change.isInitial ? nil : baseForNewEdit(of: change.name, state[change.name])
-            let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
-            entries.append(.queued(name: change.name, pending))
+            if let basis = change.basis {
+                let edit = LocalChange(kind: change.kind, edited: change.edited, base: basis.handle)
+                entries.append(.edited(name: change.name, edit))
+            } else {
+                let base = change.isInitial ? nil : state[change.name]?.baseForUpload
+                let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
+                entries.append(.queued(name: change.name, pending))
+            }
+            entries += noteReplaced(change, state[change.name])
             deferred.remove(change.name)
             unknownErrors[change.name] = nil
         }
@@ -137,11 +143,24 @@ extension SyncStateMachine {
     }
 
     /// What is given up is told of when it is: nothing can be decided about it in between.
-    mutating func tellOfDiscarded(_ entry: JournalEntry) {
-        guard case .discarded(let name) = entry else { return }
-        discarding[name] = nil
-        guard let handle = state[name]?.pending?.handle else { return }
-        actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+    mutating func tellOfReplaced(_ entry: JournalEntry) {
+        switch entry {
+        case .discarded(let name):
+            discarding[name] = nil
+            guard let handle = state[name]?.pending?.handle else { return }
+            actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+        case .queued(let name, let change), .edited(let name, let change):
+            guard !change.isDeletion, let handle = state[name]?.replaceable else { return }
+            actions.append(.emitLoading(.discarded(name: name, handle, .replaced)))
+        default: break
+        }
+    }
+
+    /// An edit that a conflict has set aside is no part of what this device shows, and so of no later edit.
+    private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
+        guard record?.replaceable != nil, change.kind != .delete else { return [] }
+        let message = "A newer edit has taken the place of one that was set aside."
+        return [note(.discarded, change.name, message)]
     }
 
     mutating func takePostponedDiscards() {
@@ -151,7 +170,7 @@ extension SyncStateMachine {
             // What was called for since is the last word on its record.
             var changed = RecordTable<Bool>()
             for batch in uncommitted where batch.batch > discard.after {
-                for case .queued(let name, _) in batch.entries { changed[name] = true }
+                for entry in batch.entries { if let name = entry.changedName { changed[name] = true } }
             }
             takeDiscard(discard.call, discard.names.filter { changed[$0] == nil })
         }
@@ -176,23 +195,6 @@ extension SyncStateMachine {
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
-    /// The version that an edit of the app is made on: the newest that it has seen, by reading or from a stream.
-    private mutating func baseForNewEdit(of name: String, _ record: RecordState?) -> ContentHandle? {
-        guard let record else { return nil }
-        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
-        if let pending = record.pending, pending.isDeletion, pending.parked == nil { return pending.base }
-        return record.newer(record.seen, versionRead(of: name))
-    }
-
-    /// The records of a call as they will be when it is stored.
-    ///
-    /// A new edit is based on what its user will then have seen; of the rest of the state nothing is right in it.
-    private mutating func stateToCome(for changes: [NewChange]) -> SyncState {
-        let isInitial = changes.first?.isInitial == true
-        guard uncommitted.baseMoverCount > 0 || (isInitial && !uncommitted.isEmpty) else { return state }
-        return stateToCome(of: changes.map(\.name))
-    }
-
     /// These records as they will be behind everything that is on its way to the disk.
     mutating func stateToCome(of names: [String]) -> SyncState {
         let entries = uncommitted.entries(about: names)
@@ -207,25 +209,26 @@ extension SyncStateMachine {
         return coming
     }
 
-    /// What the app has read it has seen; what is on its way to the disk it has not.
-    mutating func takeRead(_ names: [String]) {
+    /// What a read has given the app it has seen, unless it has seen newer contents since.
+    mutating func takeRead(_ given: [GivenContents]) {
         // What is being taken away is nobody's ancestor.
-        if uncommitted.baseMoverCount > 0, uncommitted.contains(where: \.takesVersionsAway) { return }
-        var missed: [AcceptedChange] = []
-        for name in names {
+        if uncommitted.contains(where: \.takesVersionsAway) { return }
+        let state = uncommitted.isEmpty ? state : stateToCome(of: given.map(\.name))
+        var seen: [AcceptedChange] = []
+        for contents in given {
             // What was lost is nobody's ancestor.
-            guard let record = state[name], record.lost == nil else { continue }
-            if state.shownHandle(of: name) != nil {
-                reads[name] = record.isPendingOnTop ? record.pending?.base : record.known?.handle
-                readEdits[name] = record.isPendingOnTop ? record.pending?.handle : nil
-            } else if record.pending == nil {
+            guard let record = state[contents.name], record.lost == nil else { continue }
+            if let handle = contents.handle {
+                let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+                let handle = isKnown ? record.known?.handle ?? handle : handle
+                guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
+                seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
+            } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.
-                reads[name] = nil
-                readEdits[name] = nil
-                if record.seen != nil { missed.append(AcceptedChange(name: name, order: 0, seen: nil)) }
+                seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
             }
         }
-        if !missed.isEmpty { append([.accepted(missed)], flush: false) }
+        if !seen.isEmpty { append([.accepted(seen)], flush: false) }
     }
 
     /// The app was shown nothing of these: it knows of no more than before it read.
@@ -245,59 +248,6 @@ extension SyncStateMachine {
         if !entries.isEmpty { append(entries, flush: false) }
     }
 
-    /// The version that the app has read last; for an unconfirmed edit, the version that it was made on.
-    mutating func versionRead(of name: String) -> ContentHandle? {
-        var read = reads[name]
-        for entry in uncommitted.entries(about: [name]) {
-            if let edit = readEdits[name], let version = entry.version(confirming: edit) { return version }
-            if case .fetched(_, let version) = entry, let known = state[name]?.known, known.handle == read,
-                known.isSameVersion(as: version), state[name]?.isUnread == true
-            {
-                read = version.handle
-            }
-        }
-        return read
-    }
-
-    /// Notes that an edit that the app has read is confirmed.
-    mutating func noteConfirmedRead(_ entry: JournalEntry) {
-        guard let name = entry.confirmedName, let edit = readEdits[name],
-            let version = entry.version(confirming: edit)
-        else { return }
-        reads[name] = version
-        readEdits[name] = nil
-    }
-
-    /// Keeps what the app has read as the ancestor of its next edit, although a newer version comes now.
-    mutating func readBefore(_ name: String) -> [JournalEntry] {
-        // A fact on its way to the disk, such as a confirmed upload, may have been seen later.
-        guard let read = versionRead(of: name), let record = stateToCome(of: [name])[name],
-            read != record.seen, record.newer(record.seen, read) == read
-        else { return [] }
-        // No delivery has the order 0: what is to be delivered stays so.
-        return [.accepted([AcceptedChange(name: name, order: 0, seen: read)])]
-    }
-
-    /// What the app has taken from a stream counts for more than what it has read before.
-    ///
-    /// What was accepted although no loop has taken it counts for nothing: the app may have read it meanwhile.
-    mutating func forgetReads(before entries: [JournalEntry]) {
-        let changes = entries.flatMap { entry -> [AcceptedChange] in
-            if case .accepted(let changes) = entry { changes } else { [] }
-        }
-        var unseen = RecordTable<Bool>()
-        for change in changes where change.order == 0 { unseen[change.name] = true }
-        for change in changes where unseen[change.name] == nil {
-            guard let read = reads[change.name] else { continue }
-            guard let seen = change.seen else {
-                reads[change.name] = nil
-                continue
-            }
-            let newer = state[change.name].map { $0.newer(seen, read) } ?? max(seen, read)
-            if newer == seen { reads[change.name] = nil }
-        }
-    }
-
     private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
         if entries.isEmpty {
             actions.append(.answer(call, .done))
@@ -315,20 +265,26 @@ extension JournalEntry {
     /// The record of which a version was fetched.
     var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
 
-    /// The record of which an edit is confirmed.
-    fileprivate var confirmedName: String? {
+    /// The record that the app has changed.
+    fileprivate var changedName: String? {
         switch self {
-        case .saved(let name, _, _), .resolved(let name, _, _, .confirmed): name
+        case .queued(let name, _), .edited(let name, _): name
         default: nil
         }
     }
+}
 
-    /// The version that an edit has become.
-    fileprivate func version(confirming edit: ContentHandle) -> ContentHandle? {
-        switch self {
-        case .saved(_, edit, let version): version.handle
-        case .resolved(_, _, let server, .confirmed(edit)): server
-        default: nil
-        }
+extension RecordState {
+    /// What an upload or a deletion of the whole record is made on: what the app has last been given.
+    fileprivate var baseForUpload: ContentHandle? {
+        guard let pending, pending.parked == nil || isPendingSeen else { return seen }
+        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
+        return pending.isDeletion || isPendingSeen ? pending.base : seen
+    }
+
+    /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.
+    fileprivate var replaceable: ContentHandle? {
+        guard let pending, let reason = pending.parked, reason.isConflict else { return nil }
+        return pending.handle
     }
 }

@@ -45,7 +45,6 @@ extension SyncStateMachine {
             guard let record = coming[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
             reconciling[item.name] = .decided
-            entries += readBefore(item.name)
             entries.append(
                 .resolved(
                     name: item.name,

@@ -85,7 +85,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Accepts what no loop has taken: an edit of a copy that the app has read before does not know of it.
+    /// Accepts what no loop has taken: an upload of an older copy does not know of it.
     private mutating func acceptUnseen(_ changes: [AcceptedChange]) {
         // What a conflict made stays news until it is confirmed: it would pass for the app's own edit.
         let free = changes.filter { change in
@@ -93,11 +93,10 @@ extension SyncStateMachine {
         }
         guard !free.isEmpty else { return }
         let unseen = free.compactMap { change -> AcceptedChange? in
-            guard let record = state[change.name], case .updated? = record.undelivered?.kind else {
-                return nil
-            }
-            let seen = record.newer(record.seen, reads[change.name])
-            return AcceptedChange(name: change.name, order: 0, seen: seen)
+            guard let record = state[change.name], record.undelivered?.kind != .deleted,
+                record.seen != change.seen
+            else { return nil }
+            return AcceptedChange(name: change.name, order: 0, seen: record.seen)
         }
         let entries: [JournalEntry] = [.accepted(free)] + (unseen.isEmpty ? [] : [.accepted(unseen)])
         append(entries, flush: false)
@@ -105,8 +104,7 @@ extension SyncStateMachine {
 
     /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
     mutating func forgetVersionsHandedOut() {
-        reads = RecordTable()
-        readEdits = RecordTable()
+        losses += 1
         unstoredAcceptances = []
         for stream in streams.indices {
             for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }

@@ -85,14 +85,13 @@ extension SyncStateMachine {
         return lookUpNow(version.name)
     }
 
-    /// Whoever has read the former copy of what is known has read the new one.
-    mutating func takeCopy(_ name: String, in copy: ContentHandle, of former: KnownVersion) {
-        if reads[name] == former.handle { reads[name] = copy }
+    /// Whoever has the former contents in their hands has the new ones: a copy of them, or the version that they have
+    /// become.
+    mutating func repointHanded(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
         for index in streams.indices {
-            for place in streams[index].handed.indices where streams[index].handed[place].name == name {
-                if streams[index].handed[place].seen == former.handle {
-                    streams[index].handed[place].seen = copy
-                }
+            for place in streams[index].handed.indices
+            where streams[index].handed[place].name == name && streams[index].handed[place].seen == former {
+                streams[index].handed[place].seen = handle
             }
         }
     }

@@ -94,7 +94,7 @@ extension SyncStateMachine {
         // It may be our own write, whose answer was lost: the reconciler tells.
         if state[record.name]?.sent.isEmpty != false { countForeign() }
         noteRemoteEdit(of: record)
-        return readBefore(record.name) + [.fetched(name: record.name, record.version)]
+        return [.fetched(name: record.name, record.version)]
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
@@ -122,7 +122,7 @@ extension SyncStateMachine {
     private mutating func takeDeletion(_ name: String) -> [JournalEntry] {
         guard state[name] != nil else { return [] }
         countForeignDeletion(name)
-        return readBefore(name) + [.fetchedDeletion(name: name)]
+        return [.fetchedDeletion(name: name)]
     }
 
     /// What a full listing does not show was deleted meanwhile; known only now that it is complete.

@@ -16,28 +16,24 @@ extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = uncommitted.remove(batch) else { return }
         for entry in committed.entries {
-            tellOfDiscarded(entry)
+            tellOfReplaced(entry)
             let former = entry.fetchedName.flatMap { state[$0]?.known }
             state.apply(entry)
             if let name = entry.fetchedName, let former, let known = state[name]?.known,
                 known.isSameVersion(as: former), known.handle != former.handle
             {
-                takeCopy(name, in: known.handle, of: former)
+                repointHanded(name, from: former.handle, to: known.handle)
+            }
+            if case .saved(let name, let sent, let version) = entry {
+                repointHanded(name, from: sent, to: version.handle)
             }
             tellOfStored(entry)
             if case .signedOut = entry { forgetWhatIsHandedOut() }
-            // No longer an ancestor, even if the app has read it.
-            if case .queued(let name, let change) = entry, change.isDeletion {
-                reads[name] = nil
-                readEdits[name] = nil
-            }
-            noteConfirmedRead(entry)
             if case .accepted(let changes) = entry {
                 forgetSuspicions(of: changes)
                 forgetTaken(changes)
             }
         }
-        forgetReads(before: committed.entries)
         // Also what was handed out while it was being stored.
         if committed.takesVersionsAway { forgetVersionsHandedOut() }
         acceptAgain()

@@ -87,7 +87,7 @@ extension SyncStateMachine {
                 return refusedWithoutReason(name)
             }
             countForeignDeletion(name)
-            return readBefore(name) + [.fetchedDeletion(name: name)]
+            return [.fetchedDeletion(name: name)]
         case .failure(let error) where error.recovery == .park:
             guard state[name]?.pending != nil else {
                 emit(.failed(error))
@@ -114,7 +114,7 @@ extension SyncStateMachine {
         var found = version
         // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
-        return readBefore(name) + [.fetched(name: name, found)]
+        return [.fetched(name: name, found)]
     }
 
     private mutating func refusedWithoutReason(_ name: String) -> [JournalEntry] {
@@ -144,6 +144,6 @@ extension SyncStateMachine {
         if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
         // An old response, or a meaningless date: a look-up decides.
         if isOld { return lookUpNow(name) }
-        return readBefore(name) + [.fetched(name: name, server)]
+        return [.fetched(name: name, server)]
     }
 }

@@ -14,6 +14,18 @@ extension SyncStateMachine {
     /// Whether something is on its way to the disk.
     package var isStoring: Bool { !uncommitted.isEmpty }
 
+    /// Whether nothing about these records is on its way to the disk.
+    package mutating func isSettled(_ names: [String]) -> Bool {
+        uncommitted.isEmpty || uncommitted.entries(about: names).isEmpty
+    }
+
+    /// Whether reads show an edit that the app has not been given, so that an upload may only go on top of it.
+    package mutating func showsUnseenEdit(of name: String) -> Bool {
+        let state = uncommitted.isEmpty ? state : stateToCome(of: [name])
+        guard let record = state[name], record.pending?.handle != nil else { return false }
+        return record.isPendingOnTop && !record.isPendingSeen
+    }
+
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

@@ -114,7 +114,7 @@ extension SyncStateMachine {
             return confirmed(result, version)
         case .unchanged:
             guard let handle = result.handle, let known = state[name]?.known else { return [] }
-            return readBefore(name) + [.saved(name: name, sent: handle, known)]
+            return [.saved(name: name, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
             return deletionConfirmed(name, isDone: mayHaveBeenThere(name))
@@ -147,7 +147,7 @@ extension SyncStateMachine {
     private mutating func confirmed(_ result: SendResult, _ version: KnownVersion) -> [JournalEntry] {
         guard let handle = result.handle else { return [] }
         conflictRounds[result.name] = nil
-        return readBefore(result.name) + [.saved(name: result.name, sent: handle, version)]
+        return [.saved(name: result.name, sent: handle, version)]
     }
 
     /// Whether a deletion that the server accepted can have deleted anything, as far as this device knows: servers also
@@ -212,7 +212,7 @@ extension SyncStateMachine {
             return countUnknownError(result.name, sent: result.handle, error)
         }
         countForeignDeletion(result.name)
-        return readBefore(result.name) + [.fetchedDeletion(name: result.name)]
+        return [.fetchedDeletion(name: result.name)]
     }
 
     private mutating func meetQuota(_ error: CloudError) {

@@ -115,10 +115,8 @@ package struct SyncStateMachine: Sendable {
     var delivering = Lane()
     /// Changes that a former opening left behind are accepted by themselves, once.
     var mustAcceptLeftovers: Bool
-    /// What the app has read without accepting it from a stream.
-    var reads = RecordTable<ContentHandle>()
-    /// Unconfirmed edits that the app has read; once confirmed, their versions count as read.
-    var readEdits = RecordTable<ContentHandle>()
+    /// How often all versions were lost: what was given before the last time is nobody's ancestor.
+    package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
@@ -174,7 +172,7 @@ package struct SyncStateMachine: Sendable {
         case .discard(let call, let names): takeDiscard(call, names)
         case .resync(let call): takeResync(call)
         case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let names): takeRead(names)
+        case .read(let given): takeRead(given)
         case .readInVain(let versions): takeReadInVain(versions)
         case .abandoned(let call): waiters.removeAll { $0.call == call }
         case .committed(let batch): takeCommitted(batch)

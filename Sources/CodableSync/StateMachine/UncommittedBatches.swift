@@ -15,8 +15,6 @@ struct UncommittedBatches: Sendable {
     /// The batches; those before the head are gone.
     private var batches: [UncommittedBatch] = []
     private var head = 0
-    /// How many batches change what edits are based on.
-    private(set) var baseMoverCount = 0
 
     // Made when it is first needed, and thrown away with the batches that it was made of.
     private var placesByName = RecordTable<[Place]>()
@@ -33,14 +31,12 @@ struct UncommittedBatches: Sendable {
 
     mutating func append(_ batch: UncommittedBatch) {
         batches.append(batch)
-        if batch.movesBases { baseMoverCount += 1 }
     }
 
     /// Takes a batch out; the journal reports them in order, so it is the first.
     mutating func remove(_ id: BatchID) -> UncommittedBatch? {
         guard let position = position(of: id) else { return nil }
         let batch = batches[position]
-        if batch.movesBases { baseMoverCount -= 1 }
         if position == head {
             batches[head].entries = []
             head += 1
@@ -130,7 +126,7 @@ extension JournalEntry {
     /// What it says about each record that it names.
     fileprivate var parts: [(name: String, entry: JournalEntry)] {
         switch self {
-        case .queued(let name, _), .saved(let name, _, _), .deletionConfirmed(let name),
+        case .queued(let name, _), .edited(let name, _), .saved(let name, _, _), .deletionConfirmed(let name),
             .fetched(let name, _), .fetchedDeletion(let name), .resolved(let name, _, _, _),
             .parked(let name, _), .retried(let name), .discarded(let name), .record(let name, _):
             [(name, self)]

@@ -88,6 +88,7 @@ extension JournalLine {
     ) throws -> JournalEntry? {
         switch key {
         case "queued": return .queued(name: name, try json.change())
+        case "edited": return .edited(name: name, try json.change())
         case "saved":
             let members = try json.version()
             guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }

@@ -52,6 +52,9 @@ enum JournalLine {
         case .queued(let name, let change):
             json.named(name, "queued")
             json.change(change)
+        case .edited(let name, let change):
+            json.named(name, "edited")
+            json.change(change)
         case .sending(let contents):
             json.key("sending")
             json.array(contents) { json, sent in
@@ -147,7 +150,7 @@ enum JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
-        case .queued, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .parked,
+        case .queued, .edited, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .parked,
             .retried, .discarded, .record:
             break
         }

@@ -34,8 +34,16 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private let state = Locked(State())
     private let requests: AsyncStream<Request>.Continuation
 
-    init(requests: AsyncStream<Request>.Continuation) {
+    private let calls: CallQueue
+
+    /// Makes a hub.
+    ///
+    /// - Parameters:
+    ///   - requests: What the streams want of the engine.
+    ///   - calls: Where requests for elements, which accept what came before, have their places.
+    init(requests: AsyncStream<Request>.Continuation, calls: CallQueue) {
         self.requests = requests
+        self.calls = calls
     }
 
     func wake() {
@@ -91,7 +99,10 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)
-        if !stream.isAsked { ask(&state, .next(id)) }
+        if !stream.isAsked {
+            calls.note(.request(id))
+            ask(&state, .next(id))
+        }
         stream.isAsked = true
         state.streams[id] = stream
     }

@@ -14,6 +14,8 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         case tooNew(found: Int, known: Int)
         case strangeSchemaVersion
         case missing
+        case renamed(from: String, to: String)
+        case notReadBack(String)
 
         var description: String {
             switch self {
@@ -29,6 +31,11 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
                 "The field \(ReservedField.schema) holds no version."
             case .missing:
                 "The stored contents are missing."
+            case .renamed(let former, let name):
+                "The edited model has the record name \(name.quoted), the original \(former.quoted): an edit cannot "
+                    + "rename a record. Upload the new one and delete the former one."
+            case .notReadBack(let reason):
+                "It could not be read back: \(reason)"
             }
         }
     }
@@ -49,6 +56,17 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
             record.fields[ReservedField.schema] = .int64(Int64(Model.schemaVersion))
         }
         try RecordLimits.checkSize(of: record)
+        return record
+    }
+
+    /// Makes the record of an upload, and refuses what no device could read back.
+    func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
+        let record = try encode(model, edited: edited)
+        do {
+            _ = try decode(record)
+        } catch {
+            throw Failure.notReadBack(describe(error))
+        }
         return record
     }
 

@@ -21,6 +21,7 @@ extension SyncEngine {
         let signals = database as? any SignalTelling
         repeat {
             if case .closed = phase { break }
+            takeNotes()
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
         } while signals?.areSignalsTaken == false && !Task.isCancelled

@@ -171,7 +171,7 @@ extension SyncEngine {
         }
     }
 
-    private func stage(_ record: Record, _ contents: inout [ContentHandle: Record]) -> ContentHandle {
+    func stage(_ record: Record, _ contents: inout [ContentHandle: Record]) -> ContentHandle {
         let handle = newHandle()
         contents[handle] = record
         return handle

@@ -7,18 +7,30 @@ extension SyncEngine {
     /// - Parameter isForSync: Whether the call will look the user up itself.
     /// - Throws: ``SyncError``: why the state cannot be used; the next call tries again.
     func ready(isForSync: Bool = false) async throws {
+        while try await !isReady(isForSync: isForSync) {}
+    }
+
+    /// The same for a call from before a switch of users: the switch waits for it, and it does not wait for the switch.
+    func ready(for ticket: CallQueue.Ticket) async throws {
         while true {
-            switch phase {
-            case .closed: throw SyncError.closed
-            case .new: phase = .opening(Task { try await openFirst() })
-            case .opening(let task), .switching(let task): try await task.value
-            case .open:
-                guard !isForSync, machine?.isForAnotherUser == true else { return }
-                // Their state could not be opened; the cause may have passed.
-                process(.switchWanted)
-                guard case .switching = phase else { return }
-            }
+            if case .switching = phase, ticket.generation < callQueue.generation { return }
+            if try await isReady(isForSync: false) { return }
         }
+    }
+
+    /// Does one step towards an open state.
+    private func isReady(isForSync: Bool) async throws -> Bool {
+        switch phase {
+        case .closed: throw SyncError.closed
+        case .new: phase = .opening(Task { try await openFirst() })
+        case .opening(let task), .switching(let task): try await task.value
+        case .open:
+            guard !isForSync, machine?.isForAnotherUser == true else { return true }
+            // Their state could not be opened; the cause may have passed.
+            process(.switchWanted)
+            guard case .switching = phase else { return true }
+        }
+        return false
     }
 
     var location: StateLocation {
@@ -38,6 +50,7 @@ extension SyncEngine {
             registration = nil
             // The cause may pass: the next call tries again.
             if case .opening = phase { phase = .new }
+            callQueue.fail(with: error)
             throw error
         }
     }
@@ -157,14 +170,14 @@ extension SyncEngine {
             if machine != nil, case .next(let stream) = request { unserved.append(stream) }
             return
         }
+        takeNotes()
         switch request {
-        case .next(let stream):
-            process(.streamRequested(stream))
         case .repeated(let stream):
             // One that the machine knows is being served: to ask for it again would accept what is on its way.
             let isKnown = machine?.streams.contains { $0.id == stream } == true
             if !isKnown, hub.isAsked(stream) { process(.streamRequested(stream)) }
-        case .wake, .ended: break
+        // Its place was between the app's calls.
+        case .next, .wake, .ended: break
         }
     }
 
@@ -227,6 +240,8 @@ extension SyncEngine {
         _ opening: Phase,
         _ letGo: @Sendable (isolated SyncEngine) async -> Void
     ) async {
+        callQueue.fail(with: SyncError.closed)
+        takeNotes()
         switch opening {
         case .opening(let task), .switching(let task): _ = await task.result
         case .new, .open, .closed: break

@@ -4,12 +4,12 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// What is read counts as seen: an edit that follows is made on this version, or on none if there was none.
+    /// What is read counts as given: an upload that follows is made on it, or on nothing if there was nothing.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, it is to be deleted, or it cannot be decoded.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func model(named name: String) async throws -> Model? {
+    public nonisolated func model(named name: String) async throws -> Model? {
         try await models(named: [name]).first
     }
 
@@ -18,8 +18,8 @@ extension SyncEngine {
     /// - Parameter names: The records' names.
     /// - Returns: The models.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func models(named names: [String]) async throws -> [Model] {
-        try await inOneSession { try await modelsShown(for: names) }
+    public nonisolated func models(named names: [String]) async throws -> [Model] {
+        give(try await read(names))
     }
 
     /// Reads all models, in the order of their record names.
@@ -29,10 +29,20 @@ extension SyncEngine {
     /// - Returns: The models; such as cannot be decoded are left out, and told once by
     ///   ``SyncEvent/undecodable(recordName:reason:)``.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func allModels() async throws -> [Model] {
+    public nonisolated func allModels() async throws -> [Model] {
+        give(try await read(nil))
+    }
+
+    /// Enters what is given to the app, in the order of its calls.
+    private nonisolated func give(_ read: ReadModels<Model>) -> [Model] {
+        if let note = read.note { callQueue.note(note) }
+        return read.models
+    }
+
+    private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
-            guard let names = machine?.state.sortedNames else { throw SyncError.closed }
-            return try await modelsShown(for: names)
+            guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
+            return try await modelsShown(for: all)
         }
     }
 
@@ -136,7 +146,7 @@ extension SyncEngine {
     ///
     /// Contents are decoded outside of the actor; what is replaced meanwhile is decoded again. Only what is returned
     /// counts as seen, so nothing does until everything that can throw is done.
-    private func modelsShown(for names: [String]) async throws -> [Model] {
+    private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
         var shown = try shownContents(of: names)
@@ -151,11 +161,11 @@ extension SyncEngine {
             await catchUp(after: found)
             decoded.merge(found) { $1 }
             // Another user is here now: the former user's models are not returned.
-            guard began == session else { return [] }
+            guard began == session else { return ReadModels(models: []) }
             shown = try shownContents(of: names)
         }
-        countAsSeen(names, shown: shown, decoded)
-        return shown.compactMap { decoded[named: $0.name]?.model }
+        let note = note(names, shown: shown, decoded)
+        return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
     }
 
     /// Where contents are missing, waits until the machine knows of everything that is handed to the journal by now: a
@@ -205,27 +215,42 @@ extension SyncEngine {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// Counts the names as seen, missing records included, but not records that could not be returned: the next edit
-    /// must not overwrite those.
-    private func countAsSeen(
+    /// What a read gives the app: missing records included, but not records that could not be returned. The next
+    /// upload must not overwrite those.
+    private func note(
         _ names: [String],
         shown: [ShownContents],
         _ decoded: [ExactName: DecodedContents<Model>]
-    ) {
-        var unseen: Set<ExactName> = []
+    ) -> CallQueue.Note? {
+        guard let state = machine?.state else { return nil }
+        var isShown: Set<ExactName> = []
         var inVain: [ReadVersion] = []
+        var given: [GivenContents] = []
         for contents in shown {
-            let found = decoded[named: contents.name]
-            if found?.contents == contents, found?.model != nil { continue }
-            unseen.insert(ExactName(contents.name))
-            guard let found, found.contents == contents else { continue }
-            inVain.append(found.inVain)
+            isShown.insert(ExactName(contents.name))
+            guard let found = decoded[named: contents.name], found.contents == contents else { continue }
+            if found.model == nil {
+                inVain.append(found.inVain)
+            } else {
+                let known = state[contents.name]?.known
+                let tag = known?.handle == contents.shown ? known?.changeTag : nil
+                given.append(GivenContents(name: contents.name, handle: contents.shown, changeTag: tag))
+            }
         }
-        process(.read(unseen.isEmpty ? names : names.filter { !unseen.contains(ExactName($0)) }))
+        for name in names where !isShown.contains(ExactName(name)) {
+            given.append(GivenContents(name: name, handle: nil))
+        }
+        if !inVain.isEmpty { process(.readInVain(inVain)) }
+        return .read(session: session, losses: machine?.losses ?? 0, given)
+    }
+
+    /// Tells of what cannot be decoded, once.
+    func tellUndecodable(_ found: [ExactName: DecodedContents<Model>]) {
+        let inVain = found.sorted { $0.key < $1.key }.compactMap { $0.value.model == nil ? $0.value.inVain : nil }
         if !inVain.isEmpty { process(.readInVain(inVain)) }
     }
 
-    private func decode(_ wanted: [ShownContents]) async throws -> [ExactName: DecodedContents<Model>] {
+    func decode(_ wanted: [ShownContents]) async throws -> [ExactName: DecodedContents<Model>] {
         let coding = coding
         let journal = journal
         let storesSystemFields = Model.self is any SystemFieldsStoring.Type
@@ -279,15 +304,26 @@ extension SyncEngine {
 /// The contents to be read were replaced, and dropped, before they were read.
 private struct OvertakenByCompaction: Error {}
 
+/// What a read returns, and what it gives the app by that.
+private struct ReadModels<Model: Sendable>: Sendable {
+    var models: [Model]
+    var note: CallQueue.Note?
+}
+
+extension EditBasis {
+    /// What to decode for an edit.
+    var contents: ShownContents? { shown.map { ShownContents(name: name, shown: $0, known: known) } }
+}
+
 /// Contents that a read shows, and the cloud's version below them.
-private struct ShownContents: Equatable, Sendable {
+struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
     var known: ContentHandle?
 }
 
 /// What came of decoding contents for a read, which shows what can be shown.
-private struct DecodedContents<Model: Sendable>: Sendable {
+struct DecodedContents<Model: Sendable>: Sendable {
     var contents: ShownContents
     var model: Model?
     /// Why there is no model.

@@ -8,13 +8,14 @@ import RecordCoding
 extension SyncEngine {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
-        phase = .switching(Task { try await performSwitch(to: user) })
+        let generation = callQueue.beginGeneration()
+        phase = .switching(Task { try await performSwitch(to: user, generation) })
     }
 
-    private func performSwitch(to user: String) async throws {
+    private func performSwitch(to user: String, _ generation: Int) async throws {
         defer { tellWatchers() }
         do {
-            try await exchangeState(for: user)
+            try await exchangeState(for: user, generation)
         } catch {
             let failure = error as? SyncError ?? .stateUnreadable("\(error)")
             if case .switching = phase {
@@ -25,7 +26,7 @@ extension SyncEngine {
         }
     }
 
-    private func exchangeState(for user: String) async throws {
+    private func exchangeState(for user: String, _ generation: Int) async throws {
         guard let journal, let directory else { throw SyncError.closed }
         let opened = try await location.open(
             for: user,
@@ -34,6 +35,8 @@ extension SyncEngine {
             at: now
         )
         do {
+            await callQueue.settle(before: generation)
+            takeNotes()
             try await settle(journal)
             let untold = UntoldSwitch(from: machine?.formerUserToTell)
             try await location.commit(opened, to: user, telling: untold)
@@ -43,6 +46,7 @@ extension SyncEngine {
         }
         // Whatever still reads the former user's files finds them closed: it is told that it came too late.
         session += 1
+        firstGeneration = generation
         tellWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value

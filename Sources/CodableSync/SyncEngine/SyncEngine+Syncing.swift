@@ -13,7 +13,7 @@ extension SyncEngine {
     /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
     ///   `waitingForDecision`, `cloud` when a request failed; `CancellationError` if the task is cancelled.
     @discardableResult
-    public func sync() async throws -> SyncSummary {
+    public nonisolated func sync() async throws -> SyncSummary {
         try await sync([.fetch, .send])
     }
 
@@ -25,7 +25,7 @@ extension SyncEngine {
     /// - Returns: What was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
     @discardableResult
-    public func sendChanges() async throws -> SyncSummary {
+    public nonisolated func sendChanges() async throws -> SyncSummary {
         try await sync(.send)
     }
 
@@ -37,16 +37,17 @@ extension SyncEngine {
     /// - Returns: What was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
     @discardableResult
-    public func fetchChanges() async throws -> SyncSummary {
+    public nonisolated func fetchChanges() async throws -> SyncSummary {
         try await sync(.fetch)
     }
 
     /// Fetches everything again at the next opportunity, and keeps local data; what is gone is then `.deleted`.
     ///
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func resync() async throws {
-        try await ready()
-        try await call { .resync($0) }
+    public nonisolated func resync() async throws {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        try await call(at: ticket) { .resync($0) }
     }
 
     /// Decides what becomes of the app's data after the user removed it from the cloud.
@@ -55,16 +56,28 @@ extension SyncEngine {
     ///
     /// - Parameter answer: Whether to upload it again, or to remove it here, too.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func resolvePurge(_ answer: PurgeAnswer) async throws {
-        try await ready()
-        try await call { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
+    public nonisolated func resolvePurge(_ answer: PurgeAnswer) async throws {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        try await call(at: ticket) { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
     }
 
     // MARK: Parts
 
-    func sync(_ parts: SyncParts) async throws -> SyncSummary {
+    nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
         try Task.checkCancellation()
+        return try await sync(parts, ticket)
+    }
+
+    private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
+        try await ticket.turn()
+        // It is for the user who comes, and the switch does not wait for it.
+        if case .switching = phase { ticket.end() }
+        if machine?.isForAnotherUser == true { ticket.end() }
         try await ready(isForSync: true)
+        takeNotes()
         // It may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
@@ -76,6 +89,7 @@ extension SyncEngine {
                 calls[call] = continuation
                 if database.accountGeneration != accountGeneration { process(.signal(.accountChanged)) }
                 process(.sync(call, parts))
+                ticket.end()
                 if Task.isCancelled { abandon(call) }
             }
         } onCancel: {
@@ -97,9 +111,41 @@ extension SyncEngine {
         process(.abandoned(call))
     }
 
-    /// Makes an input of a call, and waits for its answer.
+    /// Waits for a call's turn, opens the state if need be, and enters what the app was given before.
+    ///
+    /// - Throws: ``SyncError``: why the state cannot be used, or that the call is a former user's.
+    func enter(_ ticket: CallQueue.Ticket) async throws {
+        try await ticket.turn()
+        try await ready(for: ticket)
+        guard ticket.generation >= firstGeneration else {
+            throw SyncError.stateUnreadable("Another user signed in before the call was stored")
+        }
+        takeNotes()
+    }
+
+    /// Enters what reads and streams have given the app.
+    func takeNotes() {
+        guard machine != nil else { return }
+        for note in callQueue.takeNotes() {
+            switch note {
+            case .read(let session, let losses, let given):
+                if session == self.session, losses == machine?.losses { process(.read(given)) }
+            case .request(let stream):
+                if hub.isAsked(stream) { process(.streamRequested(stream)) }
+            }
+        }
+    }
+
+    /// Makes an input of a call at its turn, and waits for its answer.
+    func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> SyncInput) async throws {
+        try await enter(ticket)
+        try await call(ticket, input)
+    }
+
+    /// Makes an input of a call, gives up its place, and waits for its answer.
     func call(
         contents: [ContentHandle: Record] = [:],
+        _ ticket: CallQueue.Ticket,
         _ input: (CallID) -> SyncInput
     ) async throws {
         guard machine != nil else { throw SyncError.closed }
@@ -109,6 +155,7 @@ extension SyncEngine {
         let answer = await withCheckedContinuation { continuation in
             calls[call] = continuation
             process(input, contents: contents)
+            ticket.end()
         }
         if case .failed(let error) = answer { throw error }
     }

@@ -10,10 +10,14 @@ extension SyncEngine {
     /// on. Of several calls for one record the last wins. Cancellation is looked at only before anything is
     /// written.
     ///
-    /// An edit counts as made on the version that the app was shown last: read from the engine, accepted from
-    /// ``changes``, or uploaded itself. Another device's change that was fetched and never shown is not
-    /// overwritten; it goes through the resolver. What a loop over ``changes`` holds is not accepted yet: to edit
-    /// it in the loop, read it with ``model(named:)`` first.
+    /// An upload replaces the record as a whole. To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a
+    /// draft that a screen has held, ``upload(_:editedFrom:)``: only they know which fields were changed, and on what.
+    ///
+    /// An upload counts as made on what the app was given last: read from the engine, accepted from ``changes``, or
+    /// uploaded itself. Another device's change that was fetched and never given is not overwritten; it goes through
+    /// the resolver. What a loop over ``changes`` holds is not accepted yet. An edit made by ``edit(_:ifMissing:_:)``
+    /// is not given either: of the upload only what differs from what the app was given goes on top of it. The
+    /// same goes for a model that is ``SystemFieldsStoring``: it says which version it was made from.
     ///
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
@@ -28,10 +32,7 @@ extension SyncEngine {
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
     ///   used; nothing of the call is queued then.
     public nonisolated func upload(_ models: [Model]) async throws {
-        try Task.checkCancellation()
-        if models.isEmpty { return }
-        let records = try encode(models, edited: now.wall.rounded)
-        try await enqueue(records, isInitial: false)
+        try await upload(models, isInitial: false)
     }
 
     /// Starts the engine, and uploads models that existed before sync did.
@@ -43,8 +44,7 @@ extension SyncEngine {
     /// - Parameter initial: The models that the app had before.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public nonisolated func start(uploading initial: [Model] = []) async throws {
-        let records = try encode(initial, edited: nil)
-        if !records.isEmpty { try await enqueue(records, isInitial: true) }
+        try await upload(initial, isInitial: true)
         try await begin()
     }
 
@@ -54,7 +54,7 @@ extension SyncEngine {
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public func delete(_ models: Model...) async throws {
+    public nonisolated func delete(_ models: Model...) async throws {
         try await delete(recordNames: models.map(\.recordName))
     }
 
@@ -64,7 +64,7 @@ extension SyncEngine {
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public func delete(_ models: [Model]) async throws {
+    public nonisolated func delete(_ models: [Model]) async throws {
         try await delete(recordNames: models.map(\.recordName))
     }
 
@@ -77,32 +77,34 @@ extension SyncEngine {
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public func delete(recordNames: [String]) async throws {
+    public nonisolated func delete(recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
         try Task.checkCancellation()
         if recordNames.isEmpty { return }
         try checkNames(recordNames)
-        try await ready()
-        let edited = now.wall.rounded
-        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: edited) }
-        try await call { .enqueue($0, changes) }
+        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: ticket.date) }
+        try await call(at: ticket) { .enqueue($0, changes) }
     }
 
     /// Makes parked changes pending again, against the newest version of the server.
     ///
     /// - Parameter recordNames: The records' names; others than parked ones are passed over.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func retry(_ recordNames: [String]) async throws {
-        try await ready()
-        try await call { .retry($0, names: recordNames) }
+    public nonisolated func retry(_ recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
+        try await call(at: ticket) { .retry($0, names: recordNames) }
     }
 
     /// Gives unconfirmed changes up; the cloud's values are delivered instead.
     ///
     /// - Parameter recordNames: The records' names; those without a change, and those under way, are passed over.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func discard(_ recordNames: [String]) async throws {
-        try await ready()
-        try await call { .discard($0, names: recordNames) }
+    public nonisolated func discard(_ recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
+        try await call(at: ticket) { .discard($0, names: recordNames) }
     }
 
     // MARK: Parts
@@ -114,16 +116,29 @@ extension SyncEngine {
         if !isStopWanted { process(.start) }
     }
 
+    private nonisolated func upload(_ models: [Model], isInitial: Bool) async throws {
+        let ticket = callQueue.take(models.map(\.recordName), at: now.wall.rounded)
+        defer { ticket.end() }
+        try Task.checkCancellation()
+        if models.isEmpty { return }
+        let drafts = try await encode(models, edited: isInitial ? nil : ticket.date)
+        try await enqueue(drafts, isInitial: isInitial, ticket)
+    }
+
     /// Every model as the record to store, or every reason why one cannot be.
-    private nonisolated func encode(_ models: [Model], edited: Date?) throws -> [Record] {
+    @concurrent
+    private nonisolated func encode(_ models: [Model], edited: Date?) async throws -> [Draft] {
         var places: [String: Int] = [:]
-        var records: [Record] = []
+        var records: [Draft] = []
         var invalid: [SyncError.InvalidModel] = []
         records.reserveCapacity(models.count)
         for (index, model) in models.enumerated() {
             do {
-                let record = try coding.encode(model, edited: edited)
-                let name = record.recordID.recordName
+                let record = Draft(
+                    record: try coding.encodeReadably(model, edited: edited),
+                    original: original(of: model)
+                )
+                let name = record.record.recordID.recordName
                 if let place = places[name] {
                     records[place] = record
                 } else {
@@ -142,7 +157,7 @@ extension SyncEngine {
         return records
     }
 
-    private nonisolated func checkNames(_ names: [String]) throws {
+    nonisolated func checkNames(_ names: [String]) throws {
         var invalid: [SyncError.InvalidModel] = []
         for name in names {
             do {
@@ -155,7 +170,7 @@ extension SyncEngine {
     }
 
     /// Where the configuration is wrong, that is the reason, and not the models.
-    private nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
+    nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
         try configuration.check(for: Model.self, in: zoneID, on: database)
         return .invalidModels(invalid)
     }
@@ -165,20 +180,11 @@ extension SyncEngine {
         return names.filter { seen.insert($0).inserted }
     }
 
-    private func enqueue(_ records: [Record], isInitial: Bool) async throws {
-        try await ready()
-        var contents: [ContentHandle: Record] = [:]
-        contents.reserveCapacity(records.count)
-        let changes = records.map { record in
-            let handle = newHandle()
-            contents[handle] = record
-            return NewChange(
-                name: record.recordID.recordName,
-                kind: .save(handle, size: record.size),
-                edited: isInitial ? nil : record.editDate ?? now.wall.rounded,
-                isInitial: isInitial
-            )
-        }
-        try await call(contents: contents) { .enqueue($0, changes) }
+    /// What a model says of the version that it was made from.
+    private nonisolated func original(of model: Model) -> Draft.Original {
+        guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
+            let tag = SystemFields.changeTag(inBlob: blob)
+        else { return .whole }
+        return .version(changeTag: tag)
     }
 }

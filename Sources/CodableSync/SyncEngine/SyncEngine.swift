@@ -20,6 +20,7 @@ public actor SyncEngine<Model: RecordCodable> {
     let zoneID: ZoneID
 
     // Beside the actor, guarded by their own locks.
+    let callQueue: CallQueue
     let hub: ChangeHub<Model>
     let eventHub: Broadcaster<SyncEvent>
     let statusHub: Broadcaster<SyncStatus>
@@ -44,6 +45,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
+    /// Calls from before this switch of users are a former user's.
+    var firstGeneration = 0
     /// Where the states of all users are.
     var directory: StateDirectory?
     /// The number of the directory whose state is open.
@@ -88,7 +91,8 @@ public actor SyncEngine<Model: RecordCodable> {
         zoneID = ZoneID(zoneName: configuration.zoneName ?? Model.recordType)
         coding = ModelCoding(zoneID: zoneID, writesEditDates: configuration.editDates == .recordField)
         let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Model>.Request.self)
-        hub = ChangeHub(requests: continuation)
+        callQueue = CallQueue { continuation.yield(.wake) }
+        hub = ChangeHub(requests: continuation, calls: callQueue)
         eventHub = Broadcaster(limit: 1000, replaysLatest: false) { .dropped(count: $0) }
         statusHub = Broadcaster(limit: 1, replaysLatest: true, initial: .stopped)
         accountHub = Broadcaster(limit: 1, replaysLatest: true)

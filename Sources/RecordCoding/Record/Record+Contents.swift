@@ -48,6 +48,23 @@ extension [String: RecordValue] {
         return differences
     }
 
+    /// The fields in which these differ from others, in order: those that a server could tell apart.
+    ///
+    /// Null, absent and an empty list are the same. Reserved fields do not count.
+    ///
+    /// - Parameter others: The other fields.
+    package func differingFields(from others: [String: RecordValue]) -> [String] {
+        Set(keys).union(others.keys).filter { name in
+            !ReservedField.isReserved(name) && !isSame(name, in: others)
+        }.sorted()
+    }
+
+    /// Whether a field is the same in others, as far as a server can tell.
+    package func isSame(_ name: String, in others: [String: RecordValue]) -> Bool {
+        let (value, other) = (self[name] ?? .null, others[name] ?? .null)
+        return value.isNothing ? other.isNothing : value.isIdentical(to: other)
+    }
+
     /// Whether the server holds all that these fields say.
     ///
     /// Null, absent and an empty list are the same, since a server may drop empty lists. Reserved fields and

@@ -16,6 +16,16 @@ extension SystemFields {
         return Data(writer.bytes)
     }
 
+    /// The change tag in a blob; `nil` if it holds none that can be read.
+    package static func changeTag(inBlob blob: Data) -> String? {
+        do {
+            let tag = try SystemFields(blob: blob).recordChangeTag
+            return tag.isEmpty ? nil : tag
+        } catch {
+            return nil
+        }
+    }
+
     /// Reads system fields from what ``encodedBlob`` gave.
     ///
     /// - Parameter blob: The blob.
