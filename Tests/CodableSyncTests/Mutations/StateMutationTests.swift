@@ -138,7 +138,8 @@ final class StateMutationTests: XCTestCase {
     private func drive(_ state: SyncState) {
         var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
         var batches: [BatchID] = []
-        let inputs: [SyncInput] = [.start, .streamRequested(StreamID(1)), .read(state.sortedNames)]
+        let given = state.sortedNames.map { GivenContents(name: $0, handle: state.shownHandle(of: $0)) }
+        let inputs: [SyncInput] = [.start, .streamRequested(StreamID(1)), .read(given)]
         for input in inputs {
             for action in machine.handle(input, at: now) {
                 if case .append(let batch, _, _) = action { batches.append(batch) }

@@ -120,7 +120,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         machine.feed(.accountChecked(request, .success(found)))
-        machine.feed(.read(["A"]))
+        machine.feed(machine.reading("A"))
         machine.commitAll()
         machine.upload("A", 3)
         XCTAssertEqual(machine.state["A"]?.pending?.base, 2)

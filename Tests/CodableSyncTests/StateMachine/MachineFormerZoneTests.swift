@@ -82,7 +82,7 @@ final class MachineFormerZoneTests: MachineTestCase {
     func testAConflictIsDecidedOnceTheZoneIsKnownToBeTheSame() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, nil] {
             let start = machine
-            machine.run(.read(["A"]))
+            machine.run(machine.reading("A"))
             machine.upload("A", 3)
             let answer = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
             XCTAssertEqual(answer.requests, ["readDatabaseChanges"])
@@ -104,7 +104,7 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     /// An answer that comes while the feed is being read may be newer than what the feed tells.
     func testAnAnswerThatComesWhileTheFeedIsReadWaitsForTheNextReading() {
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         expire()
         machine.upload("A", 3)
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
@@ -253,7 +253,7 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     /// An answer that waits for the feed is no request: what keeps the feed away is said.
     func testWhileAnAnswerWaitsForTheFeedTheStatusSaysWhatItWaitsFor() {
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
         guard let request = machine.setupRequest else { return XCTFail("the feed is not read") }

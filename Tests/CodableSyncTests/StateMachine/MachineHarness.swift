@@ -179,6 +179,18 @@ struct MachineHarness {
 
     // MARK: What tests do most
 
+    /// A read of these records, as it returns now.
+    func reading(_ names: String...) -> SyncInput {
+        .read(
+            names.map { name in
+                let known = state[name]?.known
+                let shown = state.shownHandle(of: name)
+                let tag = shown == known?.handle ? known?.changeTag : nil
+                return GivenContents(name: name, handle: shown, changeTag: tag)
+            }
+        )
+    }
+
     @discardableResult
     mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
         run(.enqueue(newCall(), [.save(name, handle, size: size)]))

@@ -68,7 +68,7 @@ final class MachineLateAnswerTests: MachineTestCase {
     /// I-43: no later page tells of a version that an older answer has pushed aside.
     func testAConflictThatMayBeOlderThanWhatAPageHasToldIsLookedUp() {
         machine.fetch([FetchedRecord(name: "A", version: undated(1))], token: "1")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.upload("A", 2)
         machine.fetch([FetchedRecord(name: "A", version: undated(5))], token: "2")
         let answered = machine.answerSend { _ in .conflict(server: undated(4)) }
@@ -102,12 +102,12 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.fetch([.init("A", 8)], token: "2")
         let own = KnownVersion(changeTag: "t7", handle: 9, hash: 7, modified: Date(timeIntervalSince1970: 7))
         machine.answerSend { _ in .saved(own) }
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         XCTAssertEqual(machine.upload("A", 10).requests, ["send A=10@t8"])
         // And where one more version comes before the edit.
         machine.answerSend { _ in .saved(KnownVersion(12)) }
         machine.fetch([.init("A", 14)], token: "3")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.fetch([.init("A", 16)], token: "4")
         XCTAssertEqual(machine.upload("A", 17).conflicts.map(\.ancestor), [14])
     }
@@ -115,7 +115,7 @@ final class MachineLateAnswerTests: MachineTestCase {
     /// I-01: the page brings the save once more, while it is being stored that it is confirmed.
     func testAnUploadThatIsBeingConfirmedHasBeenSeenLaterThanWhatWasReadBeforeIt() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.upload("A", 2)
         machine.run(.signal(.changes(in: nil)))
         guard let send = machine.sendRequest?.id, let fetch = machine.fetchRequest?.id else {

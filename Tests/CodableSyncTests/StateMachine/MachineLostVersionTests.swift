@@ -56,7 +56,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine = start
             park("A", 3)
             loseZone()
-            machine.run(.read(["A"]))
+            machine.run(machine.reading("A"))
             if !isSent { machine.upload("A", 7) }
             machine.answerFetch(token: "n")
             if isSent { machine.upload("A", 7) }

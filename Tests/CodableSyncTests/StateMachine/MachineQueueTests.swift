@@ -267,7 +267,7 @@ final class MachineQueueTests: MachineTestCase {
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 5)]
         machine.feed(.fetched(request.id, .success(page)))
-        machine.feed(.read(["A"]))
+        machine.feed(machine.reading("A"))
         machine.commitAll()
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts.map(\.ancestor), [1])
@@ -277,7 +277,7 @@ final class MachineQueueTests: MachineTestCase {
     func testReadVersionIsWhatAnEditIsBasedOn() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts, [])
         XCTAssertEqual(actions.requests, ["send A=6@t5"])

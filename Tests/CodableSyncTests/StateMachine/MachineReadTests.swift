@@ -8,7 +8,7 @@ final class MachineReadTests: MachineTestCase {
     func testARecordThatIsReadWhileItsDeletionIsStoredIsNewWhenItIsUploadedAgain() {
         machine.know("A", 1)
         machine.feed(.enqueue(machine.newCall(), [.delete("A")]))
-        machine.feed(.read(["A"]))
+        machine.feed(machine.reading("A"))
         machine.commitAll()
         saveAll(from: 10)
         XCTAssertNil(machine.state["A"])
@@ -29,7 +29,7 @@ final class MachineReadTests: MachineTestCase {
         let start = machine
         for isStored in [true, false] {
             machine = start
-            machine.run(.read(["A"]))
+            machine.run(machine.reading("A"))
             guard let send = machine.sendRequest?.id else { return XCTFail("nothing is sent") }
             let saved = SendResult(name: "A", handle: 6, outcome: .saved(KnownVersion(10)))
             machine.feed(.sent(send, .success([saved])))
@@ -45,7 +45,7 @@ final class MachineReadTests: MachineTestCase {
     func testADeletionThatTheDiskRefusesForgetsNoRead() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.feed(.enqueue(machine.newCall(), [.delete("A")]))
         machine.failNextCommit()
         let actions = machine.upload("A", 6)

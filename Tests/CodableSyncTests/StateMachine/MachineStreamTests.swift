@@ -93,7 +93,7 @@ final class MachineStreamTests: MachineTestCase {
     func testWhatIsTakenLateHidesNoUploadThatWasSavedMeanwhile() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.upload("A", 2)
         XCTAssertEqual(takeLate(saved: 2, as: 10).map(\.seen), [1])
     }
@@ -102,7 +102,7 @@ final class MachineStreamTests: MachineTestCase {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").delivered, [item(deleted: "A")])
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         machine.upload("A", 3)
         XCTAssertEqual(takeLate(saved: 3, as: 10).map(\.seen), [nil])
     }
@@ -243,7 +243,7 @@ final class MachineStreamTests: MachineTestCase {
         page.records = [.init("A", 1)]
         machine.feed(.fetched(request.id, .success(page)))
         machine.commitNext()
-        machine.feed(.read(["A"]))
+        machine.feed(machine.reading("A"))
         machine.commitAll()
         machine.fetch([.init("A", 2)], token: "2")
         XCTAssertEqual(machine.upload("A", 3).conflicts.map(\.ancestor), [1])

@@ -7,7 +7,7 @@ import XCTest
 final class MachineUnreadableTests: MachineTestCase {
     private func readInVain() {
         machine.know("A", 1)
-        machine.run(.read(["A"]))
+        machine.run(machine.reading("A"))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
         XCTAssertEqual(machine.run(.readInVain([lost])).requests, ["lookUp A"])
     }

@@ -12,7 +12,7 @@ extension StampWorld {
     mutating func read(_ name: String) {
         // What it has just handed in it knows better.
         if underWay[name] != nil { return }
-        feed(.read([name]))
+        feed(harness.reading(name))
         copies[name] = copy(of: name)
         log.append("reads \(name) \(copies[name].map { "\($0.sorted())" } ?? "-")")
     }
@@ -26,7 +26,8 @@ extension StampWorld {
         let stamp = newStamp()
         var stamps = (copies[name] ?? []).union([stamp])
         // What the app has seen of the cloud: for the rest, a merge that it has not been told of has no ancestor.
-        let version = options.consumes ? harness.state[name]?.seen : harness.machine.reads[name]
+        let record = harness.state[name]
+        let version = record?.seen == record?.pending?.handle ? record?.pending?.base : record?.seen
         let seen = self.stamps(version) ?? []
         if options.removes, pick(2) == 0, let out = copies[name]?.intersection(seen).max() {
             stamps.remove(out)

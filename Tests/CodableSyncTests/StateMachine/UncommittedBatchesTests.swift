@@ -40,10 +40,8 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(batches.entries(about: ["X"]), [.zoneLost(nil)])
         XCTAssertEqual(batches.remove(1)?.batch, 1)
         XCTAssertEqual(batches.entries(about: ["B"]), [.sending([b]), .zoneLost(nil)])
-        XCTAssertEqual(batches.baseMoverCount, 2)
         XCTAssertEqual(batches.remove(3)?.batch, 3)
         XCTAssertEqual(batches.entries(about: ["A", "C"]), [.sending([a]), saved])
-        XCTAssertEqual(batches.baseMoverCount, 1)
     }
 
     /// Five thousand uploads at once, while an answer is being stored: each looks at what concerns it.
@@ -58,7 +56,6 @@ final class UncommittedBatchesTests: MachineTestCase {
                 ])
             )
         )
-        XCTAssertEqual(machine.machine.uncommitted.baseMoverCount, 1)
         let count = 5000
         for number in 0..<count {
             machine.feed(.enqueue(machine.newCall(), [.save("n\(number)", UInt64(100 + number))]))

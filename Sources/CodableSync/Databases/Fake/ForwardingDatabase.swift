@@ -53,7 +53,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// - Throws: ``CloudError`` if the request as a whole failed.
     open func perform<Answer: Sendable>(
         _ operation: FakeOperation,
-        _ request: @Sendable () async throws -> Answer
+        _ request: @concurrent @Sendable () async throws -> Answer
     ) async throws -> Answer {
         try await request()
     }

@@ -1,0 +1,155 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Uploads of drafts: only what was edited on the screen, on top of whatever has come since.
+class DraftScenarios: EngineScenario {
+    func testADraftTakesNoOtherFieldBack() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        let original = Note("A", "title")
+        try await tablet.engine.edit(named: "A") { $0.count = 7 }
+        try await settle(tablet, phone)
+        _ = try await phone.drain()
+        try await phone.engine.upload(Note("A", "title", note: "mine"), editedFrom: original)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "title", note: "mine", count: 7))
+        XCTAssertEqual(phone.events.count { if case .conflictResolved = $0 { true } else { false } }, 0)
+    }
+
+    /// The app has accepted the newer version, and the draft was begun before.
+    func testAFieldThatTheCloudHasChangedSinceTheOriginalIsAConflict() async throws {
+        for kind in ["accepted", "fetched", "not fetched"] {
+            Recording.asked.withLock { $0 = [] }
+            let (phone, tablet) = try await makePair(Item<Recording>("A", "title", count: 1))
+            let original = Item<Recording>("A", "title", count: 1)
+            try await tablet.engine.edit(named: "A") {
+                $0.title = "theirs"
+                $0.count = 2
+            }
+            try await tablet.engine.sync()
+            if kind != "not fetched" { try await phone.engine.sync() }
+            if kind == "accepted" { _ = try await phone.drain() }
+            pass()
+            try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
+            try await settle(phone, tablet)
+            let asked = Recording.asked.withLock { $0 }
+            XCTAssertEqual(asked.count, 1, kind)
+            XCTAssertEqual(asked.first?.ancestor?.title, "title", kind)
+            XCTAssertEqual(asked.first?.server, Item("A", "theirs", count: 2), kind)
+            let model = try await tablet.engine.model(named: "A")
+            XCTAssertEqual(model, Item("A", "mine", count: 2), kind)
+            try await serverDelete("A")
+        }
+    }
+
+    func testAResolverThatKeepsTheServersValueGivesUpTheEditedFieldOnly() async throws {
+        let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", count: 1))
+        let original = Item<ServerWins>("A", "title", count: 1)
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.count = 2
+        }
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "theirs", count: 2))
+    }
+
+    func testAResolverThatKeepsThisDevicesValueTakesNoOtherFieldBack() async throws {
+        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title", count: 1))
+        let original = Item<ClientWins>("A", "title", count: 1)
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.count = 2
+        }
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "mine", count: 2))
+    }
+
+    func testAnOwnPendingEditOfAnotherFieldStays() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        let original = Note("A", "title")
+        try await phone.engine.edit(named: "A") { $0.color = "pending" }
+        try await phone.engine.upload(Note("A", "title", note: "mine"), editedFrom: original)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "title", note: "mine", color: "pending"))
+    }
+
+    func testAnOwnPendingEditOfTheSameFieldYieldsToTheLaterCall() async throws {
+        for original in [Item<ServerWins>("A", "title"), Item("A", "pending")] {
+            let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title"))
+            try await phone.engine.edit(named: "A") { $0.title = "pending" }
+            try await phone.engine.upload(Item("A", "draft"), editedFrom: original)
+            try await settle(phone, tablet)
+            let model = try await tablet.engine.model(named: "A")
+            XCTAssertEqual(model?.title, "draft", original.title)
+            XCTAssertEqual(phone.events.count { if case .conflictResolved = $0 { true } else { false } }, 0)
+            try await serverDelete("A")
+        }
+    }
+
+    func testAnOriginalOlderThanAnythingStoredIsAConflictInTheEditedField() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        for title in ["second", "third"] {
+            try await tablet.engine.edit(named: "A") { $0.title = title }
+            try await settle(tablet, phone)
+            _ = try await phone.drain()
+        }
+        pass()
+        try await phone.engine.upload(Note("A", "first"), editedFrom: Note("A", "none", count: 5))
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model?.title, "first")
+        let conflicts = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(conflicts, 1)
+    }
+
+    func testADraftThatChangesNothingQueuesNothing() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.count = 7 }
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Note("A", "title"), editedFrom: Note("A", "title"))
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+    }
+
+    func testADraftOfARecordThatIsGoneIsDecidedAndOneOfAnUnknownRecordIsCreated() async throws {
+        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
+        try await tablet.engine.delete(Item("A"))
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Item("A", "mine"), editedFrom: Item("A", "title"))
+        try await phone.engine.upload(Item("B", "mine"), editedFrom: Item("B", "title"))
+        try await phone.engine.upload(Item("C", "mine"), editedFrom: nil)
+        try await settle(phone, tablet)
+        let models = try await tablet.engine.allModels()
+        XCTAssertEqual(models, ["A", "B", "C"].map { Item($0, "mine") })
+        let told = phone.events.count { if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false } }
+        XCTAssertEqual(told, 1)
+    }
+
+    func testADraftCannotRenameARecord() async throws {
+        let phone = try makeDevice(Note.self)
+        do {
+            try await phone.engine.upload(Note("B"), editedFrom: Note("A"))
+            XCTFail("nothing is thrown")
+        } catch SyncError.invalidModels(let models) {
+            XCTAssertEqual(models.map(\.recordName), ["B"])
+            XCTAssertTrue(models[0].reason.contains("\"A\""), models[0].reason)
+        }
+    }
+
+    func testADraftHidesNoUndeliveredChangeFromALoop() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Note("A", "title", note: "mine"), editedFrom: Note("A", "title"))
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
+    }
+}
