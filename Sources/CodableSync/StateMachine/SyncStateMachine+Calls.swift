@@ -241,7 +241,8 @@ extension SyncStateMachine {
         for version in versions {
             reportUndecodable(version)
             if version.isLost { entries += lookUpLost(version) }
-            guard state[version.name]?.seen == version.handle else { continue }
+            // Where only the stored copy cannot be read, the app still has what it was given.
+            guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
         if !unseen.isEmpty { entries.append(.accepted(unseen)) }

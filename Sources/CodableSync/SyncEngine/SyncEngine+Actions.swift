@@ -30,6 +30,7 @@ extension SyncEngine {
         let held = machine?.heldAnswers.count ?? 0
         if held > heldBefore { heldContents.merge(contents) { $1 } }
         if held == 0 { heldContents = [:] }
+        if case .open = phase, machine?.isForAnotherUser == false { awaitedGeneration = nil }
     }
 
     /// The database's limits, if they differ from those that the machine uses.

@@ -76,8 +76,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
     }
 
-    /// CF-08: the app edits again without having taken the merged value.
-    func testEditAfterAMergedValueThatWasNotTakenHasTheOldAncestor() {
+    /// CF-08: the app uploads again without having taken the merged value.
+    func testAnUploadAfterAMergedValueThatWasNotTakenHasTheAppsOwnUploadAsAncestor() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         let actions = machine.upload("A", 7)
@@ -85,7 +85,7 @@ final class MachineConflictTests: MachineTestCase {
         let saved = saveAll(from: 10)
         XCTAssertEqual(saved.conflicts.map(\.client), [7])
         XCTAssertEqual(saved.conflicts.map(\.server), [10])
-        XCTAssertEqual(saved.conflicts.map(\.ancestor), [1])
+        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "what the app has")
     }
 
     func testEditAfterAMergedValueThatWasTakenIsBasedOnTheServersValue() {

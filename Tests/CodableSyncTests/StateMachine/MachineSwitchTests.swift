@@ -44,7 +44,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         machine.run(.switchFailed(.stateUnreadable("no")))
-        XCTAssertEqual(machine.machine.losses, 1)
+        XCTAssertGreaterThan(machine.machine.losses, 0)
         XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
