@@ -65,9 +65,7 @@ extension SyncStateMachine {
         case .zoneExamined:
             setup.isStoring = false
             endDoubt()
-        case .fetchAnew:
-            fetching.isStoring = false
-            isListingFresh = true
+        case .fetchAnew: beginListing()
         case .deliver(let stream): deliverHanded(to: stream)
         }
     }

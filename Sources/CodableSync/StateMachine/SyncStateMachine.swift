@@ -87,11 +87,11 @@ package struct SyncStateMachine: Sendable {
     var isSendsTurn = false
     /// The page or the look-up that a change waits for.
     var demandedSlot: RequestID?
-    /// Whether nothing has been requested since the listing began, so that its first page may be read.
-    var isListingFresh = false
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
+    /// Whether the run has read a page.
+    var isPastFirstPage = false
     var paging = PagingWatch()
     /// How often the position was lost since a fetch last reached the end.
     var expiries = 0
@@ -208,11 +208,7 @@ package struct SyncStateMachine: Sendable {
         advanceSetup()
         advanceSubscribing()
         advanceReconciling()
-        advanceLookingUp()
-        endFetchPhases()
-        if isSendsTurn { advanceSending() }
-        advanceFetching()
-        advanceSending()
+        advanceRequests()
         advanceDelivering()
         finishWaiters()
         reportStatus()

@@ -58,6 +58,7 @@ extension SyncEngine {
         case .fetch(let request, let token): fetch(request, since: token)
         case .lookUp(let request, let names): lookUp(request, names)
         case .send(let request, let items): send(request, items)
+        case .cancel(let request): resources.cancel(request)
         case .reconcile(let items): reconcile(items)
         case .deliver(let stream, let items): deliver(stream, items)
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)

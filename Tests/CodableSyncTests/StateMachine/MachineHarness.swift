@@ -60,6 +60,14 @@ struct MachineHarness {
         run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
     }
 
+    /// Started once more; the page that comes first brings nothing.
+    @discardableResult
+    mutating func restart() -> [SyncAction] {
+        let actions = run(.start)
+        guard let token = state.summary.zoneToken, let request = fetchRequest else { return actions }
+        return actions + run(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false))))
+    }
+
     /// Zone and subscription are made, where the machine asks for them.
     mutating func finishSetup() {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
@@ -284,8 +292,14 @@ struct MachineHarness {
         if setupRequest == id { setupRequest = nil }
     }
 
+    /// The lanes of which only one at a time has a request.
+    private static let lanesOfSlot: Set<String> = ["setup", "fetch", "look-up", "send"]
+
     private mutating func begin(_ id: RequestID, _ lane: String) {
         if open.values.contains(lane) { faults.append("two requests in lane \(lane)") }
+        if Self.lanesOfSlot.contains(lane), open.values.contains(where: Self.lanesOfSlot.contains) {
+            faults.append("two requests in the slot: \(open.values.sorted()), \(lane)")
+        }
         open[id] = lane
         if machine.isStopped { faults.append("a request after stop") }
         if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request in the wait") }
@@ -294,7 +308,10 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .checkAccount(let id), .saveZone(let id, _), .readDatabaseChanges(let id, _):
+        case .checkAccount(let id):
+            begin(id, "account")
+            setupRequest = id
+        case .saveZone(let id, _), .readDatabaseChanges(let id, _):
             begin(id, "setup")
             setupRequest = id
         case .subscribe(let id):
@@ -324,6 +341,7 @@ struct MachineHarness {
             if case .deadline(let id) = timer { close(id) }
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
+        case .cancel(let id): if open[id] != nil { faults.append("a request is cancelled and not abandoned") }
         case .emit, .emitLoading, .report, .reportAccount: break
         }
     }
