@@ -21,7 +21,9 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 9)], token: "9").requests, ["fetch known-A-1", "lookUp A"])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
         guard let request = machine.lookUpRequest else { return XCTFail("nothing is looked up") }
-        machine.run(.lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))])))
+        machine.run(
+            .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
+        )
         XCTAssertEqual(machine.fetch([.init("A", 30)], token: "10").requests, ["fetch 9"])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t30")
     }

@@ -241,6 +241,7 @@ final class MachineLostVersionTests: MachineTestCase {
             if machine.sendRequest == nil { machine.fireNext { $0 == .sendRetry } }
             XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, 8, "\(isAsked)")
             machine.answerSend { .saved(KnownVersion($0.name == "A" ? 20 : 21)) }
+            if !isAsked { machine.fireNext { $0 == .resolveRetry } }
             XCTAssertEqual(machine.conflicts.map(\.client), [3])
             XCTAssertEqual(machine.conflicts.map(\.server), [20])
             XCTAssertEqual(machine.faults, [])
