@@ -150,6 +150,17 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(actions.answers.count, 1)
     }
 
+    /// The run that fails is not the caller's own, which would have been the next one.
+    func testAFetchThatFailsBeforeTheFirstPageOfACallerHoldsNoSendUp() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 1)
+        _ = beginSync()
+        let fetch = try XCTUnwrap(machine.fetchRequest?.id)
+        let actions = machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(actions.requests, ["send A=1@-"])
+        XCTAssertEqual(actions.answers.count, 1)
+    }
+
     func testAListingOf500PagesLetsAnEditGoWithinTwoRequests() {
         for isSyncing in [false, true] {
             machine = .synced()
