@@ -153,7 +153,7 @@ extension SyncStateMachine {
         abandonRequest(in: \.setup)
         abandonRequest(in: \.subscribing)
         abandonRequestsForRecords()
-        forgetHeldAnswers()
+        heldAnswer = nil
     }
 
     // MARK: Somebody else

@@ -38,11 +38,6 @@ extension SyncStateMachine {
         if !lookingUp.isStoring { beingLookedUp = [] }
     }
 
-    mutating func forgetHeldAnswers() {
-        heldAnswers = []
-        examinedAnswers = 0
-    }
-
     /// A lane that waits after failures, and the timer that ends its wait.
     typealias OwnWait = (lane: WritableKeyPath<SyncStateMachine, Lane>, timer: SyncTimer)
 

@@ -10,7 +10,7 @@ extension SyncStateMachine {
     }
 
     /// Whether an answer about records is on its way; one that is held waits for the setup itself.
-    var isSlotTakenByRecords: Bool { heldAnswers.isEmpty && !isSlotFree }
+    var isSlotTakenByRecords: Bool { !holdsAnswer && !isSlotFree }
 
     /// Starts the request whose turn it is, if the slot is free.
     mutating func advanceRequests() {
@@ -54,7 +54,7 @@ extension SyncStateMachine {
     @discardableResult
     mutating func abandonReading() -> Bool {
         // One that is held was answered in time.
-        guard heldAnswers.isEmpty, let request = fetching.request ?? lookingUp.request else { return false }
+        guard !holdsAnswer, let request = fetching.request ?? lookingUp.request else { return false }
         if lookingUp.request != nil { beingLookedUp = [] }
         abandonRequest(in: \.fetching)
         abandonRequest(in: \.lookingUp)

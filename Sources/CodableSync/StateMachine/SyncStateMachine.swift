@@ -39,10 +39,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
-    /// Responses that wait until the database's feed rules out that they come from another zone.
-    var heldAnswers: [SyncInput] = []
-    /// How many of them were there when the feed was last asked.
-    var examinedAnswers = 0
+    /// A response that waits until the database's feed rules out that it comes from another zone.
+    var heldAnswer: SyncInput?
     /// Whether the database has said, since the engine was opened, that it has no feed.
     var hasNoFeed = false
     /// Whether the position in the feed is lost, so that the feed is read from its beginning.

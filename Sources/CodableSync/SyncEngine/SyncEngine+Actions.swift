@@ -21,15 +21,15 @@ extension SyncEngine {
     }
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
-        let heldBefore = machine?.heldAnswers.count ?? 0
+        let heldBefore = machine?.holdsAnswer ?? false
         guard let actions = machine?.handle(input, at: now) else { return }
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
         for action in actions { perform(action) }
         staged = [:]
-        let held = machine?.heldAnswers.count ?? 0
-        if held > heldBefore { heldContents.merge(contents) { $1 } }
-        if held == 0 { heldContents = [:] }
+        let holds = machine?.holdsAnswer ?? false
+        if holds, !heldBefore { heldContents = contents }
+        if !holds { heldContents = [:] }
     }
 
     /// The database's limits, if they differ from those that the machine uses.
