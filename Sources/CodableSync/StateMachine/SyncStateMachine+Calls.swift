@@ -10,7 +10,10 @@ extension SyncStateMachine {
         sendEverythingAgain()
         tryEverythingAgain()
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
-        if configuration.automaticallySyncs { wantsFetch = true }
+        guard configuration.automaticallySyncs else { return }
+        wantsFetch = true
+        // What others did meanwhile is seen before what waited is sent.
+        isSendsTurn = false
     }
 
     mutating func takeStop() {

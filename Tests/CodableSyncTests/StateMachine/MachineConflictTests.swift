@@ -14,14 +14,12 @@ final class MachineConflictTests: MachineTestCase {
     /// I-17: found by a fetch or by a send, the resolver is asked the same.
     func testFetchAndSendFindTheSameConflict() {
         var fetching = machine
-        fetching.run(.stop)
         fetching.upload("A", 2)
-        fetching.run(.start)
+        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let fetched = fetching.fetch([.init("A", 5)], token: "9")
         var sending = machine
         sending.upload("A", 2)
         let sent = sending.answerSend { _ in .conflict(server: KnownVersion(5)) }
-        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
-        let fetched = fetching.answerFetch([.init("A", 5)], token: "9")
         XCTAssertEqual(sent.conflicts.count, 1)
         XCTAssertEqual(sent.conflicts, fetched.conflicts)
     }

@@ -132,7 +132,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(actions.statuses, [.paused(.state(error))])
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
-        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0", "send A=1@-"])
+        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0"])
+        XCTAssertEqual(machine.answerFetch(token: "0").requests, ["send A=1@-"])
         XCTAssertNotEqual(machine.machine.reported, .paused(.state(error)))
     }
 
