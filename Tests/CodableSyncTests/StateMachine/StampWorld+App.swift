@@ -18,6 +18,9 @@ extension StampWorld {
     }
 
     mutating func upload(_ name: String) {
+        let isOnTop = harness.machine.showsUnseenEdit(of: name)
+        // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
+        if isOnTop, !harness.machine.isSettled([name]) { return log.append("waits with an upload of \(name)") }
         if !options.consumes, let value = underWay[name] {
             copies[name] = value
         } else if !options.consumes, copies[name] == nil {
@@ -35,9 +38,7 @@ extension StampWorld {
             expected[name]?.remove(out)
         }
         var basis: NewChange.Basis?
-        if harness.machine.showsUnseenEdit(of: name) {
-            // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
-            guard harness.machine.isSettled([name]) else { return log.append("waits with an upload of \(name)") }
+        if isOnTop {
             let edit = harness.state.editBasis(of: name)
             let original = self.stamps(record?.seen) ?? []
             let shown = self.stamps(edit.shown) ?? []
