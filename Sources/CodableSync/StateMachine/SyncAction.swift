@@ -74,6 +74,8 @@ package struct ReconcileItem: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record was deleted.
     package var server: ContentHandle?
     package var ancestor: ContentHandle?
+    /// Fields of the ancestor that are not as in it.
+    package var contested: ContentHandle?
     /// What the server may hold as our own write.
     package var sent: [SentVersion]
 
@@ -83,6 +85,7 @@ package struct ReconcileItem: Equatable, Sendable {
         clientEdited: Date?,
         server: ContentHandle?,
         ancestor: ContentHandle?,
+        contested: ContentHandle? = nil,
         sent: [SentVersion]
     ) {
         self.name = name
@@ -90,6 +93,7 @@ package struct ReconcileItem: Equatable, Sendable {
         self.clientEdited = clientEdited
         self.server = server
         self.ancestor = ancestor
+        self.contested = contested
         self.sent = sent
     }
 }

@@ -103,9 +103,11 @@ package struct NewChange: Equatable, Sendable {
 
     package struct Basis: Equatable, Sendable {
         package var handle: ContentHandle?
+        package var contested: ContentHandle?
 
-        package init(_ handle: ContentHandle?) {
+        package init(_ handle: ContentHandle?, contested: ContentHandle? = nil) {
             self.handle = handle
+            self.contested = contested
         }
     }
 

@@ -41,7 +41,12 @@ extension SyncStateMachine {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
             if let basis = change.basis {
-                let edit = LocalChange(kind: change.kind, edited: change.edited, base: basis.handle)
+                let edit = LocalChange(
+                    kind: change.kind,
+                    edited: change.edited,
+                    base: basis.handle,
+                    contested: basis.contested
+                )
                 entries.append(.edited(name: change.name, edit))
             } else {
                 let base = change.isInitial ? nil : state[change.name]?.baseForUpload
