@@ -85,6 +85,17 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 11).requests, ["fetch 0"])
     }
 
+    func testTheFirstPageOfALaterListingIsGivenUpAndTheListingBeginsAgain() {
+        machine.know("A", 1)
+        machine.run(.resync(machine.newCall()))
+        XCTAssertEqual(machine.fetchRequest.map { $0.since == nil }, true)
+        machine.upload("B", 2)
+        XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
+        let saved = saveAll(from: 10)
+        XCTAssertTrue(saved.entries.contains(.listingBegan))
+        XCTAssertEqual(saved.requests, ["fetch -"])
+    }
+
     /// What the zone has is merged into edits that were made before anything was fetched.
     func testTheFirstPageEverIsNotGivenUp() {
         machine = MachineHarness()
