@@ -45,6 +45,8 @@ package enum SyncTimer: Hashable, Sendable {
     case poll
     /// A change has waited long enough for a page or a look-up.
     case slot
+    /// Something has been stored for long enough without being flushed.
+    case flush
     case deadline(RequestID)
 }
 

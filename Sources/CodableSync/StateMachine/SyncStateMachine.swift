@@ -118,6 +118,8 @@ package struct SyncStateMachine: Sendable {
     /// Unconfirmed edits that the app has read; once confirmed, their versions count as read.
     var readEdits = RecordTable<ContentHandle>()
     var uncommitted = UncommittedBatches()
+    /// Something was handed to the journal that need not be flushed, and nothing since that must.
+    var isUnflushed = false
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
     var reportedAccount: AccountStatus?
@@ -208,6 +210,7 @@ package struct SyncStateMachine: Sendable {
         advanceReconciling()
         advanceRequests()
         advanceDelivering()
+        advanceFlushing()
         finishWaiters()
         reportStatus()
     }
