@@ -64,6 +64,16 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.timers[.deadline(send)], machine.now.monotonic + .seconds(60))
     }
 
+    func testAnEngineThatIsStoppedGivesNothingUp() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 1)
+        XCTAssertTrue(isSlotTimerSet())
+        machine.run(.stop)
+        XCTAssertFalse(isSlotTimerSet())
+        machine.answerFetch(token: "1")
+        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("1"), "its answer still counts")
+    }
+
     func testWhatHangsIsAskedForAnewWhereTheNetworkIsBack() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
