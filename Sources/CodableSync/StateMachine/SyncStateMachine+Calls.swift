@@ -24,6 +24,7 @@ extension SyncStateMachine {
         waiters = []
         for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
         for timer in [SyncTimer.itemRetry, .poll] { actions.append(.cancelTimer(timer)) }
+        if let demandedSlot { endDemand(for: demandedSlot) }
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
