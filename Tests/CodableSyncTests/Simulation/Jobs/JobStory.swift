@@ -83,6 +83,7 @@
 
         /// Tells the story.
         func run() {
+            StampFields.createdTwice.withLock { $0 = [] }
             for app in apps { app.begin() }
             var left = options.length
             while left > 0, failures.isEmpty {
@@ -183,6 +184,7 @@
             for name in expected.keys.sorted() where !deleted.contains(name) {
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
+                if StampFields.createdTwice.withLock({ $0.contains(name) }) { continue }
                 let back = takenOut[name, default: []].intersection(server[name]?.stamps ?? [])
                 if !back.isEmpty { fail("\(name): \(back.sorted()) are back on the server") }
                 for device in 0..<3 {

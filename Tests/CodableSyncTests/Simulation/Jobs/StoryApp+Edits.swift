@@ -51,7 +51,14 @@
         func draft() {
             let name = story.names[story.chance(story.names.count)]
             call("draft") { app, engine in
-                let original = app.drafted[name] ?? Model(name: name)
+                var original = app.drafted[name] ?? Model(name: name)
+                // Nobody but this device changes the field: the sheet began with what was drafted last, if that is known.
+                let drafts = app.story.drafts["\(name).\(app.index)"] ?? [""]
+                if drafts.count == 1 {
+                    original[draft: app.index] = drafts[0]
+                } else {
+                    original = try await engine.model(named: name) ?? Model(name: name)
+                }
                 if app.story.chance(2) == 0 { app.drafted[name] = try await app.newestCopy(of: name, engine) }
                 app.story.lastStamp += 1
                 let stamp = "\(app.index).\(app.story.lastStamp)"

@@ -43,9 +43,13 @@ struct StampFields: RecordCodable, Equatable {
 
     var recordName: String { id }
 
+    /// Records of which two copies met that have no common ancestor.
+    static let createdTwice = Locked<Set<String>>([])
+
     static func resolveConflict(_ conflict: Conflict<StampFields>) throws -> StampFields? {
         guard conflict.ancestor == nil else { return try conflict.merged() }
-        // Made on two devices at once: nothing was there that could have been taken out.
+        // Created twice, or its answer was lost: what was taken out since comes back.
+        createdTwice.withLock { _ = $0.insert(conflict.client.id) }
         var model = conflict.server
         for device in 0..<3 {
             let edits = conflict.client[edits: device]
