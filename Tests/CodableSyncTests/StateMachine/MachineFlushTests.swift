@@ -79,7 +79,7 @@ final class MachineFlushTests: MachineTestCase {
     /// A disk that refuses to flush is told of once, and not asked in a circle.
     func testAFlushThatFailsIsNotRepeatedByItself() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.feed(.read(["A"]))
+        machine.feed(machine.reading("A"))
         machine.run(.signal(.changes(in: nil)))
         machine.feed(
             .fetched(
