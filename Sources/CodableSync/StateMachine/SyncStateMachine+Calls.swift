@@ -228,7 +228,8 @@ extension SyncStateMachine {
             // What was lost is nobody's ancestor.
             guard let record = state[contents.name], record.lost == nil else { continue }
             if let handle = contents.handle {
-                let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+                let isKnown =
+                    record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
                 guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))

@@ -110,8 +110,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         state.streams[id] = stream
     }
 
-    /// Takes a stream's request; `false` if there is none that was not taken before. To take one twice would accept
-    /// what is on its way to the stream.
+    /// Takes a stream's request; `false` if there is none that was not taken before.
+    ///
+    /// To take one twice would accept what is on its way to the stream.
     func claim(_ id: StreamID) -> Bool {
         state.withLock { state in
             guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }
