@@ -14,7 +14,7 @@
         private let fake: FakeDatabase
         private var connection: SimulatedConnection
         private var configuration: SyncConfiguration
-        private var files = SimulatedFileSystem()
+        private(set) var files = SimulatedFileSystem()
         private(set) var engine: SyncEngine<Model>
         /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
         private(set) var life = 0
@@ -146,7 +146,7 @@
                 model[edits: app.index].append(stamp)
                 app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
-                try await engine.upload(model)
+                try await app.noting(stamp, of: name) { try await engine.upload(model) }
                 // A process without power hears nothing any more.
                 guard life == app.life else { return }
                 app.remembered[name] = nil
@@ -255,6 +255,7 @@
 
         /// The trouble stops.
         func mend() {
+            files.clearFaults()
             for connection in formerConnections + [connection] {
                 connection.unreadable = []
                 connection.releaseAll()
