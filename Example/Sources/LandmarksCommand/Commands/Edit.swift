@@ -42,21 +42,20 @@ struct Edit: AsyncParsableCommand {
 
     func run() async throws {
         try await landmarks.options.chosenDevice().withEngine { engine in
-            guard let known = try await engine.model(named: record) else {
+            do {
+                let edit = try await engine.edit(named: record, change)
+                try Output.standard.write("\(edit.after.recordName)  \(edit.after.line)\n")
+            } catch SyncError.recordNotFound {
                 throw Failure(.noInput, "there is no landmark '\(record.shown)' on this device")
             }
-            let edited = edited(known)
-            if edited != known { try await engine.upload(edited) }
-            try Output.standard.write("\(edited.recordName)  \(edited.line)\n")
         }
     }
 
-    private func edited(_ known: Landmark) -> Landmark {
-        var landmark = known
-        landmark.name = name ?? known.name
-        landmark.note = removesNote ? nil : note ?? known.note
-        landmark.rating = rating ?? known.rating
-        landmark.isFavorite = favorite ?? known.isFavorite
-        return landmark
+    private func change(_ landmark: inout Landmark) {
+        if let name { landmark.name = name }
+        if let note { landmark.note = note }
+        if removesNote { landmark.note = nil }
+        if let rating { landmark.rating = rating }
+        if let favorite { landmark.isFavorite = favorite }
     }
 }
