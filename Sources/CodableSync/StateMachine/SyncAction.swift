@@ -20,6 +20,8 @@ package enum SyncAction: Equatable, Sendable {
     case fetch(RequestID, since: ChangeToken?)
     case lookUp(RequestID, [String])
     case send(RequestID, [SendItem])
+    /// Cancels a request that only reads, and whose answer nobody waits for any more.
+    case cancel(RequestID)
     /// Gives the pairs to the model's resolver.
     case reconcile([ReconcileItem])
     /// Hands an element to a stream that waits for it.

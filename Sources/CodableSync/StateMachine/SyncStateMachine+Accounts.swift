@@ -152,7 +152,7 @@ extension SyncStateMachine {
         abandonRequest(in: \.setup)
         abandonRequest(in: \.subscribing)
         abandonRequestsForRecords()
-        forgetHeldAnswers()
+        heldAnswer = nil
     }
 
     // MARK: Somebody else

@@ -10,7 +10,10 @@ extension SyncStateMachine {
         sendEverythingAgain()
         tryEverythingAgain()
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
-        if configuration.automaticallySyncs { wantsFetch = true }
+        guard configuration.automaticallySyncs else { return }
+        wantsFetch = true
+        // What others did meanwhile is seen before what waited is sent.
+        isSendsTurn = false
     }
 
     mutating func takeStop() {
@@ -241,7 +244,8 @@ extension SyncStateMachine {
         for version in versions {
             reportUndecodable(version)
             if version.isLost { entries += lookUpLost(version) }
-            guard state[version.name]?.seen == version.handle else { continue }
+            // Where only the stored copy cannot be read, the app still has what it was given.
+            guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
         if !unseen.isEmpty { entries.append(.accepted(unseen)) }

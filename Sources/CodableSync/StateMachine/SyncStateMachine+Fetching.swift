@@ -9,13 +9,25 @@ extension SyncStateMachine {
         }
         guard isReady, isSlotFree, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
-        let token = state.summary.zoneToken
-        if token == nil, state.knownCount > 0, !isListingFresh {
+        if state.summary.zoneToken == nil, state.knownCount > 0 {
             // What is known by now, and missing in the listing that begins now, was deleted.
             fetching.isStoring = true
-            return append([.listingBegan], then: .fetchAnew)
+            append([.listingBegan], then: .fetchAnew)
+        } else {
+            requestPage()
         }
+    }
+
+    /// The listing has begun, and nothing has become known since: its first page is asked for before anything else.
+    mutating func beginListing() {
+        fetching.isStoring = false
+        guard isReady, isSlotFree, isFetchRunning, !isWaiting(fetching), !isResyncBeingStored else { return }
+        requestPage()
+    }
+
+    private mutating func requestPage() {
         isSendsTurn = true
+        let token = state.summary.zoneToken
         request(\.fetching) { .fetch($0, since: token) }
     }
 
@@ -25,6 +37,7 @@ extension SyncStateMachine {
 
     private mutating func beginFetchRun() {
         isFetchRunning = true
+        isPastFirstPage = false
         wantsFetch = false
         fetchRuns += 1
         paging = PagingWatch(at: state.summary.zoneToken)
@@ -141,6 +154,7 @@ extension SyncStateMachine {
 
     mutating func endPage(moreComing: Bool) {
         fetching.isStoring = false
+        isPastFirstPage = true
         guard !moreComing else { return }
         isFetchRunning = false
         fetching.backoff.reset()

@@ -61,9 +61,7 @@ extension SyncStateMachine {
         case .zoneExamined:
             setup.isStoring = false
             endDoubt()
-        case .fetchAnew:
-            fetching.isStoring = false
-            isListingFresh = true
+        case .fetchAnew: beginListing()
         case .deliver(let stream): deliverHanded(to: stream)
         }
     }
@@ -73,7 +71,7 @@ extension SyncStateMachine {
         switch entry {
         case .zoneLost(let reason):
             // What they tell is of a zone that this state knows nothing of.
-            forgetHeldAnswers()
+            heldAnswer = nil
             emit(.zoneLost(reason))
         case .parked(let name, let reason): emit(.parked(recordName: name, reason))
         case .resolved(let name, let client, _, .failed(let reason)):

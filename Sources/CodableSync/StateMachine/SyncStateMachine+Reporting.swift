@@ -22,7 +22,7 @@ extension SyncStateMachine {
         case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
         // An answer that waits for the feed is no request under way.
-        if heldAnswers.isEmpty || !isWaiting(setup) {
+        if !holdsAnswer || !isWaiting(setup) {
             if sending.request != nil { return .sending }
             if isFetchRunning { return .fetching }
         }

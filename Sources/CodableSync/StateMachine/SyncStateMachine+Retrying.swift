@@ -4,47 +4,12 @@ import struct Foundation.Date
 
 /// Requests, their deadlines, and what happens when they fail.
 extension SyncStateMachine {
-    /// Whether a request about zones or records may leave: one at a time, its answer stored, so that no two answers
-    /// cross.
-    var isSlotFree: Bool {
-        if setup.isBusy || sending.isBusy { return false }
-        return !fetching.isBusy && !lookingUp.isBusy
-    }
-
-    /// So long a change waits for a page or a look-up before that is given up.
-    static var patience: Duration { .seconds(5) }
-
-    /// A change waits for what reads, which changes nothing on the server and can be asked for again.
-    mutating func demandSlot() {
-        guard demandedSlot == nil, let request = fetching.request ?? lookingUp.request else { return }
-        demandedSlot = request
-        actions.append(.setTimer(.slot, at: now.monotonic + Self.patience))
-    }
-
-    /// Gives the page or the look-up up that a change has waited for; its answer is not listened to.
-    private mutating func yieldSlot() {
-        guard let request = demandedSlot else { return }
-        demandedSlot = nil
-        // One that is held was answered in time.
-        guard heldAnswers.isEmpty else { return }
-        if fetching.request == request {
-            abandonRequest(in: \.fetching)
-        } else if lookingUp.request == request {
-            abandonRequest(in: \.lookingUp)
-            beingLookedUp = []
-        } else {
-            return
-        }
-        isSendsTurn = true
-    }
-
     mutating func request(
         _ lane: WritableKeyPath<SyncStateMachine, Lane>,
         _ action: (RequestID) -> SyncAction
     ) {
         let request = nextNumber()
         self[keyPath: lane].request = request
-        isListingFresh = false
         actions.append(.setTimer(.deadline(request), at: now.monotonic + configuration.requestDeadline))
         actions.append(action(request))
     }
@@ -54,10 +19,7 @@ extension SyncStateMachine {
         guard self[keyPath: lane].request == request else { return false }
         self[keyPath: lane].request = nil
         actions.append(.cancelTimer(.deadline(request)))
-        if demandedSlot == request {
-            demandedSlot = nil
-            actions.append(.cancelTimer(.slot))
-        }
+        endDemand(for: request)
         return true
     }
 
@@ -66,6 +28,7 @@ extension SyncStateMachine {
         guard let request = self[keyPath: lane].request else { return }
         self[keyPath: lane].request = nil
         actions.append(.cancelTimer(.deadline(request)))
+        endDemand(for: request)
     }
 
     /// Takes the answers to requests for records for lost ones.
@@ -73,11 +36,6 @@ extension SyncStateMachine {
         for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
-    }
-
-    mutating func forgetHeldAnswers() {
-        heldAnswers = []
-        examinedAnswers = 0
     }
 
     /// A lane that waits after failures, and the timer that ends its wait.
@@ -192,7 +150,7 @@ extension SyncStateMachine {
                 if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
             }
         case .poll: wantsFetch = wantsFetch || isAutomatic
-        case .slot: yieldSlot()
+        case .slot: takeSlot()
         case .deadline(let request): takeDeadline(request)
         }
     }
@@ -216,7 +174,8 @@ extension SyncStateMachine {
         case .accountChanged:
             doubtAccount()
         case .reachable:
-            yieldSlot()
+            // What is under way may hang on the connection that was lost.
+            abandonReading()
             let isOverQuota = isOverQuota
             endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })
             if !isOverQuota { sendEverythingAgain() }

@@ -4,10 +4,10 @@ import RecordCoding
 // one zone: the one that was there at the stored position in the database's feed. A full listing, a look-up or a
 // refused save may come from the next one. So such a response is held, and the feed is read from the stored position.
 // If it reports no loss, the response is of the known zone, and the position moves on; otherwise the response is
-// dropped, and requested again once the loss is stored.
+// dropped, and requested again once the loss is stored. Meanwhile its request keeps the slot, so that there is only one.
 extension SyncStateMachine {
-    /// Whether responses are held, so that their contents are still needed.
-    package var holdsAnswers: Bool { !heldAnswers.isEmpty }
+    /// Whether a response is held, so that its contents are still needed.
+    package var holdsAnswer: Bool { heldAnswer != nil }
 
     /// Whether the position must be read before anything becomes known; a database without a feed has none.
     var isFeedPositionMissing: Bool { hasNoFeed ? false : state.summary.databaseToken == nil }
@@ -20,7 +20,7 @@ extension SyncStateMachine {
             return takeExamined(answer)
         }
         actions.append(.cancelTimer(.deadline(request)))
-        heldAnswers.append(withoutWaits(answer))
+        heldAnswer = withoutWaits(answer)
         if zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
     }
 
@@ -33,22 +33,20 @@ extension SyncStateMachine {
         }
     }
 
-    /// Keeps what is known: no zone of this name was lost since, so the held responses are of the known one.
+    /// Keeps what is known: no zone of this name was lost since, so the held response is of the known one.
     mutating func keepZone(_ token: ChangeToken?) {
         guard let token, token != state.summary.databaseToken else { return endDoubt() }
         setup.isStoring = true
         append([.databaseToken(token)], then: .zoneExamined)
     }
 
-    /// Processes the responses that were held when the feed was asked; later ones may be newer than the feed's answer.
+    /// Processes the response that was held when the feed was asked.
     mutating func endDoubt() {
         zoneDoubt = nil
         isDoubtOfOwner = false
-        let examined = heldAnswers.prefix(examinedAnswers)
-        heldAnswers.removeFirst(examined.count)
-        examinedAnswers = 0
-        for answer in examined { takeExamined(answer) }
-        if !heldAnswers.isEmpty, zoneDoubt == nil { zoneDoubt = CloudError(.changeTokenExpired) }
+        guard let answer = heldAnswer else { return }
+        heldAnswer = nil
+        takeExamined(answer)
     }
 
     /// Stores the position in the feed, before anything is known of the zone.
@@ -59,7 +57,7 @@ extension SyncStateMachine {
     }
 
     var holdsFirstPage: Bool {
-        heldAnswers.contains { if case .fetched = $0 { true } else { false } }
+        if case .fetched? = heldAnswer { true } else { false }
     }
 
     /// Whether anything is known that the new zone does not show; otherwise the loss is older than everything known,
@@ -68,7 +66,7 @@ extension SyncStateMachine {
     /// Complexity: O(n log n), once for each lost zone.
     var knowsOfFormerZone: Bool {
         var shown = RecordTable<String>()
-        for case .fetched(_, .success(let page)) in heldAnswers {
+        if case .fetched(_, .success(let page))? = heldAnswer {
             for record in page.records { shown[record.name] = record.version.changeTag }
         }
         return state.sortedNames.contains { name in

@@ -2,13 +2,13 @@ import RecordCoding
 
 /// Sending what is queued, first in, first out, one request at a time.
 extension SyncStateMachine {
-    mutating func advanceSending() {
-        guard isAutomatic || waiters.contains(where: { $0.wantsSend && $0.fetchRun == nil }) else { return }
-        guard isReady, !isWaiting(sending), !isOverQuota else { return }
-        guard state.sendQueue.count > deferred.count else { return }
-        // The first fetch comes first, if it can: edits made before it are merged with what is there.
-        if state.summary.zoneToken == nil, wantsFetch || isFetchRunning, fetching.failure == nil { return }
+    /// Begins a request, if the slot is free.
+    ///
+    /// - Parameter isOverdue: Whether a change has waited for the first page long enough.
+    mutating func advanceSending(isOverdue: Bool = false) {
+        guard mayBeginSending else { return }
         guard isSlotFree else { return demandSlot() }
+        if isFirstPageAwaited, !isOverdue { return }
         let items = planner.plan(candidates)
         guard !items.isEmpty else { return }
         inFlight = items
@@ -22,6 +22,14 @@ extension SyncStateMachine {
             then: .send(request)
         )
     }
+
+    private var mayBeginSending: Bool {
+        guard isAutomatic || waiters.contains(where: \.wantsSend) else { return false }
+        guard isReady, !isWaiting(sending), !isOverQuota else { return false }
+        return state.sendQueue.count > deferred.count && !isFirstFetchAhead
+    }
+
+    var hasSomethingToSend: Bool { candidates.contains { _ in true } }
 
     /// Applies to the next request; a request in flight keeps the former limits.
     mutating func takeLimits(_ limits: DatabaseLimits) {
@@ -65,9 +73,7 @@ extension SyncStateMachine {
     }
 
     mutating func clearInFlight() {
-        for item in inFlight {
-            inFlightNames[item.name] = nil
-        }
+        for item in inFlight { inFlightNames[item.name] = nil }
         inFlight = []
     }
 

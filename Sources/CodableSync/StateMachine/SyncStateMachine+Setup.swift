@@ -40,7 +40,7 @@ extension SyncStateMachine {
             request(\.setup) { .checkAccount($0) }
         case .unavailable, .other:
             break
-        case .confirmed where isSlotTaken: break
+        case .confirmed where isSlotTakenByRecords: break
         case .confirmed:
             switch state.summary.zone {
             case .purged: break
@@ -60,9 +60,6 @@ extension SyncStateMachine {
             }
         }
     }
-
-    /// Whether an answer about records is on its way; one that is held waits for the setup itself.
-    private var isSlotTaken: Bool { heldAnswers.isEmpty && !isSlotFree }
 
     /// Makes the subscription; sync works without one, and does not wait for it.
     mutating func advanceSubscribing() {

@@ -58,12 +58,9 @@ extension SyncStateMachine {
     }
 
     /// No record of a page is being looked up, and no conflict decided; nor could one be.
-    ///
-    /// One of a record that is under way cannot: who only fetches does not wait for that request.
     private var isReconcilingDone: Bool {
         guard reconciling.isEmpty, lookUps.isEmpty || isWaiting(lookingUp) else { return false }
-        if state.conflictQueue.isEmpty || isWaiting(resolving) { return true }
-        return state.conflictQueue.count <= inFlight.count { state.conflictQueue.contains($0.name) }
+        return state.conflictQueue.isEmpty || isWaiting(resolving)
     }
 
     private func summary(since before: SyncSummary) -> SyncSummary {

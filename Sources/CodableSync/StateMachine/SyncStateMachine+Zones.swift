@@ -36,7 +36,6 @@ extension SyncStateMachine {
         case .uploadEverything: loseZone(.encryptedDataReset)
         default:
             let token = isFeedPositionLost ? nil : state.summary.databaseToken
-            examinedAnswers = heldAnswers.count
             request(\.setup) { .readDatabaseChanges($0, since: token) }
         }
     }

@@ -39,10 +39,8 @@ package struct SyncStateMachine: Sendable {
     var resolving = Lane()
     /// A request did not find the zone; nothing goes on before it is known why.
     var zoneDoubt: CloudError?
-    /// Responses that wait until the database's feed rules out that they come from another zone.
-    var heldAnswers: [SyncInput] = []
-    /// How many of them were there when the feed was last asked.
-    var examinedAnswers = 0
+    /// A response that waits until the database's feed rules out that it comes from another zone.
+    var heldAnswer: SyncInput?
     /// Whether the database has said, since the engine was opened, that it has no feed.
     var hasNoFeed = false
     /// Whether the position in the feed is lost, so that the feed is read from its beginning.
@@ -87,11 +85,11 @@ package struct SyncStateMachine: Sendable {
     var isSendsTurn = false
     /// The page or the look-up that a change waits for.
     var demandedSlot: RequestID?
-    /// Whether nothing has been requested since the listing began, so that its first page may be read.
-    var isListingFresh = false
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
+    /// Whether the run has read a page.
+    var isPastFirstPage = false
     var paging = PagingWatch()
     /// How often the position was lost since a fetch last reached the end.
     var expiries = 0
@@ -206,11 +204,7 @@ package struct SyncStateMachine: Sendable {
         advanceSetup()
         advanceSubscribing()
         advanceReconciling()
-        advanceLookingUp()
-        endFetchPhases()
-        if isSendsTurn { advanceSending() }
-        advanceFetching()
-        advanceSending()
+        advanceRequests()
         advanceDelivering()
         finishWaiters()
         reportStatus()

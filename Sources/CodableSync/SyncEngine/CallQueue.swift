@@ -153,9 +153,6 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// How many switches have begun.
-    var generation: Int { state.withLock { $0.generation } }
-
     /// Waits until the calls from before a switch are done.
     func settle(before generation: Int) async {
         await withCheckedContinuation { continuation in

@@ -21,15 +21,16 @@ extension SyncEngine {
     }
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
-        let heldBefore = machine?.heldAnswers.count ?? 0
+        let heldBefore = machine?.holdsAnswer ?? false
         guard let actions = machine?.handle(input, at: now) else { return }
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
         for action in actions { perform(action) }
         staged = [:]
-        let held = machine?.heldAnswers.count ?? 0
-        if held > heldBefore { heldContents.merge(contents) { $1 } }
-        if held == 0 { heldContents = [:] }
+        let holds = machine?.holdsAnswer ?? false
+        if holds, !heldBefore { heldContents = contents }
+        if !holds { heldContents = [:] }
+        if case .open = phase, machine?.isForAnotherUser == false { awaitedGeneration = nil }
     }
 
     /// The database's limits, if they differ from those that the machine uses.
@@ -58,6 +59,7 @@ extension SyncEngine {
         case .fetch(let request, let token): fetch(request, since: token)
         case .lookUp(let request, let names): lookUp(request, names)
         case .send(let request, let items): send(request, items)
+        case .cancel(let request): resources.cancel(request)
         case .reconcile(let items): reconcile(items)
         case .deliver(let stream, let items): deliver(stream, items)
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)

@@ -10,12 +10,20 @@ extension SyncEngine {
         while try await !isReady(isForSync: isForSync) {}
     }
 
-    /// The same for a call from before a switch of users: the switch waits for it, and it does not wait for the switch.
+    /// The same for a call that may have been made before a switch of users: the switch waits for it, and it does not
+    /// wait for the switch.
     func ready(for ticket: CallQueue.Ticket) async throws {
         while true {
-            if case .switching = phase, ticket.generation < callQueue.generation { return }
-            if try await isReady(isForSync: false) { return }
+            switch phase {
+            case .open where isFormers(ticket), .switching where isFormers(ticket): return
+            case .new, .opening, .open, .switching, .closed:
+                if try await isReady(isForSync: false) { return }
+            }
         }
+    }
+
+    private func isFormers(_ ticket: CallQueue.Ticket) -> Bool {
+        awaitedGeneration.map { ticket.generation < $0 } ?? false
     }
 
     /// Does one step towards an open state.

@@ -8,7 +8,8 @@ import RecordCoding
 extension SyncEngine {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
-        let generation = callQueue.beginGeneration()
+        let generation = awaitedGeneration ?? callQueue.beginGeneration()
+        awaitedGeneration = generation
         phase = .switching(Task { try await performSwitch(to: user, generation) })
     }
 
@@ -47,6 +48,7 @@ extension SyncEngine {
         // Whatever still reads the former user's files finds them closed: it is told that it came too late.
         session += 1
         firstGeneration = generation
+        awaitedGeneration = nil
         tellWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value

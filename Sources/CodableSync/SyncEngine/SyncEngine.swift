@@ -47,6 +47,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var session = 0
     /// Calls from before this switch of users are a former user's.
     var firstGeneration = 0
+    /// While another user is here whose state is not open yet: the number of the calls made since.
+    var awaitedGeneration: Int?
     /// Where the states of all users are.
     var directory: StateDirectory?
     /// The number of the directory whose state is open.

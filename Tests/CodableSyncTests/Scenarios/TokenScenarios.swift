@@ -87,18 +87,23 @@ class TokenScenarios: ZoneScenario {
         try await show(phone)
         try await serverModify(phone.database, deleting: ["r-8"])
         try await expireTokens()
-        let gate = Gate()
+        let (gate, second) = (Gate(), Gate())
         passPages(3, of: phone)
-        phone.database.plan(.fetch, .holdAfter(gate))
+        phone.database.plan(.fetch, .holdAfter(gate), .holdBefore(second))
         let fetching = Task { [engine = phone.engine] in try await engine.fetchChanges() }
         await gate.reached()
         // In the middle of the listing: saved and deleted here, created elsewhere, created here and not sent.
         try await phone.engine.upload(Note("mine", "new"), Note("r-0", "edited"))
         try await phone.engine.delete(recordNames: ["r-2"])
-        try await phone.engine.sendChanges()
+        let sending = Task { [engine = phone.engine] in try await engine.sendChanges() }
+        await phone.engine.reach("both wait") { $0.waiterCount == 2 }
+        pass(.seconds(5))
+        _ = try await sending.value
+        await second.reached()
         try await serverSave("theirs", ["id": "theirs", "title": "new", "count": 0])
         try await phone.engine.upload(Note("unsent", "new"))
         gate.open()
+        second.open()
         _ = try await fetching.value
         let told = try await phone.drain()
         XCTAssertEqual(told.deletedNames, ["r-8"])

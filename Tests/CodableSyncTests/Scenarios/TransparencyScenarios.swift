@@ -83,6 +83,9 @@ final class TransparencyScenarios: EngineScenario {
                 )
             }
             pass()
+            // What a conflict has set aside is given up for the next upload.
+            let replaced = try await phone.engine.parkedChanges().first { $0.recordName == name }
+            if let title = replaced?.client?.title { discarded.append(title) }
             try await phone.engine.upload(Item<Moody>(name, stamp))
             if Moody.roll(6) == 0 { try await phone.engine.discard([name]) }
             if Moody.roll(4) == 0 { phone.database.plan(.modify, .loseAnswer) }
@@ -200,7 +203,8 @@ extension EventLog {
             switch event {
             case .conflictResolved(_, let client, _, .server): client.fields["title"]
             case .editOfDeleted(_, let client, kept: false): client.fields["title"]
-            case .discarded(_, let client, .discarded): client.fields["title"]
+            case .discarded(_, let client, .discarded), .discarded(_, let client, .replaced):
+                client.fields["title"]
             default: nil
             }
         }.compactMap { if case .string(let title) = $0 { title } else { nil } }

@@ -228,10 +228,11 @@ class ZoneScenarios: ZoneScenario {
             await gate.reached()
             try await remove(loss)
             try await phone.engine.upload(Note("b", "Oat milk"))
-            // The loss is met by a fetch while the save is still on its way.
+            // The loss is met by a fetch while the save, of which nothing was heard, is still on its way.
+            pass()
+            _ = await syncing.result
             try await phone.engine.fetchChanges()
             gate.open()
-            _ = await syncing.result
             try await phone.engine.sync()
             let titles = try await serverTitles()
             XCTAssertEqual(titles, ["a": "Black tea", "b": "Oat milk"], "\(loss)")

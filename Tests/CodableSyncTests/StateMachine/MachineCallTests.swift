@@ -110,8 +110,7 @@ final class MachineCallTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("B", 2)
-        machine.run(.start)
-        machine.answerFetch(token: "1")
+        machine.restart()
         machine.run(.sync(machine.newCall(), .send))
         let first = machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         XCTAssertEqual(first.requests, ["send B=2@-"])

@@ -14,14 +14,12 @@ final class MachineConflictTests: MachineTestCase {
     /// I-17: found by a fetch or by a send, the resolver is asked the same.
     func testFetchAndSendFindTheSameConflict() {
         var fetching = machine
-        fetching.run(.stop)
         fetching.upload("A", 2)
-        fetching.run(.start)
+        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+        let fetched = fetching.fetch([.init("A", 5)], token: "9")
         var sending = machine
         sending.upload("A", 2)
         let sent = sending.answerSend { _ in .conflict(server: KnownVersion(5)) }
-        fetching.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
-        let fetched = fetching.answerFetch([.init("A", 5)], token: "9")
         XCTAssertEqual(sent.conflicts.count, 1)
         XCTAssertEqual(sent.conflicts, fetched.conflicts)
     }
@@ -76,8 +74,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
     }
 
-    /// CF-08: the app edits again without having taken the merged value.
-    func testEditAfterAMergedValueThatWasNotTakenHasTheOldAncestor() {
+    /// CF-08: the app uploads again without having taken the merged value.
+    func testAnUploadAfterAMergedValueThatWasNotTakenHasTheAppsOwnUploadAsAncestor() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         let actions = machine.upload("A", 7)
@@ -85,7 +83,7 @@ final class MachineConflictTests: MachineTestCase {
         let saved = saveAll(from: 10)
         XCTAssertEqual(saved.conflicts.map(\.client), [7])
         XCTAssertEqual(saved.conflicts.map(\.server), [10])
-        XCTAssertEqual(saved.conflicts.map(\.ancestor), [1])
+        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "what the app has")
     }
 
     func testEditAfterAMergedValueThatWasTakenIsBasedOnTheServersValue() {

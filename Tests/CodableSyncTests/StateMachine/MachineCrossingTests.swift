@@ -4,70 +4,52 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers of two lanes about one record, of which nobody can say which came first on the server.
+/// What another device does to a record beside a request of this one whose answer is lost, or that is applied late.
 final class MachineCrossingTests: MachineTestCase {
-    /// P2, I-31: another device has made the record anew while it was being deleted: a pending deletion takes that
-    /// one too.
-    func testARecordThatIsMetWhileItIsDeletedIsDeletedOnceMore() {
+    /// P2, I-31: another device has made the record anew since it was deleted: a pending deletion takes that one too.
+    func testARecordThatIsMetBehindALostDeletionIsDeletedOnceMore() {
         machine.know("A", 1)
         machine.delete("A")
+        machine.failSend(CloudError(.serverResponseLost))
         machine.fetch([.init("A", 5)], token: "f")
-        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
+        XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         XCTAssertNil(machine.state["A"])
     }
 
     /// P2, I-31: the same, where the app has uploaded the record again by then.
-    func testARecordThatIsMetWhileAFormerDeletionOfItEndsIsLookedUp() {
+    func testARecordThatIsMetBehindALostDeletionMeetsTheEditThatFollowedIt() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 7)
-        let start = machine
-        for isThere in [true, false] {
-            machine = start
-            machine.fetch([.init("A", 5)], token: "f")
-            XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["lookUp A"])
-            guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
-            let found = LookedUp(name: "A", result: .success(isThere ? KnownVersion(6) : nil))
-            let actions = machine.run(.lookedUp(request, .success([found])))
-            XCTAssertEqual(actions.conflicts.map(\.server), isThere ? [6] : [])
-            XCTAssertEqual(actions.requests, isThere ? [] : ["send A=7@-"])
-            XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
-            XCTAssertEqual(machine.faults, [])
-        }
+        machine.failSend(CloudError(.serverResponseLost))
+        let actions = machine.fetch([.init("A", 5)], token: "f")
+        XCTAssertEqual(actions.conflicts.map(\.server), [5])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
     }
 
-    /// P2: a deletion that is asked for once more while the first one is under way, of a record made anew.
+    /// P2: a deletion that is asked for once more, of a record made anew behind the first one.
     func testADeletionOfARecordMadeAnewIsNotTakenForTheFormerOne() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 7)
+        machine.failSend(CloudError(.serverResponseLost))
         machine.fetch([.init("A", 5)], token: "f")
+        machine.resolve { _ in .client }
         machine.delete("A")
-        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
+        XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
-    /// I-31: what a look-up tells while a record is being deleted counts like what a page tells.
-    func testARecordThatIsLookedUpWhileItIsDeletedIsDeletedOnceMore() {
+    /// I-31: what a look-up tells behind a lost deletion counts like what a page tells.
+    func testARecordThatIsLookedUpBehindALostDeletionIsDeletedOnceMore() {
         machine.know("A", 1)
         machine.delete("A")
+        machine.failSend(CloudError(.serverResponseLost))
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "f")
         guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
         machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
-        XCTAssertEqual(machine.answerSend { _ in .deleted }.requests, ["send A=delete@t5"])
-    }
-
-    /// I-11: what another device has deleted is not what this device's request creates after that.
-    func testADeletionOfWhatIsBeingCreatedIsSentAlthoughAnotherDeviceHasDeletedTheFormerRecord() {
-        machine.upload("A", 2)
-        machine.fetch([.init("A", 4)], token: "f")
-        machine.delete("A")
-        machine.fetch(deletions: ["A"], token: "g")
-        XCTAssertEqual(machine.answerSend { _ in .saved(KnownVersion(7)) }.requests.first, "lookUp A")
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
-        let found = LookedUp(name: "A", result: .success(KnownVersion(7)))
-        XCTAssertEqual(machine.run(.lookedUp(request, .success([found]))).requests, ["send A=delete@t7"])
+        XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
     /// A deletion has left when the process ends, behind a save whose answer was lost; the next one uploads the record again.
@@ -146,18 +128,15 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
     }
 
-    /// A page tells of the deletion while a save is under way, behind which the app's own deletion waits; the save is
-    /// never answered, and the app takes its deletion back.
+    /// A page tells of the deletion behind a lost save, which the app's own deletion has replaced; the app takes that back.
     func testADeletionElsewhereIsNotMissedBecauseOfADeletionThatIsTakenBack() {
         machine.know("A", 1)
         machine.upload("A", 8)
         machine.delete("A")
+        machine.failSend(CloudError(.serverResponseLost))
         machine.fetch(deletions: ["A"], token: "f")
         machine.upload("A", 9)
-        machine.failSend(CloudError(.networkFailure))
         machine.run(.discard(machine.newCall(), names: ["A"]))
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
-        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(nil))])))
         XCTAssertNil(machine.state["A"]?.known)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
@@ -191,38 +170,25 @@ final class MachineCrossingTests: MachineTestCase {
         machine.upload("A", 2)
     }
 
-    /// I-43: what is saved while the very first page is under way, and is not in it, may have been deleted since:
-    /// no later page tells.
-    func testWhatIsSavedDuringTheFirstPageAndIsNotInItIsLookedUp() {
+    /// I-43: what was saved before the very first page, and is not in it, was deleted since: no later page tells.
+    func testWhatIsSavedBeforeTheFirstPageAndIsNotInItIsGone() {
         uploadWhileTheFirstPageIsAwaited()
-        let sent = machine.sendRequest?.id ?? 0
-        machine.fireNext { $0 == .fetchRetry }
-        XCTAssertNotNil(machine.fetchRequest)
+        XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, [])
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
-        machine.run(.sent(sent, .success([saved])))
-        XCTAssertEqual(machine.answerFetch(token: "f").requests.first, "lookUp A")
+        XCTAssertEqual(machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved]))).requests, [])
+        XCTAssertEqual(machine.commitAll().requests, ["fetch -"])
+        machine.answerFetch(token: "f")
+        XCTAssertNil(machine.state["A"]?.known)
     }
 
-    /// I-43: the same for what was saved just before the first page was asked for, and is being stored.
-    func testWhatIsBeingStoredWhenTheFirstPageIsAskedForIsLookedUp() {
-        uploadWhileTheFirstPageIsAwaited()
-        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
-        machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
-        machine.feed(.timerFired(.fetchRetry))
-        guard let second = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
-        let page = FetchedPage(token: ChangeToken("f"), moreComing: false)
-        XCTAssertEqual(machine.run(.fetched(second, .success(page))).requests.first, "lookUp A")
-    }
-
-    /// I-43: and for what was saved between the begin of a listing and its first page.
-    func testWhatIsSavedBeforeTheFirstPageOfAListingIsLookedUp() {
+    /// I-43: and what was saved between the begin of a listing and its first page.
+    func testWhatIsSavedBeforeTheFirstPageOfAListingAndIsNotInItIsGone() {
         machine.upload("A", 2)
-        let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
-        machine.feed(.resync(machine.newCall()))
-        machine.commitAll()
-        machine.run(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
+        machine.run(.resync(machine.newCall()))
         XCTAssertNil(machine.state.summary.zoneToken)
-        XCTAssertEqual(machine.answerFetch(token: "f").requests.first, "lookUp A")
+        XCTAssertEqual(saveAll(from: 5).requests, ["fetch -"])
+        machine.answerFetch(token: "f")
+        XCTAssertNil(machine.state["A"]?.known)
     }
 
     /// I-42: a second answer comes too late, also where the first one is still being stored.

@@ -120,9 +120,9 @@ final class MachineErrorCodeTests: MachineTestCase {
             var machine = machine
             for (number, name) in names.enumerated() { machine.know(name, UInt64(number + 1)) }
             machine.upload("N5", 100)
+            machine.failSend(CloudError(.networkFailure))
             machine.run(.signal(.changes(in: nil)))
             machine.answerFetch(failed: names, token: "f")
-            machine.answerSend { _ in .conflict(server: nil) }
             XCTAssertEqual(machine.lookUpRequest?.names, names)
             var known: Set<String> = []
             var requests = 0

@@ -60,6 +60,14 @@ struct MachineHarness {
         run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
     }
 
+    /// Started once more; the page that comes first brings nothing.
+    @discardableResult
+    mutating func restart() -> [SyncAction] {
+        let actions = run(.start)
+        guard let token = state.summary.zoneToken, let request = fetchRequest else { return actions }
+        return actions + run(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false))))
+    }
+
     /// Zone and subscription are made, where the machine asks for them.
     mutating func finishSetup() {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
@@ -177,90 +185,6 @@ struct MachineHarness {
         return lastCall
     }
 
-    // MARK: What tests do most
-
-    /// A read of these records, as it returns now.
-    func reading(_ names: String...) -> SyncInput {
-        .read(
-            names.map { name in
-                let known = state[name]?.known
-                let shown = state.shownHandle(of: name)
-                let tag = shown == known?.handle ? known?.changeTag : nil
-                return GivenContents(name: name, handle: shown, changeTag: tag)
-            }
-        )
-    }
-
-    @discardableResult
-    mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
-        run(.enqueue(newCall(), [.save(name, handle, size: size)]))
-    }
-
-    @discardableResult
-    mutating func delete(_ name: String) -> [SyncAction] {
-        run(.enqueue(newCall(), [.delete(name)]))
-    }
-
-    @discardableResult
-    mutating func answerFetch(
-        _ records: [FetchedRecord] = [],
-        deletions: [String] = [],
-        failed: [String] = [],
-        token: String,
-        moreComing: Bool = false
-    ) -> [SyncAction] {
-        guard let request = fetchRequest else { return [] }
-        var page = FetchedPage(token: .init(token), moreComing: moreComing)
-        page.records = records
-        page.deletions = deletions
-        page.failed = failed
-        return run(.fetched(request.id, .success(page)))
-    }
-
-    /// A poll that finds these changes.
-    @discardableResult
-    mutating func fetch(
-        _ records: [FetchedRecord] = [],
-        deletions: [String] = [],
-        token: String
-    ) -> [SyncAction] {
-        run(.signal(.changes(in: nil))) + answerFetch(records, deletions: deletions, token: token)
-    }
-
-    /// Answers the request that is under way, item by item.
-    @discardableResult
-    mutating func answerSend(_ outcome: (SendItem) -> SendResult.Outcome) -> [SyncAction] {
-        guard let request = sendRequest else { return [] }
-        let results = request.items.map {
-            SendResult(name: $0.name, handle: $0.handle, outcome: outcome($0))
-        }
-        return run(.sent(request.id, .success(results)))
-    }
-
-    @discardableResult
-    mutating func failSend(_ error: CloudError) -> [SyncAction] {
-        guard let request = sendRequest else { return [] }
-        return run(.sent(request.id, .failure(error)))
-    }
-
-    @discardableResult
-    mutating func resolve(_ resolution: (ReconcileItem) -> Resolution) -> [SyncAction] {
-        let items = conflicts
-        return run(
-            .reconciled(items.map { Reconciled(item: $0, resolution: resolution($0), wasAsked: true) })
-        )
-    }
-
-    /// A record that the cloud has and the app has seen.
-    mutating func know(_ name: String, _ number: UInt64) {
-        fetch([.init(name, number)], token: "known-\(name)-\(number)")
-        let stream: StreamID = 999
-        run(.streamRequested(stream))
-        run(.streamRequested(stream))
-        run(.streamEnded(stream))
-        for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
-    }
-
     /// Another user's state takes the place of this one, as the shell does it.
     @discardableResult
     mutating func switchUser(state: SyncState, from former: String?) -> [SyncAction] {
@@ -296,8 +220,14 @@ struct MachineHarness {
         if setupRequest == id { setupRequest = nil }
     }
 
+    /// The lanes of which only one at a time has a request.
+    private static let lanesOfSlot: Set<String> = ["setup", "fetch", "look-up", "send"]
+
     private mutating func begin(_ id: RequestID, _ lane: String) {
         if open.values.contains(lane) { faults.append("two requests in lane \(lane)") }
+        if Self.lanesOfSlot.contains(lane), open.values.contains(where: Self.lanesOfSlot.contains) {
+            faults.append("two requests in the slot: \(open.values.sorted()), \(lane)")
+        }
         open[id] = lane
         if machine.isStopped { faults.append("a request after stop") }
         if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request in the wait") }
@@ -306,7 +236,10 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .checkAccount(let id), .saveZone(let id, _), .readDatabaseChanges(let id, _):
+        case .checkAccount(let id):
+            begin(id, "account")
+            setupRequest = id
+        case .saveZone(let id, _), .readDatabaseChanges(let id, _):
             begin(id, "setup")
             setupRequest = id
         case .subscribe(let id):
@@ -336,6 +269,7 @@ struct MachineHarness {
             if case .deadline(let id) = timer { close(id) }
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
+        case .cancel(let id): if open[id] != nil { faults.append("a request is cancelled and not abandoned") }
         case .emit, .emitLoading, .report, .reportAccount: break
         }
     }

@@ -95,8 +95,7 @@ final class MachineJournalFailureTests: MachineTestCase {
     func testCallerOfSyncIsToldThatTheStateCannotBeWritten() {
         machine.run(.stop)
         machine.upload("A", 1)
-        machine.run(.start)
-        machine.answerFetch(token: "0")
+        machine.restart()
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.feed(.sync(machine.newCall(), .send))
         XCTAssertEqual(machine.failNextCommit().answers, [.failed(.storageFull("full"))])

@@ -195,7 +195,8 @@ final class MachineLostVersionTests: MachineTestCase {
         park("A", 3)
         loseZone()
         machine.answerFetch(token: "n")
-        loseZone()
+        machine.failSend(CloudError(.zoneNotFound, userDidResetEncryptedData: true))
+        machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "m").requests, ["send A=1@- B=2@-"])
         machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(fate(.deleted).requests, ["saveZone"])
@@ -223,10 +224,10 @@ final class MachineLostVersionTests: MachineTestCase {
         for isAsked in [false, true] {
             var machine = machine
             machine.upload("A", 3)
-            machine.run(.signal(.changes(in: nil)))
-            if isAsked { machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) } }
-            machine.answerFetch([.init("A", 8)], token: "9")
-            XCTAssertEqual(machine.conflicts.isEmpty, !isAsked, "the save is still under way, or not")
+            machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
+            machine.fetch([.init("A", 8)], token: "9")
+            // Its contents could not be read, so that it is to be asked later.
+            if !isAsked { machine.run(.reconciled([])) }
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
@@ -240,6 +241,7 @@ final class MachineLostVersionTests: MachineTestCase {
             if machine.sendRequest == nil { machine.fireNext { $0 == .sendRetry } }
             XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, 8, "\(isAsked)")
             machine.answerSend { .saved(KnownVersion($0.name == "A" ? 20 : 21)) }
+            if !isAsked { machine.fireNext { $0 == .resolveRetry } }
             XCTAssertEqual(machine.conflicts.map(\.client), [3])
             XCTAssertEqual(machine.conflicts.map(\.server), [20])
             XCTAssertEqual(machine.faults, [])

@@ -45,7 +45,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("A", 2)
-        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=2@-"])
+        XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=2@-"])
     }
 
     /// LQ-03.
@@ -53,7 +53,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.delete("A")
-        XCTAssertEqual(machine.run(.start).requests, ["fetch 0", "send A=delete@-"])
+        XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=delete@-"])
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         XCTAssertNil(machine.state["A"])
         XCTAssertEqual(machine.state.pendingCount, 0)
@@ -65,7 +65,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.run(.stop)
         machine.delete("A")
         machine.upload("A", 2)
-        XCTAssertEqual(machine.run(.start).requests.last, "send A=2@t1")
+        XCTAssertEqual(machine.restart().requests.last, "send A=2@t1")
     }
 
     /// LQ-05.
@@ -75,7 +75,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.upload("A", 2)
         machine.delete("A")
         machine.upload("A", 3)
-        XCTAssertEqual(machine.run(.start).requests.last, "send A=3@t1")
+        XCTAssertEqual(machine.restart().requests.last, "send A=3@t1")
     }
 
     /// LQ-06.
@@ -239,7 +239,7 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
         machine.upload("B", 4)
-        XCTAssertEqual(machine.run(.start).requests.last, "send A=1@- B=4@-")
+        XCTAssertEqual(machine.restart().requests.last, "send A=1@- B=4@-")
     }
 
     /// LQ-21.
@@ -291,9 +291,10 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(machine.machine.stage(of: "A"), .inFlight)
         XCTAssertEqual(machine.machine.stage(of: "B"), .queued)
         machine.upload("C", 4)
-        machine.fetch([.init("C", 5)], token: "2")
-        XCTAssertEqual(machine.machine.stage(of: "C"), .inConflict)
+        machine.run(.signal(.changes(in: nil)))
         let refused = machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        machine.answerFetch([.init("C", 5)], token: "2")
+        XCTAssertEqual(machine.machine.stage(of: "C"), .inConflict)
         let reason = ParkReason(kind: .refused, message: CloudError(.permissionFailure).description)
         XCTAssertEqual(machine.machine.stage(of: "A"), .parked(reason))
         XCTAssertTrue(refused.events.contains(.parked(recordName: "A", reason)))

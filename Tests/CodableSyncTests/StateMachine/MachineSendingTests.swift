@@ -22,7 +22,7 @@ final class MachineSendingTests: MachineTestCase {
     func testRequestsObeyTheItemLimit() {
         let harness = uploadWhileStopped(401)
         machine = harness
-        machine.run(.start)
+        machine.restart()
         XCTAssertEqual(machine.sendRequest?.items.count, 400)
         saveAll(from: 1000)
         XCTAssertEqual(machine.sendRequest?.items.count, 1)
@@ -33,7 +33,7 @@ final class MachineSendingTests: MachineTestCase {
     /// SN-04.
     func testRequestsObeyTheByteLimit() {
         machine = uploadWhileStopped(10, size: 300_000)
-        machine.run(.start)
+        machine.restart()
         var counts: [Int] = []
         while let request = machine.sendRequest, counts.count < 9 {
             counts.append(request.items.count)
@@ -45,7 +45,7 @@ final class MachineSendingTests: MachineTestCase {
     /// SN-05, SN-07.
     func testTooLargeRequestIsHalvedUntilItIsTaken() {
         machine = uploadWhileStopped(8)
-        machine.run(.start)
+        machine.restart()
         var requests = 0
         while let request = machine.sendRequest, requests < 30 {
             requests += 1
@@ -63,7 +63,7 @@ final class MachineSendingTests: MachineTestCase {
     /// SN-06.
     func testSingleItemThatIsTooLargeIsParkedOnce() {
         machine = uploadWhileStopped(20)
-        machine.run(.start)
+        machine.restart()
         var requests = 0
         var parked = 0
         while let request = machine.sendRequest, requests < 60 {
@@ -88,7 +88,7 @@ final class MachineSendingTests: MachineTestCase {
     /// SN-11.
     func testRefusalWithoutBlameIsIsolated() {
         machine = uploadWhileStopped(50)
-        machine.run(.start)
+        machine.restart()
         var failures = 0
         var requests: UInt64 = 0
         while let request = machine.sendRequest, requests < 100 {
@@ -113,7 +113,7 @@ final class MachineSendingTests: MachineTestCase {
         for (name, handle) in [("A", 11), ("B", 12), ("C", 13), ("D", 14)] {
             machine.upload(name, UInt64(handle))
         }
-        machine.run(.start)
+        machine.restart()
         machine.answerSend { item in
             switch item.name {
             case "A": .saved(KnownVersion(20))
@@ -135,7 +135,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 11)
         machine.delete("B")
-        machine.run(.start)
+        machine.restart()
         let actions = machine.answerSend { item in
             item.name == "A" ? .conflict(server: KnownVersion(20)) : .failed(CloudError(.batchRequestFailed))
         }
@@ -156,7 +156,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("B", 2)
-        machine.run(.start)
+        machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
         let result = SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(10)))
         let actions = machine.run(.sent(request.id, .success([result])))
@@ -170,7 +170,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("B", 2)
-        machine.run(.start)
+        machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
         machine.run(
             .sent(
@@ -220,6 +220,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.run(.sync(machine.newCall(), .send))
         // So long after the last look-up the user is looked up again.
         machine.confirmAccount()
+        machine.answerFetch(token: "0")
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["A"])
         saveAll(from: 10)
         XCTAssertEqual(machine.state.pendingCount, 0)
@@ -229,7 +230,7 @@ final class MachineSendingTests: MachineTestCase {
     func testFailingItemDoesNotHoldTheOthersUp() {
         machine.run(.stop)
         for number in 0..<5 { machine.upload("N\(number)", UInt64(number)) }
-        machine.run(.start)
+        machine.restart()
         let actions = machine.answerSend { item in
             item.name == "N0" ? .failed(CloudError(.serviceUnavailable)) : .saved(KnownVersion(100))
         }

@@ -35,8 +35,7 @@ final class MachineStateFullTests: MachineTestCase {
     func testAnAnnouncementThatCannotBeStored() {
         machine.run(.stop)
         machine.upload("A", 1)
-        machine.run(.start)
-        machine.answerFetch(token: "0")
+        machine.restart()
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.feed(.sync(machine.newCall(), .send))
         assertTold("announcement")

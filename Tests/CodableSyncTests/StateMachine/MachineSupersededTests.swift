@@ -63,6 +63,7 @@ final class MachineSupersededTests: MachineTestCase {
         let start = machine
         for refuse in refusals() {
             machine = start
+            machine.failSend(CloudError(.networkFailure))
             machine.fetch([.init("A", 5)], token: "f")
             machine = refuse(machine)
             XCTAssertEqual(machine.conflicts.map(\.client), [2])

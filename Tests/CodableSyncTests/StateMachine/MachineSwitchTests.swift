@@ -44,7 +44,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         machine.run(.switchFailed(.stateUnreadable("no")))
-        XCTAssertEqual(machine.machine.losses, 1)
+        XCTAssertGreaterThan(machine.machine.losses, 0)
         XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
@@ -132,7 +132,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(actions.statuses, [.paused(.state(error))])
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
-        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0", "send A=1@-"])
+        XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0"])
+        XCTAssertEqual(machine.answerFetch(token: "0").requests, ["send A=1@-"])
         XCTAssertNotEqual(machine.machine.reported, .paused(.state(error)))
     }
 

@@ -26,20 +26,26 @@ final class MachineWaitingTests: MachineTestCase {
 
     /// Its own fetch has ended; the next one is somebody else's.
     func testALaterFetchThatFailsFailsNoCallThatWaitsForItsSend() throws {
+        machine = .synced { $0.maximumItems = 1 }
         machine.run(.stop)
         machine.upload("A", 1)
-        machine.run(.start)
-        machine.answerFetch(token: "1")
+        machine.upload("B", 2)
+        machine.upload("C", 3)
+        machine.upload("D", 4)
+        machine.restart()
+        saveAll(from: 10)
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        saveAll(from: 11)
         machine.answerFetch(token: "2")
-        XCTAssertNotNil(machine.sendRequest)
         machine.run(.signal(.changes(in: nil)))
+        XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["C"])
+        saveAll(from: 12)
         let request = try XCTUnwrap(machine.fetchRequest)
         let failed = machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.answers, [])
-        let answers = machine.answerSend { _ in .saved(KnownVersion(10)) }.answers
+        let answers = saveAll(from: 13).answers
         guard case .summary(let summary)? = answers.first else { return XCTFail("\(answers)") }
-        XCTAssertEqual(summary.sent, 1)
+        XCTAssertEqual(summary.sent, 3)
     }
 
     func testADeferredChangeThatIsGivenUpDoesNotHoldAnotherOneBack() {

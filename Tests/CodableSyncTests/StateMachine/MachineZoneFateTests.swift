@@ -152,8 +152,8 @@ final class MachineZoneFateTests: MachineTestCase {
         guard let zone = late.setupRequest else { return XCTFail("no zone is made") }
         late.run(.zoneSaved(zone, nil))
         guard let subscribing = late.setupRequest else { return XCTFail("nothing is subscribed to") }
-        let missing = late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
-        XCTAssertEqual(missing.requests, ["readDatabaseChanges"])
+        late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
+        XCTAssertEqual(late.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         guard let reading = late.setupRequest else { return XCTFail("nothing is asked") }
         late.run(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
         guard let next = late.setupRequest else { return XCTFail("no zone is made") }

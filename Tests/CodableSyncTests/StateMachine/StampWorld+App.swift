@@ -18,6 +18,9 @@ extension StampWorld {
     }
 
     mutating func upload(_ name: String) {
+        let isOnTop = harness.machine.showsUnseenEdit(of: name)
+        // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
+        if isOnTop, !harness.machine.isSettled([name]) { return log.append("waits with an upload of \(name)") }
         if !options.consumes, let value = underWay[name] {
             copies[name] = value
         } else if !options.consumes, copies[name] == nil {
@@ -34,6 +37,14 @@ extension StampWorld {
             removed[name, default: []].insert(out)
             expected[name]?.remove(out)
         }
+        var basis: NewChange.Basis?
+        if isOnTop {
+            let edit = harness.state.editBasis(of: name)
+            let original = self.stamps(record?.seen) ?? []
+            let shown = self.stamps(edit.shown) ?? []
+            stamps = shown.union(stamps.subtracting(original)).subtracting(original.subtracting(stamps))
+            basis = NewChange.Basis(edit.base)
+        }
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
@@ -47,7 +58,7 @@ extension StampWorld {
         changedSince.insert(name)
         copies[name] = options.consumes ? stamps : nil
         let edited = harness.now.wall
-        feed(.enqueue(call, [NewChange(name: name, kind: .save(handle, size: 10), edited: edited)]))
+        feed(.enqueue(call, [NewChange(name: name, kind: .save(handle, size: 10), edited: edited, basis: basis)]))
     }
 
     mutating func delete(_ name: String) {

@@ -109,13 +109,13 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     // MARK: What waits is what could be sent
 
-    /// A page made a conflict of a record whose request then fails: it is not to be sent, so it does not wait.
+    /// A page makes a conflict of a record whose request has failed: it is not to be sent, so it does not wait.
     func testARecordInConflictIsNotCountedAmongThoseThatWait() {
         machine.know("A", 1)
         machine.upload("A", 2)
+        machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         machine.fetch([.init("A", 5)], token: "1")
         XCTAssertEqual(machine.state.conflictQueue.count, 1)
-        machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         XCTAssertEqual(machine.machine.deferred.count, 0)
         XCTAssertEqual(machine.upload("B", 6).requests, ["send B=6@-"])
     }
@@ -146,20 +146,6 @@ final class UncommittedBatchesTests: MachineTestCase {
     }
 
     // MARK: Who waits for what
-
-    /// A page conflicts with a record that is under way: who only fetches does not wait for that request.
-    func testAFetchDoesNotWaitForASendUnderWay() {
-        machine.know("A", 1)
-        machine.upload("A", 2)
-        machine.run(.sync(machine.newCall(), .fetch))
-        XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "1").answers.count, 1)
-        XCTAssertNotNil(machine.sendRequest)
-        let sync = machine.run(.sync(machine.newCall(), [.fetch, .send])) + machine.answerFetch(token: "1")
-        XCTAssertEqual(sync.answers, [], "who sends, too, waits for it")
-        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
-        machine.resolve { _ in .client }
-        XCTAssertEqual(saveAll(from: 20).answers.count, 1)
-    }
 
     /// A fetch ends the wait of fetches, and leaves that of sends alone; a push does even less.
     func testEachCallEndsTheWaitsThatStandInItsWay() {

@@ -78,6 +78,8 @@ extension SyncStateMachine {
         var broken = state.brokenInvariants()
         let inFlightCount = inFlight.count { inFlightNames[$0.name] == $0 }
         if inFlightCount != inFlight.count { broken.append("what is in flight is not found by name") }
+        let lanes = [fetching, lookingUp, sending].count { $0.isBusy }
+        if lanes > 1 { broken.append("\(lanes) lanes share the slot") }
         for name in beingLookedUp where !lookUps.contains(name) {
             broken.append("\(name) is being looked up, and not to be")
         }

@@ -1,0 +1,88 @@
+import RecordCoding
+
+@testable import CodableSync
+
+/// What tests of the machine do most.
+extension MachineHarness {
+    /// A read of these records, as it returns now.
+    func reading(_ names: String...) -> SyncInput {
+        .read(
+            names.map { name in
+                let known = state[name]?.known
+                let shown = state.shownHandle(of: name)
+                let tag = shown == known?.handle ? known?.changeTag : nil
+                return GivenContents(name: name, handle: shown, changeTag: tag)
+            }
+        )
+    }
+
+    @discardableResult
+    mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
+        run(.enqueue(newCall(), [.save(name, handle, size: size)]))
+    }
+
+    @discardableResult
+    mutating func delete(_ name: String) -> [SyncAction] {
+        run(.enqueue(newCall(), [.delete(name)]))
+    }
+
+    @discardableResult
+    mutating func answerFetch(
+        _ records: [FetchedRecord] = [],
+        deletions: [String] = [],
+        failed: [String] = [],
+        token: String,
+        moreComing: Bool = false
+    ) -> [SyncAction] {
+        guard let request = fetchRequest else { return [] }
+        var page = FetchedPage(token: .init(token), moreComing: moreComing)
+        page.records = records
+        page.deletions = deletions
+        page.failed = failed
+        return run(.fetched(request.id, .success(page)))
+    }
+
+    /// A poll that finds these changes.
+    @discardableResult
+    mutating func fetch(
+        _ records: [FetchedRecord] = [],
+        deletions: [String] = [],
+        token: String
+    ) -> [SyncAction] {
+        run(.signal(.changes(in: nil))) + answerFetch(records, deletions: deletions, token: token)
+    }
+
+    /// Answers the request that is under way, item by item.
+    @discardableResult
+    mutating func answerSend(_ outcome: (SendItem) -> SendResult.Outcome) -> [SyncAction] {
+        guard let request = sendRequest else { return [] }
+        let results = request.items.map {
+            SendResult(name: $0.name, handle: $0.handle, outcome: outcome($0))
+        }
+        return run(.sent(request.id, .success(results)))
+    }
+
+    @discardableResult
+    mutating func failSend(_ error: CloudError) -> [SyncAction] {
+        guard let request = sendRequest else { return [] }
+        return run(.sent(request.id, .failure(error)))
+    }
+
+    @discardableResult
+    mutating func resolve(_ resolution: (ReconcileItem) -> Resolution) -> [SyncAction] {
+        let items = conflicts
+        return run(
+            .reconciled(items.map { Reconciled(item: $0, resolution: resolution($0), wasAsked: true) })
+        )
+    }
+
+    /// A record that the cloud has and the app has seen.
+    mutating func know(_ name: String, _ number: UInt64) {
+        fetch([.init(name, number)], token: "known-\(name)-\(number)")
+        let stream: StreamID = 999
+        run(.streamRequested(stream))
+        run(.streamRequested(stream))
+        run(.streamEnded(stream))
+        for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
+    }
+}

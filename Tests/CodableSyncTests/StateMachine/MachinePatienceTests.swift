@@ -1,0 +1,98 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Pages and look-ups that hang are given up for a change that waits; a send never is.
+final class MachinePatienceTests: MachineTestCase {
+    private func isSlotTimerSet() -> Bool { machine.timers[.slot] != nil }
+
+    func testAPageIsGivenUpOnceAChangeHasWaitedFiveSeconds() throws {
+        machine.run(.signal(.changes(in: nil)))
+        let page = try XCTUnwrap(machine.fetchRequest?.id)
+        XCTAssertFalse(isSlotTimerSet(), "nobody waits")
+        machine.advance(by: .seconds(20))
+        XCTAssertEqual(machine.upload("A", 1).requests, [])
+        XCTAssertEqual(machine.timers[.slot], machine.now.monotonic + .seconds(5))
+        let actions = machine.fireNext { $0 == .slot }
+        XCTAssertTrue(actions.contains(.cancel(page)))
+        XCTAssertEqual(actions.requests, ["send A=1@-"])
+        // Its answer is not listened to, and the position stays.
+        let late = FetchedPage(token: ChangeToken("late"), moreComing: false)
+        XCTAssertEqual(machine.run(.fetched(page, .success(late))), [])
+        XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
+    }
+
+    func testAnAnswerInTimeIsTaken() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 1)
+        XCTAssertEqual(machine.answerFetch(token: "1").requests, ["send A=1@-"])
+        XCTAssertFalse(isSlotTimerSet())
+        // A timer that fires all the same concerns nobody.
+        XCTAssertEqual(machine.run(.timerFired(.slot)), [])
+        XCTAssertNotNil(machine.sendRequest)
+    }
+
+    func testALookUpIsGivenUpForAChangeOfAnotherRecord() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        let lookUp = try XCTUnwrap(machine.lookUpRequest?.id)
+        machine.upload("B", 2)
+        let actions = machine.fireNext { $0 == .slot }
+        XCTAssertTrue(actions.contains(.cancel(lookUp)))
+        XCTAssertEqual(actions.requests, ["send B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["lookUp A"])
+    }
+
+    /// A change of the record that is looked up cannot go before the answer.
+    func testALookUpIsNotGivenUpForAChangeOfItsOwnRecord() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        machine.upload("A", 2)
+        XCTAssertFalse(isSlotTimerSet())
+        machine.upload("B", 3)
+        XCTAssertTrue(isSlotTimerSet())
+    }
+
+    func testASendIsNotGivenUpBeforeItsDeadline() throws {
+        machine.upload("A", 1)
+        let send = try XCTUnwrap(machine.sendRequest?.id)
+        machine.upload("B", 2)
+        XCTAssertFalse(isSlotTimerSet())
+        XCTAssertEqual(machine.run(.signal(.reachable)).requests, [])
+        XCTAssertEqual(machine.sendRequest?.id, send)
+        XCTAssertEqual(machine.timers[.deadline(send)], machine.now.monotonic + .seconds(60))
+    }
+
+    func testWhatHangsIsAskedForAnewWhereTheNetworkIsBack() throws {
+        machine.run(.signal(.changes(in: nil)))
+        let page = try XCTUnwrap(machine.fetchRequest?.id)
+        let again = machine.run(.signal(.reachable))
+        XCTAssertTrue(again.contains(.cancel(page)))
+        XCTAssertEqual(again.requests, ["fetch 0"])
+        machine.answerFetch(failed: ["A"], token: "1")
+        XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["lookUp A"])
+    }
+
+    /// Also the first page of a sync, which otherwise comes before any send; it comes behind this one.
+    func testTheFirstPageOfASyncIsGivenUpToo() {
+        machine.upload("A", 1)
+        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.upload("B", 2)
+        XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
+        XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
+        machine.upload("C", 3)
+        XCTAssertEqual(saveAll(from: 11).requests, ["fetch 0"])
+    }
+
+    /// What the zone has is merged into edits that were made before anything was fetched.
+    func testTheFirstPageEverIsNotGivenUp() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.finishSetup()
+        XCTAssertNotNil(machine.fetchRequest)
+        machine.upload("A", 1)
+        XCTAssertFalse(isSlotTimerSet())
+    }
+}

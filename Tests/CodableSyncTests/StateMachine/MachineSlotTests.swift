@@ -1,0 +1,182 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Whose turn it is, where one request at a time may leave; the harness itself finds two at once.
+final class MachineSlotTests: MachineTestCase {
+    private func makeManual() { machine.machine.configuration.automaticallySyncs = false }
+
+    private func beginSync(_ parts: SyncParts = [.fetch, .send]) -> [SyncAction] {
+        machine.run(.sync(machine.newCall(), parts))
+    }
+
+    private func answerLookUp(_ version: KnownVersion?) -> [SyncAction] {
+        guard let request = machine.lookUpRequest else { return [] }
+        let found = request.names.map { LookedUp(name: $0, result: .success(version)) }
+        return machine.run(.lookedUp(request.id, .success(found)))
+    }
+
+    // MARK: The order
+
+    func testAPageAndASendTakeTurns() {
+        machine = .synced { $0.maximumItems = 1 }
+        machine.run(.stop)
+        for (number, name) in ["A", "B", "C"].enumerated() { machine.upload(name, UInt64(number)) }
+        var requests = machine.run(.start).requests
+        for page in 1...3 {
+            requests += machine.answerFetch(token: "\(page)", moreComing: true).requests
+            requests += saveAll(from: UInt64(page * 10)).requests
+        }
+        XCTAssertEqual(
+            requests,
+            ["fetch 0", "send A=0@-", "fetch 1", "send B=1@-", "fetch 2", "send C=2@-", "fetch 3"]
+        )
+    }
+
+    func testLookUpsComeFirst() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("B", 2)
+        XCTAssertEqual(
+            machine.answerFetch(failed: ["A"], token: "1", moreComing: true).requests,
+            ["lookUp A"]
+        )
+        XCTAssertEqual(answerLookUp(KnownVersion(5)).requests, ["send B=2@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["fetch 1"])
+    }
+
+    func testNothingLeavesUntilTheLastAnswerIsStored() {
+        machine.upload("A", 1)
+        machine.run(.signal(.changes(in: nil)))
+        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
+        XCTAssertEqual(machine.feed(.sent(send.id, .success([saved]))).requests, [])
+        XCTAssertEqual(machine.commitAll().requests, ["fetch 0"])
+    }
+
+    func testTheZoneIsAskedAboutOnceThePageIsStored() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        XCTAssertNotNil(machine.fetchRequest, "beside the subscription, which is no part of it")
+        let missing = CloudError(.zoneNotFound)
+        XCTAssertEqual(machine.run(.subscribed(machine.setupRequest ?? 0, missing)).requests, [])
+        XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
+    }
+
+    // MARK: Waits
+
+    func testAFetchThatWaitsHoldsNoSendUp() throws {
+        machine.run(.signal(.changes(in: nil)))
+        let fetch = try XCTUnwrap(machine.fetchRequest?.id)
+        machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(machine.upload("A", 1).requests, ["send A=1@-"])
+    }
+
+    func testASendThatWaitsHoldsNoPageUp() {
+        for code in [CloudError.Code.networkFailure, .quotaExceeded] {
+            machine = .synced()
+            machine.upload("A", 1)
+            machine.failSend(CloudError(code))
+            XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, ["fetch 0"], code.name)
+        }
+    }
+
+    func testALookUpThatWaitsHoldsNothingUp() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1", moreComing: true)
+        let request = try XCTUnwrap(machine.lookUpRequest?.id)
+        let failed = machine.run(.lookedUp(request, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(failed.requests, ["fetch 1"])
+        machine.upload("B", 2)
+        XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send B=2@-"])
+    }
+
+    /// The server's order is for all, and nothing is under way meanwhile.
+    func testAnOrderToWaitHoldsEverythingBackAndEndsForAll() throws {
+        machine.run(.signal(.changes(in: nil)))
+        let fetch = try XCTUnwrap(machine.fetchRequest?.id)
+        let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
+        machine.run(.fetched(fetch, .failure(wait)))
+        XCTAssertEqual(machine.upload("A", 1).requests, [])
+        XCTAssertTrue(machine.machine.isSlotFree)
+        XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["send A=1@-"])
+    }
+
+    // MARK: The first page
+
+    func testASyncReadsItsFirstPageBeforeAnySend() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(token: "0")
+        XCTAssertTrue(machine.machine.isSendsTurn)
+        machine.run(.stop)
+        machine.upload("A", 1)
+        machine.feed(.start)
+        XCTAssertEqual(beginSync().requests, [])
+        XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
+        machine.answerFetch(token: "1")
+        // Its own run comes behind the one that start began, and its first page before the send.
+        XCTAssertNotNil(machine.fetchRequest)
+        XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send A=1@-"])
+    }
+
+    func testAfterTheFirstPageASyncSendsBesideTheListing() {
+        makeManual()
+        machine.upload("A", 1)
+        XCTAssertEqual(beginSync().requests, ["fetch 0"])
+        XCTAssertEqual(machine.answerFetch(token: "1", moreComing: true).requests, ["send A=1@-"])
+        XCTAssertEqual(saveAll(from: 10).requests, ["fetch 1"])
+        XCTAssertEqual(machine.answerFetch(token: "2").answers.count, 1)
+    }
+
+    /// Where nothing is sent by itself, a call that only fetches sends nothing either.
+    func testACallThatOnlyFetchesSendsNothing() {
+        makeManual()
+        machine.upload("A", 1)
+        XCTAssertEqual(beginSync(.fetch).requests, ["fetch 0"])
+        XCTAssertEqual(machine.answerFetch(token: "1").requests, [])
+        XCTAssertEqual(beginSync(.send).requests, ["send A=1@-"])
+    }
+
+    func testAFirstPageThatFailsHoldsNoSendUp() throws {
+        machine.upload("A", 1)
+        _ = beginSync()
+        saveAll(from: 10)
+        machine.upload("B", 2)
+        let fetch = try XCTUnwrap(machine.fetchRequest?.id)
+        let actions = machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(actions.requests, ["send B=2@-"])
+        XCTAssertEqual(actions.answers.count, 1)
+    }
+
+    /// The run that fails is not the caller's own, which would have been the next one.
+    func testAFetchThatFailsBeforeTheFirstPageOfACallerHoldsNoSendUp() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 1)
+        _ = beginSync()
+        let fetch = try XCTUnwrap(machine.fetchRequest?.id)
+        let actions = machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        XCTAssertEqual(actions.requests, ["send A=1@-"])
+        XCTAssertEqual(actions.answers.count, 1)
+    }
+
+    func testAListingOf500PagesLetsAnEditGoWithinTwoRequests() {
+        for isSyncing in [false, true] {
+            machine = .synced()
+            _ = isSyncing ? beginSync() : machine.run(.signal(.changes(in: nil)))
+            for page in 1...500 {
+                let name = "N\(page)"
+                machine.upload(name, UInt64(page))
+                // A caller who comes in the middle changes nothing.
+                if page == 250 { _ = beginSync() }
+                machine.answerFetch(token: "\(page)", moreComing: page < 500)
+                // The caller's own run begins behind the listing.
+                if page == 500, machine.sendRequest == nil { machine.answerFetch(token: "500") }
+                XCTAssertEqual(machine.sendRequest?.items.map(\.name), [name], "\(isSyncing)")
+                saveAll(from: UInt64(1000 + page))
+            }
+            XCTAssertEqual(machine.faults, [])
+        }
+    }
+}
