@@ -1,0 +1,68 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Two devices edit one record at the same time, each a field of its own: neither field ever goes back.
+final class EditRaceTests: EngineScenario {
+    private static let rounds = 1000
+
+    /// This device also has a loop over `changes` and a reader of all models, which count as given whatever they bring.
+    func testNoFieldGoesBackBesideALoopAndAReaderWhileAnotherDeviceEdits() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "0"))
+        let (here, there) = (phone.engine, tablet.engine)
+        let shown = Locked((loop: 0, reader: 0, wentBack: [String]()))
+        let loop = Task {
+            for await change in here.changes {
+                for model in change.models {
+                    shown.withLock {
+                        if model.count < $0.loop { $0.wentBack.append("loop: \($0.loop) to \(model.count)") }
+                        $0.loop = model.count
+                    }
+                }
+            }
+        }
+        let reader = Task {
+            while !Task.isCancelled {
+                let count = try await here.allModels().first?.count ?? -1
+                shown.withLock {
+                    if count < $0.reader { $0.wentBack.append("reader: \($0.reader) to \(count)") }
+                    $0.reader = count
+                }
+            }
+        }
+        async let titles: Void = Self.countTitles(on: here)
+        async let counts: Void = Self.countUp(on: there)
+        _ = try await (titles, counts)
+        reader.cancel()
+        try await reader.value
+        try await settle(phone, tablet)
+        loop.cancel()
+        await loop.value
+
+        XCTAssertEqual(shown.withLock(\.wentBack), [])
+        let models = try await here.allModels()
+        XCTAssertEqual(models, [Note("A", "\(Self.rounds)", count: Self.rounds)])
+        try await assertEqualEverywhere(phone, tablet)
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], .string("\(Self.rounds)"))
+        XCTAssertEqual(server?.fields["count"], .int64(Int64(Self.rounds)))
+    }
+
+    /// Edits the title, and looks at what it was.
+    private static func countTitles(on engine: SyncEngine<Note>) async throws {
+        for round in 1...rounds {
+            let edit = try await engine.edit(named: "A") { $0.title = "\(round)" }
+            XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field went back")
+            if round.isMultiple(of: 5) { try await engine.sync() }
+        }
+    }
+
+    /// Counts up, from what the model says.
+    private static func countUp(on engine: SyncEngine<Note>) async throws {
+        for round in 1...rounds {
+            let edit = try await engine.edit(named: "A") { $0.count += 1 }
+            XCTAssertEqual(edit.after.count, round, "the tablet's field went back")
+            if round.isMultiple(of: 5) { try await engine.sync() }
+        }
+    }
+}
