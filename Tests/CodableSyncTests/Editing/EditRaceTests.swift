@@ -53,7 +53,7 @@ final class EditRaceTests: EngineScenario {
         for round in 1...rounds {
             let edit = try await engine.edit(named: "A") { $0.title = "\(round)" }
             XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field went back")
-            if round.isMultiple(of: 5) { try await engine.sync() }
+            if round.isMultiple(of: 10) { try await engine.sync() }
         }
     }
 
@@ -62,7 +62,7 @@ final class EditRaceTests: EngineScenario {
         for round in 1...rounds {
             let edit = try await engine.edit(named: "A") { $0.count += 1 }
             XCTAssertEqual(edit.after.count, round, "the tablet's field went back")
-            if round.isMultiple(of: 5) { try await engine.sync() }
+            if round.isMultiple(of: 10) { try await engine.sync() }
         }
     }
 }
