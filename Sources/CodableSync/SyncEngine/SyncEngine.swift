@@ -4,8 +4,9 @@ public import RecordCoding
 ///
 /// ```swift
 /// let engine = SyncEngine<Landmark>()
-/// try await engine.upload(landmark)              // durable here; sent soon afterwards
-/// for await change in engine.changes { … }       // what other devices did
+/// try await engine.upload(landmark)                            // creates it; durable here, sent soon afterwards
+/// try await engine.edit(landmark) { $0.isFavorite = true }     // changes the newest version
+/// for await change in engine.changes { … }                     // what other devices did
 /// ```
 ///
 /// The engine starts by itself, on the first call or the first request on one of its streams. It performs what
