@@ -51,7 +51,9 @@ final class NoteStore {
         }
     }
 
-    /// Shows notes as the engine has them: these, or all. One read at a time, so that no older value covers a newer one.
+    /// Shows notes as the engine has them: these, or all.
+    ///
+    /// One read at a time, so that no older value covers a newer one.
     private func show(_ names: [String]? = nil) async {
         let former = reading
         let task = Task {

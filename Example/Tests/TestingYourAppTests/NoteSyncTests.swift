@@ -7,7 +7,7 @@ import XCTest
 final class DeafToLookUps: ForwardingDatabase, @unchecked Sendable {
     override func perform<Answer: Sendable>(
         _ operation: FakeOperation,
-        _ request: @Sendable () async throws -> Answer
+        _ request: @concurrent @Sendable () async throws -> Answer
     ) async throws -> Answer {
         let answer = try await request()
         if operation == .records { throw CloudError(.serverResponseLost) }
