@@ -30,7 +30,7 @@ final class NoteStore {
         let events = engine.events
         var loop = Task { await follow() }
         for await event in events {
-            message = text(for: event) ?? message
+            if let text = text(for: event) { message = text }
             // Another user is here, or nobody: what the former one had is no longer shown.
             guard case .accountChanged = event else { continue }
             loop.cancel()
@@ -59,10 +59,12 @@ final class NoteStore {
         let task = Task {
             await former?.value
             do {
-                let found =
-                    if let names { try await engine.models(named: names) } else {
-                        try await engine.allModels()
-                    }
+                let found: [Note]
+                if let names {
+                    found = try await engine.models(named: names)
+                } else {
+                    found = try await engine.allModels()
+                }
                 let shown = Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0) })
                 guard let names else { return notes = shown }
                 for name in names { notes[name] = shown[name] }

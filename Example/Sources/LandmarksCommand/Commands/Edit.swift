@@ -42,12 +42,11 @@ struct Edit: AsyncParsableCommand {
 
     func run() async throws {
         try await landmarks.options.chosenDevice().withEngine { engine in
-            do {
-                let edit = try await engine.edit(named: record, change)
-                try Output.standard.write("\(edit.after.recordName)  \(edit.after.line)\n")
-            } catch SyncError.recordNotFound {
+            guard let known = try await engine.model(named: record) else {
                 throw Failure(.noInput, "there is no landmark '\(record.shown)' on this device")
             }
+            let landmark = try await engine.edit(known, change).after
+            try Output.standard.write("\(landmark.recordName)  \(landmark.line)\n")
         }
     }
 
