@@ -52,7 +52,9 @@ extension RecordState {
         sent.removeAll { $0.base != server }
         switch resolution {
         case .confirmed: break
-        case .client: pending?.base = server
+        case .client:
+            pending?.base = server
+            pending?.contested = nil
         case .redated(let handle, let size, let edited):
             // The same model, so whatever the app has still to be told is told of this copy of it.
             if isPendingNews { undelivered?.kind = .updated(handle) }

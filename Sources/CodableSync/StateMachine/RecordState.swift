@@ -53,13 +53,23 @@ package struct LocalChange: Equatable, Sendable {
     package var edited: Date?
     /// What the change was made on: the common ancestor.
     package var base: ContentHandle?
+    /// Fields of the ancestor that are not as in the base: the cloud has changed them since the edit was begun, so
+    /// that it is in conflict.
+    package var contested: ContentHandle?
     /// Why it is not sent, if it is not.
     package var parked: ParkReason?
 
-    package init(kind: Kind, edited: Date?, base: ContentHandle?, parked: ParkReason? = nil) {
+    package init(
+        kind: Kind,
+        edited: Date?,
+        base: ContentHandle?,
+        contested: ContentHandle? = nil,
+        parked: ParkReason? = nil
+    ) {
         self.kind = kind
         self.edited = edited
         self.base = base
+        self.contested = contested
         self.parked = parked
     }
 
@@ -146,7 +156,7 @@ package struct RecordState: Equatable, Sendable {
     /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
     package var isInConflict: Bool {
         guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
-        return pending.base != known?.handle
+        return pending.base != known?.handle || pending.contested != nil
     }
 
     /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
@@ -159,7 +169,7 @@ package struct RecordState: Equatable, Sendable {
     package var isSendable: Bool {
         if lost != nil { return !isLostRefused }
         guard let pending, pending.parked == nil else { return false }
-        return pending.isDeletion || pending.base == known?.handle
+        return pending.isDeletion || (pending.base == known?.handle && pending.contested == nil)
     }
 
     /// Whether reads show the pending change rather than the cloud's last word.

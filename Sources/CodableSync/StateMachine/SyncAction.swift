@@ -4,8 +4,8 @@ import struct Foundation.Date
 
 /// Everything that the state machine can ask its shell to do.
 ///
-/// The lanes are independent of each other; where order matters, the second action is emitted only on the
-/// first one's outcome.
+/// Where order matters between lanes, the second action is emitted only on the first one's outcome; of the requests
+/// for zones and records, one is under way at a time.
 package enum SyncAction: Equatable, Sendable {
     /// Journal lane, strictly in order; flushed before it is reported, if asked.
     case append(BatchID, [JournalEntry], flush: Bool)
@@ -45,6 +45,8 @@ package enum SyncTimer: Hashable, Sendable {
     case poll
     /// A change has waited long enough for a page or a look-up.
     case slot
+    /// Something has been stored for long enough without being flushed.
+    case flush
     case deadline(RequestID)
 }
 
@@ -74,6 +76,8 @@ package struct ReconcileItem: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record was deleted.
     package var server: ContentHandle?
     package var ancestor: ContentHandle?
+    /// Fields of the ancestor that are not as in it.
+    package var contested: ContentHandle?
     /// What the server may hold as our own write.
     package var sent: [SentVersion]
 
@@ -83,6 +87,7 @@ package struct ReconcileItem: Equatable, Sendable {
         clientEdited: Date?,
         server: ContentHandle?,
         ancestor: ContentHandle?,
+        contested: ContentHandle? = nil,
         sent: [SentVersion]
     ) {
         self.name = name
@@ -90,6 +95,7 @@ package struct ReconcileItem: Equatable, Sendable {
         self.clientEdited = clientEdited
         self.server = server
         self.ancestor = ancestor
+        self.contested = contested
         self.sent = sent
     }
 }

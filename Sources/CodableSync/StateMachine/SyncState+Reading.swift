@@ -15,6 +15,7 @@ extension SyncState {
         basis.shown = shownHandle(of: name)
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
+            basis.contested = record.isPendingOnTop ? record.pending?.contested : nil
         } else if let pending = record.pending, pending.isDeletion {
             basis.base = pending.base
         } else {
@@ -44,6 +45,8 @@ package struct EditBasis: Equatable, Sendable {
     package var shown: ContentHandle?
     /// The common ancestor of the edit and the cloud's last word.
     package var base: ContentHandle?
+    /// Fields of the ancestor that are not as in the base.
+    package var contested: ContentHandle?
     /// The cloud's last word.
     package var known: ContentHandle?
     /// Another device has deleted the record, and the app has not been told.

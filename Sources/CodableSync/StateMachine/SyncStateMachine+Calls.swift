@@ -24,6 +24,7 @@ extension SyncStateMachine {
         waiters = []
         for wait in Self.ownWaits { actions.append(.cancelTimer(wait.timer)) }
         for timer in [SyncTimer.itemRetry, .poll] { actions.append(.cancelTimer(timer)) }
+        if let demandedSlot { endDemand(for: demandedSlot) }
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
@@ -41,7 +42,12 @@ extension SyncStateMachine {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
             if let basis = change.basis {
-                let edit = LocalChange(kind: change.kind, edited: change.edited, base: basis.handle)
+                let edit = LocalChange(
+                    kind: change.kind,
+                    edited: change.edited,
+                    base: basis.handle,
+                    contested: basis.contested
+                )
                 entries.append(.edited(name: change.name, edit))
             } else {
                 let base = change.isInitial ? nil : state[change.name]?.baseForUpload
@@ -224,7 +230,11 @@ extension SyncStateMachine {
             if let handle = contents.handle {
                 let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
+                // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
+                let wasOnTop = contents.known != nil && contents.known == record.seen
+                guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
+                    continue
+                }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.

@@ -24,6 +24,7 @@ extension SyncStateMachine {
                     clientEdited: pending.edited,
                     server: record.known?.handle,
                     ancestor: pending.base,
+                    contested: pending.contested,
                     sent: record.sent
                 )
             )

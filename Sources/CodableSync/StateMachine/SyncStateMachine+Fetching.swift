@@ -65,7 +65,7 @@ extension SyncStateMachine {
             endPage(moreComing: page.moreComing)
         } else {
             fetching.isStoring = true
-            append(entries, then: .page(moreComing: page.moreComing))
+            append(entries, flush: false, then: .page(moreComing: page.moreComing))
         }
     }
 

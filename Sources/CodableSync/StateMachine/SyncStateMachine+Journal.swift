@@ -3,6 +3,12 @@ import RecordCoding
 /// What is decided becomes true once it is stored.
 extension SyncStateMachine {
     /// Hands entries to the journal; they are applied, and `then` happens, when it has taken them.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries.
+    ///   - flush: Whether they must survive a loss of power before `then` happens. What the cloud, or the app's own
+    ///     stream, tells once more is flushed with the next entries that must, or by ``advanceFlushing()``.
+    ///   - outcome: What happens then.
     mutating func append(
         _ entries: [JournalEntry],
         flush: Bool = true,
@@ -11,6 +17,32 @@ extension SyncStateMachine {
         let batch = nextNumber()
         uncommitted.append(UncommittedBatch(batch: batch, entries: entries, then: outcome))
         actions.append(.append(batch, entries, flush: flush))
+        noteFlush(flush)
+    }
+
+    private mutating func noteFlush(_ isFlushed: Bool) {
+        guard isUnflushed == isFlushed else { return }
+        isUnflushed = !isFlushed
+        actions.append(
+            isFlushed ? .cancelTimer(.flush) : .setTimer(.flush, at: now.monotonic + Self.flushDelay)
+        )
+    }
+
+    /// So long, at most, something that is stored is not flushed.
+    static var flushDelay: Duration { .seconds(1) }
+
+    /// Flushes the rest once nothing is under way.
+    mutating func advanceFlushing() {
+        guard isUnflushed, uncommitted.isEmpty, reconciling.isEmpty, isSlotFree, !subscribing.isBusy else {
+            return
+        }
+        // A loop that has an element in its hands is about to accept it.
+        if streams.allSatisfy({ $0.stage == .asking }) { flushRest() }
+    }
+
+    /// Flushes what was stored without.
+    mutating func flushRest() {
+        if isUnflushed { append([]) }
     }
 
     mutating func takeCommitted(_ batch: BatchID) {

@@ -151,6 +151,7 @@ extension SyncStateMachine {
             }
         case .poll: wantsFetch = wantsFetch || isAutomatic
         case .slot: takeSlot()
+        case .flush: flushRest()
         case .deadline(let request): takeDeadline(request)
         }
     }

@@ -100,7 +100,7 @@ extension SyncStateMachine {
             clearInFlight()
         } else {
             sending.isStoring = true
-            append(entries, then: .sent(extendsPass: true))
+            append(entries, flush: !entries.allSatisfy(\.canBeToldAgain), then: .sent(extendsPass: true))
         }
     }
 
@@ -300,4 +300,14 @@ private struct SendOutcome {
     var zoneError: CloudError?
     /// Items that failed with others, for no fault of their own.
     var collateral: [String] = []
+}
+
+extension JournalEntry {
+    /// Whether nothing is lost with it: a save whose confirmation is lost is recognised as this device's own.
+    fileprivate var canBeToldAgain: Bool {
+        switch self {
+        case .saved, .accepted: true
+        default: false
+        }
+    }
 }

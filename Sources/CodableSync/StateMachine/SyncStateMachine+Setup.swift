@@ -92,7 +92,7 @@ extension SyncStateMachine {
             subscribing.backoff.reset()
             hasToldOfSubscription = false
             subscribing.isStoring = true
-            return append([.subscribed], then: .subscribed)
+            return append([.subscribed], flush: false, then: .subscribed)
         }
         heed(error)
         switch error.recovery {

@@ -68,7 +68,9 @@ extension SyncStateMachine {
     ///
     /// What that page shows is decided before anything is sent, which spares refused saves. The pages behind it hold
     /// nothing up.
-    var isFirstPageAwaited: Bool { waiters.contains { $0.wantsSend && isFirstPageAhead(of: $0) } }
+    var isFirstPageAwaited: Bool {
+        isListingAhead || waiters.contains { $0.wantsSend && isFirstPageAhead(of: $0) }
+    }
 
     /// Whether the fetch that a caller waits for has still to read its first page; a run that is past its own first
     /// page holds nothing up, although the caller waits for the run behind it.
@@ -77,8 +79,12 @@ extension SyncStateMachine {
         return isFetchRunning ? !isPastFirstPage : run > fetchRuns
     }
 
-    /// Whether the zone's first page ever is still to come: edits made before it are merged with what is there.
-    var isFirstFetchAhead: Bool {
+    /// Whether nothing is known of the zone yet, and its first page is to come: edits made before it are merged with
+    /// what is there, however long it takes.
+    var isFirstFetchAhead: Bool { isListingAhead && state.knownCount == 0 }
+
+    /// Whether a full listing is to begin, or has no page yet.
+    private var isListingAhead: Bool {
         guard state.summary.zoneToken == nil, fetching.failure == nil else { return false }
         return wantsFetch || isFetchRunning
     }

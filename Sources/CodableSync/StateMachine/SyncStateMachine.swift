@@ -116,6 +116,8 @@ package struct SyncStateMachine: Sendable {
     /// How often all versions were lost: what was given before the last time is nobody's ancestor.
     package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
+    /// Something was handed to the journal that need not be flushed, and nothing since that must.
+    var isUnflushed = false
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
     var reportedAccount: AccountStatus?
@@ -206,6 +208,7 @@ package struct SyncStateMachine: Sendable {
         advanceReconciling()
         advanceRequests()
         advanceDelivering()
+        advanceFlushing()
         finishWaiters()
         reportStatus()
     }

@@ -128,6 +128,7 @@ extension JSONReader {
             case "delete": isDeletion = try json.bool()
             case "edited": change.edited = try json.date()
             case "base": change.base = try json.handle()
+            case "contested": change.contested = try json.handle()
             case "parked": change.parked = try json.reason()
             default: try json.skipValue()
             }

@@ -39,6 +39,11 @@ extension RecordState {
         }
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
+        if let contested = record.pending?.contested, !isStored(contested) {
+            // Which fields were edited on an older version is not known any more.
+            record.pending?.contested = nil
+            record.forgetKnownVersion()
+        }
         if let seen = record.seen, !isStored(seen) { record.seen = nil }
         // An answer to it could neither be told from another device's version nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }

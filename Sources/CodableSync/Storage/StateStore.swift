@@ -26,6 +26,13 @@ package struct StoredContents: Sendable {
     /// How many can be read.
     package var count: Int { records.count }
 
+    /// The contents of a handle, with fields that are as in other contents.
+    func ancestor(_ base: ContentHandle?, _ contested: ContentHandle?) -> Record? {
+        guard let base, var record = self[base] else { return nil }
+        if let contested, let fields = self[contested]?.fields { record.fields.merge(fields) { $1 } }
+        return record
+    }
+
     /// The contents of a handle, if they can be read.
     package subscript(handle: ContentHandle) -> Record? { records[handle] }
 

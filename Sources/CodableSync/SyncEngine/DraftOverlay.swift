@@ -19,21 +19,22 @@ struct Draft: Sendable {
 
 /// What a draft amounts to on top of what this device shows.
 struct OverlaidDraft: Sendable {
-    enum Base: Sendable {
-        case contents(ContentHandle?)
-        /// Contents that never were a version: the base, with the edited fields as they were in the original.
-        case ancestor(Record)
-    }
-
     var record: Record
-    var base: Base
+    var base: ContentHandle?
+    /// Fields of the ancestor that are not as in the base.
+    var contested: Contested
+
+    enum Contested: Sendable {
+        case contents(ContentHandle?)
+        case fields(Record)
+    }
 }
 
 /// Lays what a draft has changed over what this device shows: a pure function of the contents.
 ///
 /// Only the fields in which the draft differs from its original are its edit. All others stay as this device shows
-/// them, however old the original is. A field that the cloud has changed since the original is a conflict, with an
-/// ancestor in which that field is as in the original, so that the resolver sees both changes.
+/// them, however old the original is. A field that the cloud has changed since the original is contested: a conflict,
+/// with an ancestor in which that field is as in the original, so that the resolver sees both changes.
 struct DraftOverlay<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
     var draft: Draft
@@ -44,7 +45,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The contents to load for an overlay.
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        return ([basis.shown, basis.base, record?.seen, record?.lastKnown?.handle] + sent).compactMap { $0 }
+        return ([basis.shown, basis.base, basis.contested, record?.seen, record?.lastKnown?.handle] + sent).compactMap { $0 }
     }
 
     /// The contents to store; `nil` if the draft changes nothing.
@@ -53,11 +54,11 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     func overlay() throws(SyncError) -> OverlaidDraft? {
         guard let handle = basis.shown else {
             if case .fields(let original) = draft.original, edited(since: original).isEmpty { return nil }
-            return OverlaidDraft(record: draft.record, base: .contents(basis.base))
+            return OverlaidDraft(record: draft.record, base: basis.base, contested: .contents(nil))
         }
         guard let original = originalFields else {
             // Its version is stored no more: nobody knows what was changed.
-            return OverlaidDraft(record: draft.record, base: .contents(nil))
+            return OverlaidDraft(record: draft.record, base: nil, contested: .contents(nil))
         }
         let shown = try fieldsShown(handle)
         let edited = edited(since: original).filter { !draft.record.fields.isSame($0, in: shown) }
@@ -69,7 +70,11 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
         try check(record)
-        return OverlaidDraft(record: record, base: base(of: edited, original, shown))
+        return OverlaidDraft(
+            record: record,
+            base: basis.base,
+            contested: contested(edited, original, shown)
+        )
     }
 
     /// The fields in which the draft differs.
@@ -110,21 +115,24 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    private func base(
-        of edited: [String],
+    /// The edited fields that the cloud has changed since the original, as they were in it.
+    private func contested(
+        _ edited: [String],
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
-    ) -> OverlaidDraft.Base {
-        guard let handle = basis.base, var ancestor = contents[handle] else { return .contents(basis.base) }
+    ) -> OverlaidDraft.Contested {
+        guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
         // What this device has changed itself, and nobody else has confirmed, is no change of the cloud.
         var own = record?.sent.compactMap { contents[$0.handle]?.fields } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
-        var isChanged = false
-        for name in edited where !original.isSame(name, in: ancestor.fields) {
-            if own.contains(where: { original.isSame(name, in: $0) }) { continue }
-            ancestor.fields[name] = original[name] ?? .null
-            isChanged = true
+        let changed = edited.filter { name in
+            !original.isSame(name, in: ancestor.fields) && !own.contains { original.isSame(name, in: $0) }
         }
-        return isChanged ? .ancestor(ancestor) : .contents(handle)
+        if changed.isEmpty { return .contents(basis.contested) }
+        var record = ancestor
+        record.systemFields = nil
+        record.fields = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
+        for name in changed { record.fields[name] = original[name] ?? .null }
+        return .fields(record)
     }
 }

@@ -139,16 +139,16 @@ extension SyncEngine {
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
-        let base: ContentHandle? =
-            switch overlay.base {
+        let contested: ContentHandle? =
+            switch overlay.contested {
             case .contents(let handle): handle
-            case .ancestor(let record): stage(record, &contents)
+            case .fields(let record): stage(record, &contents)
             }
         return NewChange(
             name: overlay.record.recordID.recordName,
             kind: .save(stage(overlay.record, &contents), size: overlay.record.size),
             edited: date,
-            basis: NewChange.Basis(base)
+            basis: NewChange.Basis(overlay.base, contested: contested)
         )
     }
 }

@@ -174,7 +174,7 @@ extension SyncEngine {
                 name: record.recordID.recordName,
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
-                basis: NewChange.Basis(shown.bases[place].base)
+                basis: NewChange.Basis(shown.bases[place].base, contested: shown.bases[place].contested)
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }

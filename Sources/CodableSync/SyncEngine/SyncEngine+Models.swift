@@ -191,14 +191,14 @@ extension ConflictContents {
     /// - Throws: If the files cannot be read now; contents that are not stored any more count as missing.
     init(loading item: ReconcileItem, from journal: JournalLane?) throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-        let named = [item.client, item.server, item.ancestor].compactMap { $0 }
+        let named = [item.client, item.server, item.ancestor, item.contested].compactMap { $0 }
         let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
         let loaded = try journal.load(named + sent)
         self.init(
             item: item,
             client: loaded[item.client],
             server: item.server.flatMap { loaded[$0] },
-            ancestor: item.ancestor.flatMap { loaded[$0] },
+            ancestor: loaded.ancestor(item.ancestor, item.contested),
             lost: item.sent.compactMap { sent in
                 guard let record = loaded[sent.handle] else { return nil }
                 guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }

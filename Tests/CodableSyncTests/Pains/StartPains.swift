@@ -40,6 +40,8 @@ final class StartPains: EngineScenario {
             tablet.database.plan(.fetch, .holdBefore(.opened), .holdBefore(.opened), .holdAfter(gate))
             let run = tablet.beginSync()
             await gate.reached()
+            // Pages are flushed a second later.
+            try await pass(.seconds(1), tablet)
             try await tablet.crash()
             _ = await run.result
             gate.open(throwing: CloudError(.networkFailure))

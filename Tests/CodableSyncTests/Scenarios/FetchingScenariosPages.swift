@@ -12,9 +12,11 @@ class FetchingScenariosPages: EngineScenario {
             $0.fetchPageSize = 50
         }
         try await fill(phone.database, 250)
-        let disks = Locked<[SimulatedFileSystem]>([])
+        let disks = Locked<[(killed: SimulatedFileSystem, cut: SimulatedFileSystem)]>([])
         phone.database.changeFetchAnswers { page in
-            disks.withLock { $0.append(disk.crashed(keeping: .onlySynced)) }
+            disks.withLock {
+                $0.append((disk.crashed(keeping: .allWrites), disk.crashed(keeping: .onlySynced)))
+            }
             return page
         }
         let summary = try await phone.engine.fetchChanges()
@@ -24,15 +26,17 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(all.count, 250)
         let crashes = disks.withLock { $0 }
         XCTAssertEqual(crashes.count, 5)
-        for (pages, disk) in crashes.enumerated() {
+        // A process that is killed loses no page; a power cut may take the last ones, and their tokens with them.
+        let lives = crashes.enumerated().flatMap { [($0, $1.killed, true), ($0, $1.cut, false)] }
+        for (pages, disk, isWhole) in lives {
             let again = try makeDevice(Note.self) {
                 $0.fileSystem = disk
                 $0.fetchPageSize = 50
             }
             let known = try await again.engine.diagnostics().knownCount
-            XCTAssertEqual(known, pages * 50, "\(pages) pages")
+            if isWhole { XCTAssertEqual(known, pages * 50, "\(pages) pages") }
             try await again.engine.fetchChanges()
-            XCTAssertEqual(again.database.count(.fetch), 5 - pages, "\(pages) pages")
+            XCTAssertEqual(again.database.count(.fetch), 5 - known / 50, "\(pages) pages")
             let names = try await again.drain().flatMap(\.names)
             XCTAssertEqual(names.sorted(), all.sorted(), "\(pages) pages")
             try await again.engine.close()
@@ -179,6 +183,7 @@ class FetchingScenariosPages: EngineScenario {
             let engine = phone.engine
             let fetching = Task { try await engine.fetchChanges() }
             await gate.reached()
+            try await pass(.seconds(1), phone)
             let survivors = SimulatedDisk.Survivors.random(seed: random.next())
             (phone, disk) = try await crash(phone, on: disk, keeping: survivors)
             gate.open(throwing: CloudError(.operationCancelled))

@@ -103,6 +103,7 @@ class LocalQueueScenarios: EngineScenario {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         try await phone.engine.sync()
+        try await quiet(phone)
         let (calls, requests) = (files.calls.count, phone.database.modifies.count)
         try await phone.engine.upload([])
         try await phone.engine.delete([])

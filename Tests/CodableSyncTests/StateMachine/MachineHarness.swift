@@ -166,7 +166,7 @@ struct MachineHarness {
 
     /// Goes on to the next timer and lets it fire.
     @discardableResult
-    mutating func fireNext(where isWanted: (SyncTimer) -> Bool = { _ in true }) -> [SyncAction] {
+    mutating func fireNext(where isWanted: (SyncTimer) -> Bool = { $0 != .flush }) -> [SyncAction] {
         let due = timers.filter { isWanted($0.key) }.min {
             ($0.value, "\($0.key)") < ($1.value, "\($1.key)")
         }

@@ -64,6 +64,16 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.timers[.deadline(send)], machine.now.monotonic + .seconds(60))
     }
 
+    func testAnEngineThatIsStoppedGivesNothingUp() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.upload("A", 1)
+        XCTAssertTrue(isSlotTimerSet())
+        machine.run(.stop)
+        XCTAssertFalse(isSlotTimerSet())
+        machine.answerFetch(token: "1")
+        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("1"), "its answer still counts")
+    }
+
     func testWhatHangsIsAskedForAnewWhereTheNetworkIsBack() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
@@ -83,6 +93,17 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
         machine.upload("C", 3)
         XCTAssertEqual(saveAll(from: 11).requests, ["fetch 0"])
+    }
+
+    func testTheFirstPageOfALaterListingIsGivenUpAndTheListingBeginsAgain() {
+        machine.know("A", 1)
+        machine.run(.resync(machine.newCall()))
+        XCTAssertEqual(machine.fetchRequest.map { $0.since == nil }, true)
+        machine.upload("B", 2)
+        XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
+        let saved = saveAll(from: 10)
+        XCTAssertTrue(saved.entries.contains(.listingBegan))
+        XCTAssertEqual(saved.requests, ["fetch -"])
     }
 
     /// What the zone has is merged into edits that were made before anything was fetched.

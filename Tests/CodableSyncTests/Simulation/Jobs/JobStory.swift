@@ -44,6 +44,11 @@
         /// What must be there at the end, by record.
         var expected: [String: Set<String>] = [:]
         var deleted: Set<String> = []
+        /// What must not be there at the end, by record.
+        var takenOut: [String: Set<String>] = [:]
+        /// The drafts one of which must be there at the end, by record and device: the last that is acknowledged, and
+        /// those after it.
+        var drafts: [String: [String]] = [:]
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
@@ -78,6 +83,7 @@
 
         /// Tells the story.
         func run() {
+            StampFields.createdTwice.withLock { $0 = [] }
             for app in apps { app.begin() }
             var left = options.length
             while left > 0, failures.isEmpty {
@@ -97,7 +103,7 @@
             clock.advance(by: .milliseconds(chance(options.faults ? 1500 : 100)))
             let app = apps[chance(apps.count)]
             switch chance(100) {
-            case 0..<22: if app.writes { app.edit() }
+            case 0..<22: if app.writes { write(app) }
             case 22..<25: if options.deletes, app.writes { app.delete() }
             case 25..<30: app.read()
             case 30..<42: app.sync()
@@ -111,6 +117,13 @@
             case 90..<92: if options.faults { pass(.seconds(61)) }
             default: pass(.seconds(chance(options.faults ? 20 : 2)))
             }
+        }
+
+        private func write(_ app: StoryApp<Model>) {
+            // An upload replaces the record as the app has it, and takes edits with it that the app was not given.
+            guard Model.hasFields else { return app.upload() }
+            if chance(3) == 0 { return app.draft() }
+            for _ in 0...chance(3) { app.editShown() }
         }
 
         /// For a while the network of a device is quick.
@@ -171,6 +184,14 @@
             for name in expected.keys.sorted() where !deleted.contains(name) {
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
+                if StampFields.createdTwice.withLock({ $0.contains(name) }) { continue }
+                let back = takenOut[name, default: []].intersection(server[name]?.stamps ?? [])
+                if !back.isEmpty { fail("\(name): \(back.sorted()) are back on the server") }
+                for device in 0..<3 {
+                    guard let drafts = drafts["\(name).\(device)"], drafts.count == 1 else { continue }
+                    let draft = server[name]?[draft: device] ?? ""
+                    if !drafts.contains(draft) { fail("\(name): \(draft) instead of \(drafts) on the server") }
+                }
             }
             for app in apps {
                 app.check(server)

@@ -53,6 +53,22 @@
         /// I-11, I-19: everybody has the same in the end where records are deleted.
         func testEverybodyHasTheSameInTheEnd() throws { try tell { $0.deletes = true } }
 
+        /// I-01, I-02: no edit and no draft is lost, and no field goes back, beside loops, reads and uploads.
+        func testNoFieldGoesBack() throws {
+            try tell(StampFields.self) { $0.losesZone = false }
+        }
+
+        /// The same, where only jobs and answers are out of order.
+        func testNoFieldGoesBackWhereOnlyJobsCross() throws {
+            try tell(StampFields.self) {
+                $0.faults = false
+                $0.crashes = false
+                $0.losesZone = false
+                $0.expiresTokens = false
+                $0.hidesRecords = false
+            }
+        }
+
         /// Whoever writes alone meets no conflict.
         func testOneWriterMeetsNoConflict() throws {
             try tell {

@@ -17,15 +17,17 @@
         private var files = SimulatedFileSystem()
         private(set) var engine: SyncEngine<Model>
         /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
-        private var life = 0
+        private(set) var life = 0
         private var isBusy = false
         private let events = Locked<[SyncEvent]>([])
         private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
         /// What the app shows.
-        private var mirror: [String: Model] = [:]
+        private(set) var mirror: [String: Model] = [:]
         /// Copies that were read and not edited yet.
-        private var remembered: [String: Model] = [:]
+        var remembered: [String: Model] = [:]
+        /// What sheets began with.
+        var drafted: [String: Model] = [:]
         /// A loop that waits until the app's own call has returned.
         private var waitingLoop: CheckedContinuation<Void, Never>?
         /// Connections of former engines, with what is still on its way.
@@ -67,7 +69,7 @@
         /// What was wrong with a machine of this device between two inputs.
         var brokenInvariants: [String] { broken.withLock { $0 } }
 
-        private func say(_ line: String) { story.say("\(index) \(line)") }
+        func say(_ line: String) { story.say("\(index) \(line)") }
 
         /// Begins the loop over changes.
         func begin() {
@@ -97,8 +99,9 @@
         /// Shows a model; it may have been on its way when the app made an edit, and so be older than what is shown.
         private func show(_ model: Model) {
             var model = model
-            if !story.deleted.contains(model.recordName), let own = mirror[model.recordName] {
-                model.stamps += own.stamps.filter { !model.stamps.contains($0) }
+            if !Model.hasFields, !story.deleted.contains(model.recordName), let own = mirror[model.recordName] {
+                let stamps = model[edits: index]
+                model[edits: index] += own[edits: index].filter { !stamps.contains($0) }
             }
             mirror[model.recordName] = model
         }
@@ -106,7 +109,7 @@
         // MARK: Calls
 
         /// Makes a call that changes something, if none is under way.
-        private func call(
+        func call(
             _ what: String,
             _ body: @escaping @Sendable (StoryApp<Model>, SyncEngine<Model>) async throws -> Void
         ) {
@@ -126,9 +129,9 @@
             }
         }
 
-        func edit() {
+        func upload() {
             let name = story.names[story.chance(story.names.count)]
-            call("edit") { app, engine in
+            call("upload") { app, engine in
                 var model = Model(name: name)
                 if app.consumes {
                     model = app.mirror[name] ?? model
@@ -139,15 +142,15 @@
                 }
                 app.story.lastStamp += 1
                 let stamp = "\(app.index).\(app.story.lastStamp)"
-                model.stamps.append(stamp)
-                app.say("edits \(name) to \(model.stamps)")
+                model[edits: app.index].append(stamp)
+                app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
                 try await engine.upload(model)
                 // A process without power hears nothing any more.
                 guard life == app.life else { return }
                 app.remembered[name] = nil
                 if app.consumes { app.show(model) }
-                app.say("has edited \(name) with \(stamp)")
+                app.say("has uploaded \(name) with \(stamp)")
                 app.story.expected[name, default: []].insert(stamp)
             }
         }
@@ -237,6 +240,7 @@
             waitingLoop = nil
             isBusy = false
             remembered = [:]
+            drafted = [:]
             configuration.fileSystem = files
             let next = SimulatedConnection(fake)
             next.isHolding = connection.isHolding

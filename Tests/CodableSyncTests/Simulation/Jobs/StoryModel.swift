@@ -1,9 +1,84 @@
 @testable import CodableSync
 
-/// What a story of jobs needs of its model: a set of stamps, each written once.
+/// What a story of jobs needs of its model: stamps, each written once.
 protocol StoryModel: RecordCodable, Equatable {
+    /// Whether edits of what the device shows, and drafts, have fields of their own.
+    static var hasFields: Bool { get }
+
     init(name: String)
-    var stamps: [String] { get set }
+    /// All that was written and is still there.
+    var stamps: [String] { get }
+    /// The stamps that a device has written by edits.
+    subscript(edits device: Int) -> [String] { get set }
+    /// The last draft of a device.
+    subscript(draft device: Int) -> String { get set }
 }
 
-extension StampSet: StoryModel {}
+extension StampSet: StoryModel {
+    static var hasFields: Bool { false }
+
+    subscript(edits device: Int) -> [String] {
+        get { stamps }
+        set { stamps = newValue }
+    }
+
+    subscript(draft device: Int) -> String {
+        get { "" }
+        set {}
+    }
+}
+
+/// A model with fields of its own for each device, for edits and for drafts, merged field by field: a stamp is lost where
+/// a field goes back.
+struct StampFields: RecordCodable, Equatable {
+    static var recordType: String { "Item" }
+
+    var id: String
+    var edits0: [String] = []
+    var edits1: [String] = []
+    var edits2: [String] = []
+    var draft0 = ""
+    var draft1 = ""
+    var draft2 = ""
+
+    var recordName: String { id }
+
+    /// Records of which two copies met that have no common ancestor.
+    static let createdTwice = Locked<Set<String>>([])
+
+    static func resolveConflict(_ conflict: Conflict<StampFields>) throws -> StampFields? {
+        guard conflict.ancestor == nil else { return try conflict.merged() }
+        // Created twice, or its answer was lost: what was taken out since comes back.
+        createdTwice.withLock { _ = $0.insert(conflict.client.id) }
+        var model = conflict.server
+        for device in 0..<3 {
+            let edits = conflict.client[edits: device]
+            model[edits: device] += edits.filter { !model[edits: device].contains($0) }
+            if model[draft: device].isEmpty { model[draft: device] = conflict.client[draft: device] }
+        }
+        return model
+    }
+}
+
+extension StampFields: StoryModel {
+    static var hasFields: Bool { true }
+
+    init(name: String) { id = name }
+
+    var stamps: [String] {
+        (0..<3).flatMap { self[edits: $0] + [self[draft: $0]] }.filter { !$0.isEmpty }
+    }
+
+    private static var edits: [WritableKeyPath<StampFields, [String]>] { [\.edits0, \.edits1, \.edits2] }
+    private static var drafts: [WritableKeyPath<StampFields, String>] { [\.draft0, \.draft1, \.draft2] }
+
+    subscript(edits device: Int) -> [String] {
+        get { self[keyPath: Self.edits[device]] }
+        set { self[keyPath: Self.edits[device]] = newValue }
+    }
+
+    subscript(draft device: Int) -> String {
+        get { self[keyPath: Self.drafts[device]] }
+        set { self[keyPath: Self.drafts[device]] = newValue }
+    }
+}

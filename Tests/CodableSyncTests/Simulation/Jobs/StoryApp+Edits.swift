@@ -1,0 +1,78 @@
+#if os(Linux)
+    @testable import CodableSync
+
+    /// Edits of what the device shows, any number at a time, beside everything else that the app does.
+    extension StoryApp {
+        /// Adds a stamp, and now and then takes one out.
+        func editShown() {
+            let name = story.names[story.chance(story.names.count)]
+            story.lastStamp += 1
+            let (stamp, takesOut) = ("\(index).\(story.lastStamp)", story.chance(4) == 0)
+            let (engine, life, isNamed) = (engine, life, story.chance(2) == 0)
+            say("edits \(name) with \(stamp)\(takesOut ? ", and takes one out" : "")")
+            Task { [self] in
+                do {
+                    let change = { [self] (model: inout Model) in
+                        var edits = model[edits: index]
+                        if takesOut, let out = edits.first {
+                            edits.removeFirst()
+                            // Until the call returns nobody knows.
+                            story.expected[name]?.remove(out)
+                        }
+                        model[edits: index] = edits + [stamp]
+                    }
+                    let edit =
+                        if isNamed {
+                            try await engine.edit(named: name, change)
+                        } else {
+                            try await engine.edit(Model(name: name), ifMissing: .create, change)
+                        }
+                    // A process without power hears nothing any more.
+                    guard life == self.life else { return }
+                    let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
+                    say("has edited \(name) with \(stamp), without \(out.sorted())")
+                    story.expected[name, default: []].insert(stamp)
+                    story.expected[name]?.subtract(out)
+                    story.takenOut[name, default: []].formUnion(out)
+                } catch {
+                    say("edit with \(stamp) failed: \(error)")
+                }
+            }
+        }
+
+        /// The newest copy that the app has, which its uploads are made from.
+        private func newestCopy(of name: String, _ engine: SyncEngine<Model>) async throws -> Model? {
+            if consumes { return mirror[name] }
+            remembered[name] = try await engine.model(named: name)
+            return remembered[name]
+        }
+
+        /// Opens a sheet on a copy that may be old, and uploads what was written there.
+        func draft() {
+            let name = story.names[story.chance(story.names.count)]
+            call("draft") { app, engine in
+                var original = app.drafted[name] ?? Model(name: name)
+                // Nobody but this device changes the field: the sheet began with what was drafted last, if that is known.
+                let drafts = app.story.drafts["\(name).\(app.index)"] ?? [""]
+                if drafts.count == 1 {
+                    original[draft: app.index] = drafts[0]
+                } else {
+                    original = try await engine.model(named: name) ?? Model(name: name)
+                }
+                if app.story.chance(2) == 0 { app.drafted[name] = try await app.newestCopy(of: name, engine) }
+                app.story.lastStamp += 1
+                let stamp = "\(app.index).\(app.story.lastStamp)"
+                var draft = original
+                draft[draft: app.index] = stamp
+                app.say("drafts \(name) with \(stamp), from \(original.stamps)")
+                app.story.drafts["\(name).\(app.index)", default: []].append(stamp)
+                let life = app.life
+                try await engine.upload(draft, editedFrom: original)
+                guard life == app.life else { return }
+                app.say("has drafted \(name) with \(stamp)")
+                // What came before is replaced; what comes after may be, too.
+                app.story.drafts["\(name).\(app.index)"] = [stamp]
+            }
+        }
+    }
+#endif

@@ -1,0 +1,96 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// What is flushed before anything rests on it, and what may wait for the next flush.
+final class MachineFlushTests: MachineTestCase {
+    private func flushes(_ actions: [SyncAction]) -> [Bool] {
+        actions.compactMap { if case .append(_, _, let flush) = $0 { flush } else { nil } }
+    }
+
+    private var page: FetchedPage {
+        var page = FetchedPage(token: ChangeToken("1"), moreComing: true)
+        page.records = [.init("A", 1)]
+        return page
+    }
+
+    func testWhatACallPromisesIsFlushed() {
+        XCTAssertEqual(flushes(machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))), [true])
+    }
+
+    /// A request that leaves is recognised after a loss of power, too.
+    func testAnAnnouncementIsFlushed() {
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        XCTAssertEqual(flushes(machine.commitNext()), [true])
+    }
+
+    func testASaveIsNotFlushedByItself() {
+        machine = .synced { $0.maximumItems = 1 }
+        machine.run(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)]))
+        let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
+        let actions = machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
+        XCTAssertEqual(flushes(actions), [false])
+        // The next announcement is flushed, and the save with it.
+        XCTAssertEqual(flushes(machine.commitNext()), [true])
+        XCTAssertNil(machine.timers[.flush])
+    }
+
+    func testAConfirmedDeletionIsFlushed() {
+        machine.know("A", 1)
+        machine.delete("A")
+        let deleted = SendResult(name: "A", handle: nil, outcome: .deleted)
+        let actions = machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([deleted])))
+        XCTAssertEqual(flushes(actions), [true])
+    }
+
+    func testPagesAreFlushedAfterASecondOrWhenNothingIsUnderWay() {
+        machine.run(.signal(.changes(in: nil)))
+        XCTAssertEqual(
+            flushes(machine.feed(.fetched(machine.fetchRequest?.id ?? 0, .success(page)))),
+            [false]
+        )
+        XCTAssertEqual(machine.timers[.flush], machine.now.monotonic + .seconds(1))
+        XCTAssertEqual(flushes(machine.commitAll()), [], "the next page is under way")
+        let start = machine
+        XCTAssertEqual(flushes(machine.fireNext { $0 == .flush }), [true])
+        machine = start
+        let end = machine.answerFetch([.init("B", 2)], token: "2")
+        XCTAssertEqual(flushes(end), [false, true])
+        XCTAssertNil(machine.timers[.flush])
+    }
+
+    func testTheSubscriptionIsFlushedWithTheRest() {
+        machine = MachineHarness()
+        machine.run(.start)
+        machine.confirmAccount()
+        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        XCTAssertEqual(flushes(machine.feed(.subscribed(machine.setupRequest ?? 0, nil))), [false])
+    }
+
+    /// An element that is taken is flushed once its loop asks for the next one and there is none.
+    func testWhatALoopTakesIsFlushedWhenNothingIsLeftToTake() {
+        machine.run(.streamRequested(1))
+        XCTAssertEqual(flushes(machine.fetch([.init("A", 1)], token: "1")), [false, false])
+        XCTAssertNotNil(machine.timers[.flush])
+        XCTAssertEqual(flushes(machine.run(.streamRequested(1))), [false, true])
+    }
+
+    /// A disk that refuses to flush is told of once, and not asked in a circle.
+    func testAFlushThatFailsIsNotRepeatedByItself() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.feed(machine.reading("A"))
+        machine.run(.signal(.changes(in: nil)))
+        machine.feed(
+            .fetched(
+                machine.fetchRequest?.id ?? 0,
+                .success(FetchedPage(token: ChangeToken("2"), moreComing: false))
+            )
+        )
+        machine.commitNext()
+        XCTAssertEqual(machine.waiting.count, 1)
+        let actions = machine.failNextCommit()
+        XCTAssertEqual(actions.events, [.stateUnwritable("full")])
+        XCTAssertEqual(machine.waiting.count, 0)
+    }
+}
