@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations lint layers claims articles format demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -9,6 +9,7 @@ help:
 	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
 	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
 	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
+	@echo 'make stories  tells 3000 stories in which a seed decides which job of which engine comes next'
 	@echo 'make lint     checks format, layers and lengths of files'
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
@@ -35,6 +36,9 @@ kills:
 
 mutations:
 	@Scripts/check-mutations
+
+stories:
+	@Scripts/check-stories
 
 lint:
 	@Scripts/lint

@@ -159,7 +159,8 @@ extension JournalEntry {
     /// The contents that the entry introduces, if they are new.
     package var introduced: [ContentHandle] {
         switch self {
-        case .queued(_, let change), .edited(_, let change): [change.handle, change.contested].compactMap { $0 }
+        case .queued(_, let change), .edited(_, let change):
+            [change.handle, change.contested].compactMap { $0 }
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):

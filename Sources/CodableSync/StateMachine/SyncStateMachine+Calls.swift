@@ -228,7 +228,8 @@ extension SyncStateMachine {
             // What was lost is nobody's ancestor.
             guard let record = state[contents.name], record.lost == nil else { continue }
             if let handle = contents.handle {
-                let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+                let isKnown =
+                    record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
                 // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
                 let wasOnTop = contents.known != nil && contents.known == record.seen

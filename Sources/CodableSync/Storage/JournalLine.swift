@@ -150,7 +150,8 @@ enum JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
-        case .queued, .edited, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved, .parked,
+        case .queued, .edited, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved,
+            .parked,
             .retried, .discarded, .record:
             break
         }

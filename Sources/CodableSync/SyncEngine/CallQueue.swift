@@ -81,6 +81,7 @@ final class CallQueue: Sendable {
     ///   - names: The records that are changed.
     ///   - isEdit: Whether the call is an edit, which only calls for its own records wait for.
     ///   - date: When the call was made.
+    /// - Returns: The place.
     func take(_ names: [String] = [], isEdit: Bool = false, at date: Date) -> Ticket {
         state.withLock { state in
             let id = state.append(names.map { ExactName($0) }, isEdit: isEdit, note: nil)
@@ -105,7 +106,8 @@ final class CallQueue: Sendable {
 
     private func turn(of id: UInt64) async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
                 let result = state.withLock { state -> Result<Void, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
                     guard let place = state.places[id] else { return .success(()) }

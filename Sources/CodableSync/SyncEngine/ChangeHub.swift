@@ -21,6 +21,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var waiters: [Waiter] = []
         /// The engine has been asked and has not answered.
         var isAsked = false
+        /// The engine has taken the request.
+        var isClaimed = false
     }
 
     private struct State {
@@ -84,6 +86,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)
         if !stream.isAsked {
+            stream.isClaimed = false
             calls.note(.request(id))
             requests.ask(.next(id))
         }
@@ -91,9 +94,15 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         state.streams[id] = stream
     }
 
-    /// Whether the engine owes the stream an element.
-    func isAsked(_ id: StreamID) -> Bool {
-        state.withLock { $0.streams[id]?.isAsked == true }
+    /// Takes a stream's request; `false` if there is none that was not taken before.
+    ///
+    /// To take one twice would accept what is on its way to the stream.
+    func claim(_ id: StreamID) -> Bool {
+        state.withLock { state in
+            guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }
+            state.streams[id]?.isClaimed = true
+            return true
+        }
     }
 
     /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.

@@ -45,7 +45,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The contents to load for an overlay.
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        return ([basis.shown, basis.base, basis.contested, record?.seen, record?.lastKnown?.handle] + sent).compactMap { $0 }
+        return ([basis.shown, basis.base, basis.contested, record?.seen, record?.lastKnown?.handle] + sent)
+            .compactMap { $0 }
     }
 
     /// The contents to store; `nil` if the draft changes nothing.

@@ -30,7 +30,9 @@ extension SyncEngine {
         defer { ticket.end() }
         try Task.checkCancellation()
         let draft = try await encode(draft, editedFrom: original, at: ticket.date)
-        if case .fields(let fields) = draft.original, draft.record.fields.differingFields(from: fields).isEmpty {
+        if case .fields(let fields) = draft.original,
+            draft.record.fields.differingFields(from: fields).isEmpty
+        {
             return
         }
         try await enqueue([draft], ticket)

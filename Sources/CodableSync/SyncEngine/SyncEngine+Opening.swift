@@ -183,7 +183,7 @@ extension SyncEngine {
         case .repeated(let stream):
             // One that the machine knows is being served: to ask for it again would accept what is on its way.
             let isKnown = machine?.streams.contains { $0.id == stream } == true
-            if !isKnown, hub.isAsked(stream) { process(.streamRequested(stream)) }
+            if !isKnown, hub.claim(stream) { process(.streamRequested(stream)) }
         // Its place was between the app's calls.
         case .next, .wake, .ended: break
         }
@@ -194,7 +194,7 @@ extension SyncEngine {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
         let streams = unserved
         unserved = []
-        for stream in streams where hub.isAsked(stream) { process(.streamRequested(stream)) }
+        for stream in streams where hub.claim(stream) { process(.streamRequested(stream)) }
     }
 
     /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.

@@ -215,8 +215,9 @@ extension SyncEngine {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// What a read gives the app: missing records included, but not records that could not be returned. The next
-    /// upload must not overwrite those.
+    /// What a read gives the app: missing records included, but not records that could not be returned.
+    ///
+    /// The next upload must not overwrite those.
     private func note(
         _ names: [String],
         shown: [ShownContents],
@@ -253,7 +254,9 @@ extension SyncEngine {
 
     /// Tells of what cannot be decoded, once.
     func tellUndecodable(_ found: [ExactName: DecodedContents<Model>]) {
-        let inVain = found.sorted { $0.key < $1.key }.compactMap { $0.value.model == nil ? $0.value.inVain : nil }
+        let inVain = found.sorted { $0.key < $1.key }.compactMap {
+            $0.value.model == nil ? $0.value.inVain : nil
+        }
         if !inVain.isEmpty { process(.readInVain(inVain)) }
     }
 

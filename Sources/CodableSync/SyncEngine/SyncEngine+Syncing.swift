@@ -131,7 +131,7 @@ extension SyncEngine {
             case .read(let session, let losses, let given):
                 if session == self.session, losses == machine?.losses { process(.read(given)) }
             case .request(let stream):
-                if hub.isAsked(stream) { process(.streamRequested(stream)) }
+                if hub.claim(stream) { process(.streamRequested(stream)) }
             }
         }
     }

@@ -53,6 +53,7 @@ extension [String: RecordValue] {
     /// Null, absent and an empty list are the same. Reserved fields do not count.
     ///
     /// - Parameter others: The other fields.
+    /// - Returns: Their names.
     package func differingFields(from others: [String: RecordValue]) -> [String] {
         Set(keys).union(others.keys).filter { name in
             !ReservedField.isReserved(name) && !isSame(name, in: others)

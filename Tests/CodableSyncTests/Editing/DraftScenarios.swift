@@ -129,7 +129,9 @@ class DraftScenarios: EngineScenario {
         try await settle(phone, tablet)
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, ["A", "B", "C"].map { Item($0, "mine") })
-        let told = phone.events.count { if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false } }
+        let told = phone.events.count {
+            if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false }
+        }
         XCTAssertEqual(told, 1)
     }
 

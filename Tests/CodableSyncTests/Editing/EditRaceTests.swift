@@ -4,10 +4,9 @@ import XCTest
 
 /// Two devices edit one record at the same time, each a field of its own: neither field ever goes back.
 final class EditRaceTests: EngineScenario {
-    private static let rounds = 1000
-
     /// This device also has a loop over `changes` and a reader of all models, which count as given whatever they bring.
     func testNoFieldGoesBackBesideALoopAndAReaderWhileAnotherDeviceEdits() async throws {
+        let rounds = 1000
         let (phone, tablet) = try await makePair(Note("A", "0"))
         let (here, there) = (phone.engine, tablet.engine)
         let shown = Locked((loop: 0, reader: 0, wentBack: [String]()))
@@ -30,8 +29,8 @@ final class EditRaceTests: EngineScenario {
                 }
             }
         }
-        async let titles: Void = Self.countTitles(on: here)
-        async let counts: Void = Self.countUp(on: there)
+        async let titles: Void = Self.countTitles(on: here, "A", rounds)
+        async let counts: Void = Self.countUp(on: there, "A", rounds)
         _ = try await (titles, counts)
         reader.cancel()
         try await reader.value
@@ -41,31 +40,37 @@ final class EditRaceTests: EngineScenario {
 
         XCTAssertEqual(shown.withLock(\.wentBack), [])
         let models = try await here.allModels()
-        XCTAssertEqual(models, [Note("A", "\(Self.rounds)", count: Self.rounds)])
+        XCTAssertEqual(models, [Note("A", "\(rounds)", count: rounds)])
         try await assertEqualEverywhere(phone, tablet)
         let server = try await serverRecords()["A"]
-        XCTAssertEqual(server?.fields["title"], .string("\(Self.rounds)"))
-        XCTAssertEqual(server?.fields["count"], .int64(Int64(Self.rounds)))
+        XCTAssertEqual(server?.fields["title"], .string("\(rounds)"))
+        XCTAssertEqual(server?.fields["count"], .int64(Int64(rounds)))
     }
 
     /// An upload of what was read takes back no edit of this device that came in between, and none of another one.
     func testNoFieldGoesBackWhileThisDeviceEditsAndUploadsWhatItReads() async throws {
-        let (phone, tablet) = try await makePair(Note("A", "0", color: "0"))
-        let (here, there) = (phone.engine, tablet.engine)
-        async let titles: Void = Self.countTitles(on: here, syncs: false)
-        async let colors: Void = Self.uploadColors(on: here)
-        async let counts: Void = Self.countUp(on: there)
-        _ = try await (titles, colors, counts)
+        let names = (0..<40).map { "\($0)" }
+        let (phone, tablet) = try await makePair(Note("A"))
+        try await phone.engine.upload(names.map { Note($0, "0", color: "0") })
         try await settle(phone, tablet)
-        let models = try await here.allModels()
-        XCTAssertEqual(models, [Note("A", "\(Self.rounds)", color: "\(Self.rounds)", count: Self.rounds)])
+        let (here, there) = (phone.engine, tablet.engine)
+        for name in names {
+            async let titles: Void = Self.countTitles(on: here, name, 20, syncs: false)
+            async let colors: Void = Self.uploadColors(on: here, name, 20)
+            async let counts: Void = Self.countUp(on: there, name, 20)
+            _ = try await (titles, colors, counts)
+        }
+        try await settle(phone, tablet)
+        let models = try await here.allModels().filter { $0.id != "A" }
+        XCTAssertEqual(models, names.sorted().map { Note($0, "20", color: "20", count: 20) })
         try await assertEqualEverywhere(phone, tablet)
     }
 
     /// Reads, changes and uploads, as an app may that has no other reader of the record.
-    private static func uploadColors(on engine: SyncEngine<Note>) async throws {
+    private static func uploadColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
+    {
         for round in 1...rounds {
-            let read = try await engine.model(named: "A")
+            let read = try await engine.model(named: name)
             var model = try XCTUnwrap(read)
             XCTAssertEqual(model.color, "\(round - 1)", "the uploaded field went back")
             model.color = "\(round)"
@@ -74,18 +79,23 @@ final class EditRaceTests: EngineScenario {
     }
 
     /// Edits the title, and looks at what it was.
-    private static func countTitles(on engine: SyncEngine<Note>, syncs: Bool = true) async throws {
+    private static func countTitles(
+        on engine: SyncEngine<Note>,
+        _ name: String,
+        _ rounds: Int,
+        syncs: Bool = true
+    ) async throws {
         for round in 1...rounds {
-            let edit = try await engine.edit(named: "A") { $0.title = "\(round)" }
+            let edit = try await engine.edit(named: name) { $0.title = "\(round)" }
             XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field went back")
             if syncs, round.isMultiple(of: 10) { try await engine.sync() }
         }
     }
 
     /// Counts up, from what the model says.
-    private static func countUp(on engine: SyncEngine<Note>) async throws {
+    private static func countUp(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws {
         for round in 1...rounds {
-            let edit = try await engine.edit(named: "A") { $0.count += 1 }
+            let edit = try await engine.edit(named: name) { $0.count += 1 }
             XCTAssertEqual(edit.after.count, round, "the tablet's field went back")
             if round.isMultiple(of: 10) { try await engine.sync() }
         }

@@ -120,7 +120,9 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 1)
     }
 
-    func testAnEditOfARecordWhoseConflictFailedIsMadeOnTheServersValueAndTellsOfTheOneItReplaces() async throws {
+    func testAnEditOfARecordWhoseConflictFailedIsMadeOnTheServersValueAndTellsOfTheOneItReplaces()
+        async throws
+    {
         let (phone, tablet) = try await makePair(Item<Throwing>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -157,7 +159,9 @@ class EditScenarios: EngineScenario {
 
     func testAnEditOfAnUnknownRecordThrowsAndQueuesNothing() async throws {
         let phone = try makeDevice(Note.self)
-        await assertThrows(SyncError.recordNotFound("A")) { try await phone.engine.edit(named: "A") { $0.count = 1 } }
+        await assertThrows(SyncError.recordNotFound("A")) {
+            try await phone.engine.edit(named: "A") { $0.count = 1 }
+        }
         await assertThrows(SyncError.recordNotFound("A")) {
             try await phone.engine.edit(Note("A", "title")) { $0.count = 1 }
         }
@@ -191,7 +195,9 @@ class EditScenarios: EngineScenario {
         try await settle(phone, tablet)
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [Item("A", "title", count: 1)])
-        let told = phone.events.count { if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false } }
+        let told = phone.events.count {
+            if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false }
+        }
         XCTAssertEqual(told, 1)
     }
 

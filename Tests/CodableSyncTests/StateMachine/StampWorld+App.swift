@@ -20,7 +20,9 @@ extension StampWorld {
     mutating func upload(_ name: String) {
         let isOnTop = harness.machine.showsUnseenEdit(of: name)
         // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
-        if isOnTop, !harness.machine.isSettled([name]) { return log.append("waits with an upload of \(name)") }
+        if isOnTop, !harness.machine.isSettled([name]) {
+            return log.append("waits with an upload of \(name)")
+        }
         if !options.consumes, let value = underWay[name] {
             copies[name] = value
         } else if !options.consumes, copies[name] == nil {
@@ -58,7 +60,12 @@ extension StampWorld {
         changedSince.insert(name)
         copies[name] = options.consumes ? stamps : nil
         let edited = harness.now.wall
-        feed(.enqueue(call, [NewChange(name: name, kind: .save(handle, size: 10), edited: edited, basis: basis)]))
+        feed(
+            .enqueue(
+                call,
+                [NewChange(name: name, kind: .save(handle, size: 10), edited: edited, basis: basis)]
+            )
+        )
     }
 
     mutating func delete(_ name: String) {

@@ -190,7 +190,9 @@
                 for device in 0..<3 {
                     guard let drafts = drafts["\(name).\(device)"], drafts.count == 1 else { continue }
                     let draft = server[name]?[draft: device] ?? ""
-                    if !drafts.contains(draft) { fail("\(name): \(draft) instead of \(drafts) on the server") }
+                    if !drafts.contains(draft) {
+                        fail("\(name): \(draft) instead of \(drafts) on the server")
+                    }
                 }
             }
             for app in apps {

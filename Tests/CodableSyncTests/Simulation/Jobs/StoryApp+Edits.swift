@@ -65,7 +65,7 @@
                 var draft = original
                 draft[draft: app.index] = stamp
                 app.say("drafts \(name) with \(stamp), from \(original.stamps)")
-                app.story.drafts["\(name).\(app.index)", default: []].append(stamp)
+                app.story.drafts["\(name).\(app.index)", default: [""]].append(stamp)
                 let life = app.life
                 try await engine.upload(draft, editedFrom: original)
                 guard life == app.life else { return }

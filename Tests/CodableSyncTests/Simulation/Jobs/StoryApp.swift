@@ -99,7 +99,8 @@
         /// Shows a model; it may have been on its way when the app made an edit, and so be older than what is shown.
         private func show(_ model: Model) {
             var model = model
-            if !Model.hasFields, !story.deleted.contains(model.recordName), let own = mirror[model.recordName] {
+            if !Model.hasFields, !story.deleted.contains(model.recordName), let own = mirror[model.recordName]
+            {
                 let stamps = model[edits: index]
                 model[edits: index] += own[edits: index].filter { !stamps.contains($0) }
             }
