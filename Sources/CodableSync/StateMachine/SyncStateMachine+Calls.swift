@@ -231,7 +231,11 @@ extension SyncStateMachine {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
+                // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
+                let wasOnTop = contents.known != nil && contents.known == record.seen
+                guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
+                    continue
+                }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.

@@ -34,7 +34,7 @@ extension SyncEngine {
         case .closed: return true
         case .new, .open: break
         }
-        guard hub.isServed, resources.isAtRest(at: clock.now.monotonic) else { return false }
+        guard requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else { return false }
         return journal.map { $0.mark == journalRest } ?? true
     }
 

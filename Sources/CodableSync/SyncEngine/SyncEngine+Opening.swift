@@ -160,7 +160,7 @@ extension SyncEngine {
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
         defer {
-            hub.finishServing()
+            requests.answer()
             tellWatchers()
         }
         if case .ended(let stream) = request {

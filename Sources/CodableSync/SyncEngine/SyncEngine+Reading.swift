@@ -235,7 +235,14 @@ extension SyncEngine {
             } else {
                 let known = state[contents.name]?.known
                 let tag = known?.handle == contents.shown ? known?.changeTag : nil
-                given.append(GivenContents(name: contents.name, handle: contents.shown, changeTag: tag))
+                given.append(
+                    GivenContents(
+                        name: contents.name,
+                        handle: contents.shown,
+                        known: contents.known,
+                        changeTag: tag
+                    )
+                )
             }
         }
         for name in names where !isShown.contains(ExactName(name)) {
