@@ -46,6 +46,8 @@
         /// What must be there at the end, by record.
         var expected: [String: Set<String>] = [:]
         var deleted: Set<String> = []
+        /// Stamps of calls that have returned, by record; of others nobody knows.
+        var acknowledged: [String: Set<String>] = [:]
         /// What must not be there at the end, by record.
         var takenOut: [String: Set<String>] = [:]
         /// Stamps of calls that were refused, by record.

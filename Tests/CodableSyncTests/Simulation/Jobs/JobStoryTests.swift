@@ -75,7 +75,10 @@
                 $0.refusesWrites = true
                 $0.losesZone = false
             }
-            try tell { $0.refusesWrites = true }
+            try tell {
+                $0.refusesWrites = true
+                $0.losesZone = false
+            }
         }
 
         /// Whoever writes alone meets no conflict.

@@ -32,6 +32,7 @@
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
                     story.expected[name, default: []].insert(stamp)
+                    story.acknowledged[name, default: []].insert(stamp)
                     story.expected[name]?.subtract(out)
                     story.takenOut[name, default: []].formUnion(out)
                 } catch {
@@ -45,7 +46,12 @@
             let count = story.chance(4)
             say("refuses a write, after \(count)")
             files.clearFaults()
-            files.fail(.append, after: count, code: ENOSPC, torn: story.chance(2) == 0 ? story.chance(40) : nil)
+            files.fail(
+                .append,
+                after: count,
+                code: ENOSPC,
+                torn: story.chance(2) == 0 ? story.chance(40) : nil
+            )
         }
 
         /// Notes that a call was refused, so that nothing of it may stay.
@@ -94,6 +100,7 @@
                 }
                 guard life == app.life else { return }
                 app.say("has drafted \(name) with \(stamp)")
+                app.story.acknowledged[name, default: []].insert(stamp)
                 // What came before is replaced; what comes after may be, too.
                 app.story.drafts["\(name).\(app.index)"] = [stamp]
             }

@@ -153,6 +153,7 @@
                 if app.consumes { app.show(model) }
                 app.say("has uploaded \(name) with \(stamp)")
                 app.story.expected[name, default: []].insert(stamp)
+                app.story.acknowledged[name, default: []].insert(stamp)
             }
         }
 
@@ -312,9 +313,14 @@
             if story.options.writers == 1, conflicts > 0 {
                 story.fail("\(index) has met \(conflicts) conflicts, and only one device writes")
             }
-            // An element may have been on its way when the app deleted its record; the deletion itself is no news.
+            // An element may have been on its way when the app deleted its record; the deletion itself is no news. What
+            // became of a call that has not returned nobody knows.
             func kept(_ models: [String: Model]) -> [String: Set<String>] {
-                models.filter { !story.deleted.contains($0.key) }.mapValues { Set($0.stamps) }
+                models.filter { !story.deleted.contains($0.key) }.reduce(into: [:]) { kept, model in
+                    kept[model.key] = story.acknowledged[model.key, default: []].intersection(
+                        model.value.stamps
+                    )
+                }
             }
             if consumes, kept(mirror) != kept(server) {
                 story.fail("the app on \(index) has \(mirror), the server has \(server)")
