@@ -50,8 +50,8 @@ extension SyncStateMachine {
                 )
                 entries.append(.edited(name: change.name, edit))
             } else {
-                let base = change.isInitial ? nil : state[change.name]?.baseForUpload
-                let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
+                var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
+                if !change.isInitial { state[change.name]?.give(baseTo: &pending) }
                 entries.append(.queued(name: change.name, pending))
             }
             entries += noteReplaced(change, state[change.name])
@@ -290,11 +290,14 @@ extension JournalEntry {
 }
 
 extension RecordState {
-    /// What an upload or a deletion of the whole record is made on: what the app has last been given.
-    fileprivate var baseForUpload: ContentHandle? {
-        guard let pending, pending.parked == nil || isPendingSeen else { return seen }
-        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
-        return pending.isDeletion || isPendingSeen ? pending.base : seen
+    /// Says what an upload or a deletion of the whole record is made on: what the app has last been given.
+    fileprivate func give(baseTo change: inout LocalChange) {
+        change.base = seen
+        guard let pending, pending.parked == nil || isPendingSeen else { return }
+        // Uploaded again before the deletion is sent, or deleted before the edit is: made on the version below.
+        guard pending.isDeletion || change.isDeletion || isPendingSeen else { return }
+        change.base = pending.base
+        if !change.isDeletion { change.contested = pending.contested }
     }
 
     /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.

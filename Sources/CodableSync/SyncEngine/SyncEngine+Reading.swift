@@ -170,8 +170,12 @@ extension SyncEngine {
 
     /// Where contents are missing, waits until the machine knows of everything that is handed to the journal by now: a
     /// compaction drops what the journal has replaced, and the machine may not have heard of it yet.
-    private func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
-        guard found.values.contains(where: \.isLost) else { return }
+    func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
+        if found.values.contains(where: \.isLost) { await catchUp() }
+    }
+
+    /// Waits until the machine knows of everything that is handed to the journal by now.
+    func catchUp() async {
         guard let mark = journal?.mark, journalRest < mark else { return }
         let began = session
         await wait { $0.session != began || $0.journalRest >= mark }
