@@ -28,11 +28,15 @@ extension RecordState {
     /// again.
     mutating func queueAgain() {
         let version = lastKnown
+        let contested = pending?.contested
         let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
         lost = version
-        if isBasedOnIt { pending?.base = version?.handle }
+        if isBasedOnIt {
+            pending?.base = version?.handle
+            pending?.contested = contested
+        }
     }
 
     /// The app changes a record of which something was lost.

@@ -183,7 +183,8 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether it knows a version of the zone, which is lost with the zone.
     package var hasVersions: Bool {
-        lastKnown != nil || pending?.base != nil || (seen != nil && seen != pending?.handle)
+        // Below an edit without a base the app has been given contents of its own only.
+        lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
     }
 
     /// Whether the app has been given the pending edit, or has uploaded it.

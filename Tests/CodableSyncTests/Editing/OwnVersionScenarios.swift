@@ -73,5 +73,7 @@ private struct Preferences: RecordCodable, Equatable {
 
     var recordName: String { "preferences" }
 
-    static func resolveConflict(_ conflict: Conflict<Preferences>) throws -> Preferences? { try conflict.merged() }
+    static func resolveConflict(_ conflict: Conflict<Preferences>) throws -> Preferences? {
+        try conflict.merged()
+    }
 }

@@ -83,8 +83,14 @@ final class ContestedFieldTests: XCTestCase {
     func testContentsThatTheServerNeverHadAreNoVersions() {
         var state = SyncState()
         for entry: JournalEntry in [
-            .queued(name: "A", LocalChange(kind: .save(ContentHandle(2), size: 1), edited: lateDate, base: nil)),
-            .edited(name: "A", LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil)),
+            .queued(
+                name: "A",
+                LocalChange(kind: .save(ContentHandle(2), size: 1), edited: lateDate, base: nil)
+            ),
+            .edited(
+                name: "A",
+                LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil)
+            ),
         ] { state.apply(entry) }
         XCTAssertEqual(state["A"]?.seen, ContentHandle(2))
         XCTAssertEqual(state["A"]?.hasVersions, false)
