@@ -102,7 +102,7 @@ extension JSONWriter {
         }
         member("edited", change.edited)
         member("base", change.base)
-        member("contested", change.contested)
+        if !plant("contestedNotStored") { member("contested", change.contested) }
         if let parked = change.parked {
             key("parked")
             reason(parked)
