@@ -166,27 +166,34 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "theirs", note: "theirs"))
     }
 
-    /// The ancestors of both are there for the resolver.
+    /// The second draft comes while the first is being decided.
     func testTheAncestorHasEachContestedFieldAsInItsOriginal() async throws {
-        Recording.asked.withLock { $0 = [] }
-        let (phone, tablet) = try await makePair(Item<Recording>("A", "title", note: "note", count: 1))
-        let original = Item<Recording>("A", "title", note: "note", count: 1)
+        let (phone, tablet) = try await makePair(Item<HeldRecording>("A", "title", note: "note", count: 1))
+        let original = Item<HeldRecording>("A", "title", note: "note", count: 1)
         try await tablet.engine.edit(named: "A") {
             $0.title = "theirs"
             $0.note = "theirs"
         }
         try await settle(tablet, phone)
-        pass()
-        try await phone.engine.upload(Item("A", "mine", note: "note", count: 1), editedFrom: original)
-        try await phone.engine.upload(Item("A", "title", note: "mine", count: 1), editedFrom: original)
-        try await phone.engine.edit(named: "A") { $0.color = "mine" }
-        // The ancestor moves on in all other fields.
         try await tablet.engine.edit(named: "A") { $0.count = 5 }
         try await tablet.engine.sync()
+        pass()
+        let barrier = Barrier()
+        HeldRecording.asked.withLock { $0 = [] }
+        HeldRecording.barrier.withLock { $0 = barrier }
+        defer { HeldRecording.barrier.withLock { $0 = nil } }
+        try await phone.engine.upload(Item("A", "mine", note: "note", count: 1), editedFrom: original)
+        await barrier.reached()
+        try await phone.engine.upload(Item("A", "title", note: "mine", count: 1), editedFrom: original)
+        try await phone.engine.edit(named: "A") { $0.color = "mine" }
+        barrier.open()
         try await settle(phone, tablet)
-        let asked = Recording.asked.withLock { $0.last }
-        XCTAssertEqual(asked?.ancestor?.title, "title")
-        XCTAssertEqual(asked?.ancestor?.note, "note")
+        let asked = HeldRecording.asked.withLock { $0 }
+        let both = asked.first { $0.client.note == "mine" }
+        XCTAssertEqual(both?.ancestor?.title, "title")
+        XCTAssertEqual(both?.ancestor?.note, "note")
+        XCTAssertEqual(both?.ancestor?.count, both.map { _ in 1 })
+        XCTAssertEqual(both?.client.color, "mine")
         let model = try await tablet.engine.model(named: "A")
         XCTAssertEqual(model, Item("A", "mine", note: "mine", color: "mine", count: 5))
     }
@@ -213,15 +220,20 @@ final class DraftCrossingScenarios: EngineScenario {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await tablet.engine.sync()
-        // The draft itself is decoded first, and then what is shown.
         let engine = phone.engine
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let fetch = Task { try await engine.fetchChanges() }
+        await gate.reached()
+        // The draft itself is decoded first, and then what is shown.
         let first = DecodingHold.next(of: "A")
         let upload = Task { try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title")) }
         await first.reached()
         let second = DecodingHold.next(of: "A")
         first.release()
         await second.reached()
-        try await phone.engine.fetchChanges()
+        gate.open()
+        _ = try await fetch.value
         second.release()
         try await upload.value
         let model = try await phone.engine.model(named: "A")
@@ -256,6 +268,18 @@ final class DraftCrossingScenarios: EngineScenario {
         try await phone.engine.upload(Note("A", "mine"), editedFrom: Note("A", "title"))
         let after = try await phone.engine.pendingChanges()
         XCTAssertEqual(after, before)
+    }
+}
+
+/// Merges, remembers what it was asked, and is held the first time.
+enum HeldRecording: ItemPolicy {
+    static let asked = Locked<[Conflict<Item<Self>>]>([])
+    static let barrier = Locked<Barrier?>(nil)
+
+    static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? {
+        asked.withLock { $0.append(conflict) }
+        barrier.withLock { $0 }?.pass()
+        return try conflict.merged()
     }
 }
 

@@ -120,10 +120,10 @@ final class EditRowScenarios: EngineScenario {
         let hold = DecodingHold.next(of: "A")
         let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
         await hold.reached()
-        let later = await called { try await engine.delete(HeldItem("A")) }
         try await engine.upload(HeldItem("B", "mine"))
         try await engine.edit(named: "B") { $0.title += ", edited" }
         try await engine.sync()
+        let later = await called { try await engine.delete(HeldItem("A")) }
         hold.release()
         let result = try await edit.value
         XCTAssertEqual(result.after.title, "edited")
