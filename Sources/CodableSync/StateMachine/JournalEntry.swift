@@ -160,7 +160,7 @@ extension JournalEntry {
     package var introduced: [ContentHandle] {
         switch self {
         case .queued(_, let change), .edited(_, let change):
-            [change.handle, plant("contestedNotIntroduced") ? nil : change.contested].compactMap { $0 }
+            [change.handle, change.contested].compactMap { $0 }
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):

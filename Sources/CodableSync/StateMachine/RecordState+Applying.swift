@@ -39,7 +39,7 @@ extension RecordState {
             } else {
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
-        } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base, !plant("confirmKeepsBase") {
+        } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
             // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
             self.pending?.base = version.handle
         }
@@ -54,7 +54,7 @@ extension RecordState {
         case .confirmed: break
         case .client:
             pending?.base = server
-            if !plant("contestedStays") { pending?.contested = nil }
+            pending?.contested = nil
         case .redated(let handle, let size, let edited):
             // The same model, so whatever the app has still to be told is told of this copy of it.
             if isPendingNews { undelivered?.kind = .updated(handle) }

@@ -42,7 +42,6 @@ extension RecordState {
     ///   - isExact: Whether the app says what the change was made on.
     mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
         defer { isLostRefused = false }
-        if isExact, plant("lostBaseNil"), lost != nil { pending = change; pending?.base = nil; return }
         if isExact { return pending = change }
         guard let lost, !change.isDeletion else {
             lost = nil

@@ -156,7 +156,7 @@ package struct RecordState: Equatable, Sendable {
     /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
     package var isInConflict: Bool {
         guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
-        return pending.base != known?.handle || (pending.contested != nil && !plant("contestedNoConflict"))
+        return pending.base != known?.handle || pending.contested != nil
     }
 
     /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
@@ -169,7 +169,7 @@ package struct RecordState: Equatable, Sendable {
     package var isSendable: Bool {
         if lost != nil { return !isLostRefused }
         guard let pending, pending.parked == nil else { return false }
-        return pending.isDeletion || (pending.base == known?.handle && (pending.contested == nil || plant("contestedNoConflict")))
+        return pending.isDeletion || (pending.base == known?.handle && pending.contested == nil)
     }
 
     /// Whether reads show the pending change rather than the cloud's last word.

@@ -47,7 +47,7 @@ extension SyncState {
             record.replacePending(with: pending)
             // Whatever the app has not been told yet is older than its own change; what comes of that is told.
             record.undelivered = nil
-            if let handle = pending.handle, !plant("uploadUnseen") { record.seen = handle }
+            if let handle = pending.handle { record.seen = handle }
         }
     }
 
@@ -56,15 +56,8 @@ extension SyncState {
         guard let handle = pending.handle else { return }
         let order = nextDeliveryOrder()
         change(name) { record in
-            record.replacePending(with: pending, isExact: !plant("editNotExact"))
-            if plant("editSeen") { record.seen = handle }
-            if plant("editHides") { return record.undelivered = nil }
+            record.replacePending(with: pending, isExact: true)
             switch record.undelivered?.kind {
-            case .updated? where plant("deliveredShowsOld"): break
-            case .saved? where plant("editKeepsSaved"): break
-            case .deleted? where plant("editKeepsDeleted"): break
-            case .updated? where plant("deliveredSeenNil"):
-                record.undelivered = Undelivered(kind: .updated(handle), seen: nil, order: order)
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
             // The edit is confirmed later, or meets the deletion, and that is told.
@@ -196,7 +189,7 @@ extension SyncState {
             return applySaved(name, sent, known)
         }
         // Decided for an edit that has been replaced since: the newer one is decided anew.
-        guard record.pending?.handle == client || plant("staleDecision") else { return }
+        guard record.pending?.handle == client else { return }
         let order = nextDeliveryOrder()
         let isConfirmed = if case .confirmed = resolution { true } else { false }
         change(name) { $0.resolve(isConfirmed ? .client : resolution, on: server, order: order) }

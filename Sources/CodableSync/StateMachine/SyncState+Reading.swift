@@ -15,9 +15,8 @@ extension SyncState {
         basis.shown = shownHandle(of: name)
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
-            if plant("parkedBasePending"), record.pending != nil { basis.base = record.pending?.base }
             basis.contested = record.isPendingOnTop ? record.pending?.contested : nil
-        } else if let pending = record.pending, pending.isDeletion, !plant("deletionPendingNews") {
+        } else if let pending = record.pending, pending.isDeletion {
             basis.base = pending.base
         } else {
             basis.base = record.seen

@@ -46,8 +46,7 @@ extension SyncStateMachine {
                     kind: change.kind,
                     edited: change.edited,
                     base: basis.handle,
-                    contested: plant("contestedDropped") ? nil : basis.contested,
-                    parked: plant("editParkedStays") ? state[change.name]?.pending?.parked : nil
+                    contested: basis.contested
                 )
                 entries.append(.edited(name: change.name, edit))
             } else {
@@ -160,7 +159,7 @@ extension SyncStateMachine {
             guard let handle = state[name]?.pending?.handle else { return }
             actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
         case .queued(let name, let change), .edited(let name, let change):
-            guard !change.isDeletion, !plant("parkedSilent"), let handle = state[name]?.replaceable else { return }
+            guard !change.isDeletion, let handle = state[name]?.replaceable else { return }
             actions.append(.emitLoading(.discarded(name: name, handle, .replaced)))
         default: break
         }
@@ -168,7 +167,7 @@ extension SyncStateMachine {
 
     /// An edit that a conflict has set aside is no part of what this device shows, and so of no later edit.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
-        guard !plant("parkedNoNote"), record?.replaceable != nil, change.kind != .delete else { return [] }
+        guard record?.replaceable != nil, change.kind != .delete else { return [] }
         let message = "A newer edit has taken the place of one that was set aside."
         return [note(.discarded, change.name, message)]
     }
@@ -223,7 +222,7 @@ extension SyncStateMachine {
     mutating func takeRead(_ given: [GivenContents]) {
         // What is being taken away is nobody's ancestor.
         if uncommitted.contains(where: \.takesVersionsAway) { return }
-        let state = uncommitted.isEmpty || plant("readBeforeCommit") ? state : stateToCome(of: given.map(\.name))
+        let state = uncommitted.isEmpty ? state : stateToCome(of: given.map(\.name))
         var seen: [AcceptedChange] = []
         for contents in given {
             // What was lost is nobody's ancestor.
@@ -232,7 +231,7 @@ extension SyncStateMachine {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                guard handle != record.seen, record.newer(record.seen, handle) == handle || plant("readOlder") else { continue }
+                guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.

@@ -21,9 +21,9 @@ extension SyncStateMachine {
 
     /// Whether reads show an edit that the app has not been given, so that an upload may only go on top of it.
     package mutating func showsUnseenEdit(of name: String) -> Bool {
-        let state = uncommitted.isEmpty || plant("unseenCommittedOnly") ? state : stateToCome(of: [name])
+        let state = uncommitted.isEmpty ? state : stateToCome(of: [name])
         guard let record = state[name], record.pending?.handle != nil else { return false }
-        return record.isPendingOnTop && (plant("overlayAlways") || !record.isPendingSeen)
+        return record.isPendingOnTop && !record.isPendingSeen
     }
 
     /// Where a change stands.

@@ -102,7 +102,7 @@ extension JSONWriter {
         }
         member("edited", change.edited)
         member("base", change.base)
-        if !plant("contestedNotStored") { member("contested", change.contested) }
+        member("contested", change.contested)
         if let parked = change.parked {
             key("parked")
             reason(parked)

@@ -53,7 +53,7 @@ enum JournalLine {
             json.named(name, "queued")
             json.change(change)
         case .edited(let name, let change):
-            json.named(name, plant("editedAsQueued") ? "queued" : "edited")
+            json.named(name, "edited")
             json.change(change)
         case .sending(let contents):
             json.key("sending")

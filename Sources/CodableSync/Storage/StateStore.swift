@@ -29,7 +29,7 @@ package struct StoredContents: Sendable {
     /// The contents of a handle, with fields that are as in other contents.
     func ancestor(_ base: ContentHandle?, _ contested: ContentHandle?) -> Record? {
         guard let base, var record = self[base] else { return nil }
-        if !plant("ancestorNoOriginal"), let contested, let fields = self[contested]?.fields { record.fields.merge(fields) { $1 } }
+        if let contested, let fields = self[contested]?.fields { record.fields.merge(fields) { $1 } }
         return record
     }
 

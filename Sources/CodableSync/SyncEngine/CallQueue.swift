@@ -92,9 +92,6 @@ final class CallQueue: Sendable {
     /// Enters what the app is given, at the moment when it is.
     func note(_ note: Note) {
         state.withLock { state in
-            if plant("notesAtOnce") { return state.due.append(note) }
-            if plant("readsAtOnce"), case .read = note { return state.due.append(note) }
-            if plant("requestsAtOnce"), case .request = note { return state.due.append(note) }
             _ = state.append([], isEdit: false, note: note)
         }
     }
@@ -122,7 +119,6 @@ final class CallQueue: Sendable {
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            if plant("turnUncancellable") { return }
             state.withLock { $0.takeContinuation(of: id) }?.resume(throwing: CancellationError())
         }
     }
@@ -131,7 +127,7 @@ final class CallQueue: Sendable {
         let (turns, watchers, isDue) = state.withLock { state in
             (state.end(id), state.takeWatchers(), !state.due.isEmpty)
         }
-        if isDue, !plant("dueUntold") { tellDue() }
+        if isDue { tellDue() }
         for turn in turns { turn.resume() }
         for watcher in watchers { watcher.resume() }
     }
@@ -140,7 +136,7 @@ final class CallQueue: Sendable {
     func fail(with error: any Error) {
         let waiting = state.withLock { state in
             state.places.keys.sorted().compactMap { id in
-                if !plant("failureForWaitersOnly") { state.places[id]?.failure = error }
+                state.places[id]?.failure = error
                 return state.takeContinuation(of: id)
             }
         }
@@ -163,7 +159,7 @@ final class CallQueue: Sendable {
     func settle(before generation: Int) async {
         await withCheckedContinuation { continuation in
             let isSettled = state.withLock { state in
-                if plant("switchNoSettle") || plant("formersToNext") || state.isSettled(before: generation) { return true }
+                if state.isSettled(before: generation) { return true }
                 state.watchers.append((generation, continuation))
                 return false
             }
@@ -181,7 +177,7 @@ extension CallQueue.State {
         lastID += 1
         let id = lastID
         var blockers: Set<UInt64> = []
-        if let last, !plant("noOrder") { blockers.insert(last) }
+        if let last { blockers.insert(last) }
         for name in names { if let edit = edits[name] { blockers.insert(edit) } }
         for blocker in blockers { places[blocker]?.followers.append(id) }
         places[id] = CallQueue.Place(
@@ -191,7 +187,7 @@ extension CallQueue.State {
             note: note
         )
         if isEdit {
-            if !plant("editNotHoldsSame") { for name in names { edits[name] = id } }
+            for name in names { edits[name] = id }
         } else {
             last = id
         }
@@ -209,7 +205,7 @@ extension CallQueue.State {
             guard let place = places.removeValue(forKey: id) else { continue }
             if let note = place.note { due.append(note) }
             if last == id { last = nil }
-            for name in place.names where edits[name] == id || plant("editFreesLater") { edits[name] = nil }
+            for name in place.names where edits[name] == id { edits[name] = nil }
             for follower in place.followers {
                 places[follower]?.blockers -= 1
                 guard places[follower]?.blockers == 0 else { continue }

@@ -54,23 +54,23 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// - Throws: ``SyncError`` if what is shown cannot be decoded, or the result could not be.
     func overlay() throws(SyncError) -> OverlaidDraft? {
         guard let handle = basis.shown else {
-            if !plant("draftEmpty"), case .fields(let original) = draft.original, edited(since: original).isEmpty { return nil }
-            return OverlaidDraft(record: draft.record, base: plant("draftGonePlain") ? nil : basis.base, contested: .contents(nil))
+            if case .fields(let original) = draft.original, edited(since: original).isEmpty { return nil }
+            return OverlaidDraft(record: draft.record, base: basis.base, contested: .contents(nil))
         }
         guard let original = originalFields else {
             // Its version is stored no more: nobody knows what was changed.
-            return OverlaidDraft(record: draft.record, base: plant("unknownTagOnBase") ? basis.base : nil, contested: .contents(nil))
+            return OverlaidDraft(record: draft.record, base: nil, contested: .contents(nil))
         }
         let shown = try fieldsShown(handle)
-        let edited = plant("draftWhole") ? draft.record.fields.keys.filter { !ReservedField.isReserved($0) } : edited(since: original).filter { !draft.record.fields.isSame($0, in: shown) }
-        if edited.isEmpty, !plant("draftShownRedates") { return nil }
+        let edited = edited(since: original).filter { !draft.record.fields.isSame($0, in: shown) }
+        if edited.isEmpty { return nil }
         var record = draft.record
         record.fields = shown
         for (name, value) in draft.record.fields where ReservedField.isReserved(name) {
             record.fields[name] = value
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
-        if !plant("overlayNoCheck") { try check(record) }
+        try check(record)
         return OverlaidDraft(
             record: record,
             base: basis.base,
@@ -89,8 +89,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         case .fields(let fields): return fields
         case .whole, .seen: return record?.seen.flatMap { contents[$0]?.fields } ?? [:]
         case .version(let tag):
-            if let known = record?.known, known.changeTag == tag || plant("unknownTagKnown") { return contents[known.handle]?.fields }
-            if plant("olderTagUnknown") { return nil }
+            if let known = record?.known, known.changeTag == tag { return contents[known.handle]?.fields }
             let handles = Self.handles(of: record, basis)
             return handles.lazy.compactMap { contents[$0] }.first { $0.recordChangeTag == tag }?.fields
         }
@@ -100,7 +99,6 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
             let model = try coding.decode(try contents.record(handle))
-            if plant("overlayRaw") { return try contents.record(handle).fields }
             return try coding.encode(model, edited: nil).fields
         } catch {
             throw .recordUndecodable(basis.name, reason: coding.describe(error))
@@ -124,24 +122,18 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
-        if plant("neverContested") { return .contents(basis.contested) }
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
         // What this device has changed itself, and nobody else has confirmed, is no change of the cloud.
         var own = record?.sent.compactMap { contents[$0.handle]?.fields } ?? []
-        if plant("ownSentDropped") { own = [] }
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
-        if plant("ownAsCloud") { own = [] }
-        if plant("ownAlways") { own.append(shown) }
         let changed = edited.filter { name in
             !original.isSame(name, in: ancestor.fields) && !own.contains { original.isSame(name, in: $0) }
         }
-        if changed.isEmpty { return .contents(plant("contestedForgotten") ? nil : basis.contested) }
+        if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor
         record.systemFields = nil
         record.fields = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
-        if plant("contestedReplaced") { record.fields = [:] }
-        if plant("ancestorFrozen") { record.fields = ancestor.fields }
-        for name in changed { record.fields[name] = plant("originalShown") ? shown[name] ?? .null : original[name] ?? .null }
+        for name in changed { record.fields[name] = original[name] ?? .null }
         return .fields(record)
     }
 }

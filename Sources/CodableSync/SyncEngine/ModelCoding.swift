@@ -62,11 +62,9 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
     /// Makes the record of an upload, and refuses what no device could read back.
     func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
         let record = try encode(model, edited: edited)
-        if plant("unreadable") { return record }
         do {
             _ = try decode(record)
         } catch {
-            if plant("unreadableMute") { throw Failure.notReadBack("it cannot") }
             throw Failure.notReadBack(describe(error))
         }
         return record

@@ -26,13 +26,12 @@ extension SyncEngine {
     /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` where this version of the app cannot read the record,
     ///   `storageFull`, or why the state cannot be used; nothing is queued then.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
-        if plant("ticketLateDraft") { await Task.yield() }
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
-        defer { if !plant("noDeferDraft") { ticket.end() } }
+        defer { ticket.end() }
         try Task.checkCancellation()
         let draft = try await encode(draft, editedFrom: original, at: ticket.date)
         if case .fields(let fields) = draft.original,
-            draft.record.fields.differingFields(from: fields).isEmpty, !plant("draftEmpty")
+            draft.record.fields.differingFields(from: fields).isEmpty
         {
             return
         }
@@ -50,7 +49,7 @@ extension SyncEngine {
         do {
             let record = try coding.encodeReadably(draft, edited: date)
             guard let original else { return Draft(record: record, original: .fields([:])) }
-            guard plant("draftRename") || original.recordName.isIdentical(to: draft.recordName) else {
+            guard original.recordName.isIdentical(to: draft.recordName) else {
                 throw ModelCoding<Model>.Failure.renamed(from: original.recordName, to: draft.recordName)
             }
             let fields = try coding.encode(original, edited: nil).fields
@@ -69,7 +68,7 @@ extension SyncEngine {
             let overlays = try await overlay(overlaid)
             // One that was to be queued whole may have been edited meanwhile.
             let isSame = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }.count == overlaid.count
-            guard let overlays, isSame || plant("overlayIsSame") else { continue }
+            guard let overlays, isSame else { continue }
             var contents: [ContentHandle: Record] = [:]
             let changes = drafts.compactMap { draft -> NewChange? in
                 let name = draft.record.recordID.recordName
@@ -86,7 +85,7 @@ extension SyncEngine {
     /// Whether a draft is laid over what this device shows; otherwise it takes its place.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
         guard case .whole = draft.original else { return true }
-        return !isInitial && !plant("uploadNotOverlaid") && machine?.showsUnseenEdit(of: draft.record.recordID.recordName) == true
+        return !isInitial && machine?.showsUnseenEdit(of: draft.record.recordID.recordName) == true
     }
 
     /// What becomes of drafts, by record name; `nil` if something has changed their records meanwhile.
@@ -114,7 +113,6 @@ extension SyncEngine {
         }
         do {
             let overlaid = try await task.value
-            if plant("overlayNoStamp") { return overlaid }
             guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {

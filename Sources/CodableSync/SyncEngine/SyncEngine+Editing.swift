@@ -88,14 +88,12 @@ extension SyncEngine {
         _ edited: EditedRecords<Model>,
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
-        if plant("ticketLateEdit") { await Task.yield() }
-        let ticket = callQueue.take(edited.names, isEdit: !plant("editHoldsOthers"), at: now.wall.rounded)
-        defer { if !plant("noDeferEdit") { ticket.end() } }
+        let ticket = callQueue.take(edited.names, isEdit: true, at: now.wall.rounded)
+        defer { ticket.end() }
         try Task.checkCancellation()
         try checkNames(edited.names)
         while true {
             let shown = try await modelsToEdit(edited, ticket)
-            if plant("editEndsPlace") { ticket.end() }
             var edits: [ModelEdit<Model>] = []
             for model in shown.models {
                 var after = model
@@ -104,7 +102,6 @@ extension SyncEngine {
             }
             let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
             if records.isEmpty { return edits }
-            if plant("editEndsBeforeQueue") { ticket.end() }
             if try await queue(records, on: shown, ticket) { return edits }
         }
     }
@@ -118,14 +115,12 @@ extension SyncEngine {
         while true {
             let bases = try await settledBases(of: edited.names)
             let found = try await decode(bases.compactMap(\.contents))
-            guard try plant("noStampDecode") || current(edited.names) == bases else { continue }
+            guard try current(edited.names) == bases else { continue }
             tellUndecodable(found)
             let models = try bases.enumerated().map { index, basis in
                 guard basis.shown != nil else { return try edited.missing(at: index, basis) }
                 let decoded = found[named: basis.name]
-                if plant("editPassed"), let model = edited.models?[index] { return model }
                 if let model = decoded?.model { return model }
-                if plant("editUndecodable"), let model = edited.models?[index] { return model }
                 throw SyncError.recordUndecodable(basis.name, reason: decoded?.reason ?? "")
             }
             return ShownModels(bases: bases, models: models)
@@ -145,13 +140,13 @@ extension SyncEngine {
         for (place, edit) in edits.enumerated() {
             let name = names[place]
             do {
-                guard plant("editRename") || edit.after.recordName.isIdentical(to: name) else {
+                guard edit.after.recordName.isIdentical(to: name) else {
                     throw ModelCoding<Model>.Failure.renamed(from: name, to: edit.after.recordName)
                 }
                 let record = try coding.encodeReadably(edit.after, edited: edited)
                 if shown.bases[place].shown != nil {
                     let before = try coding.encode(edit.before, edited: edited)
-                    if record.fields.differingFields(from: before.fields).isEmpty, !plant("sameRedates") { continue }
+                    if record.fields.differingFields(from: before.fields).isEmpty { continue }
                 }
                 records.append((place, record))
             } catch {
@@ -170,10 +165,7 @@ extension SyncEngine {
     ) async throws -> Bool {
         try await enter(ticket)
         let names = shown.bases.map(\.name)
-        let isSame = try current(names) == shown.bases
-        if !plant("noStamp"), !(plant("noSettledQueue") && isSame) {
-            guard machine?.isSettled(names) == true, try current(names) == shown.bases else { return false }
-        }
+        guard machine?.isSettled(names) == true, try current(names) == shown.bases else { return false }
         var contents: [ContentHandle: Record] = [:]
         let changes = records.map { place, record in
             let handle = newHandle()
@@ -181,8 +173,8 @@ extension SyncEngine {
             return NewChange(
                 name: record.recordID.recordName,
                 kind: .save(handle, size: record.size),
-                edited: plant("editDateLater") ? now.wall.rounded : ticket.date,
-                basis: NewChange.Basis(plant("editBaseSeen") ? machine?.state[shown.bases[place].name]?.seen : plant("editBaseKnown") ? shown.bases[place].known : shown.bases[place].base, contested: plant("editContestedDropped") ? nil : shown.bases[place].contested)
+                edited: ticket.date,
+                basis: NewChange.Basis(shown.bases[place].base, contested: shown.bases[place].contested)
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }
@@ -191,7 +183,7 @@ extension SyncEngine {
 
     /// What edits of these records are made on, once nothing about them is on its way to the disk.
     func settledBases(of names: [String]) async throws -> [EditBasis] {
-        while machine?.isSettled(names) == false, !plant("editUnsettled") {
+        while machine?.isSettled(names) == false {
             await wait { $0.machine?.isSettled(names) != false }
             try Task.checkCancellation()
         }
@@ -213,7 +205,7 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
 
     /// What the closure gets where this device shows nothing.
     func missing(at place: Int, _ basis: EditBasis) throws -> Model {
-        guard let model = models?[place], (basis.isDeletionNews && !plant("editNoNews")) || ifMissing == .create || plant("editMissingPassed") else {
+        guard let model = models?[place], basis.isDeletionNews || ifMissing == .create else {
             throw SyncError.recordNotFound(names[place])
         }
         return model

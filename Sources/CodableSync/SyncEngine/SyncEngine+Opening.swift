@@ -23,8 +23,7 @@ extension SyncEngine {
     }
 
     private func isFormers(_ ticket: CallQueue.Ticket) -> Bool {
-        if plant("formersToNext") { return false }
-        return awaitedGeneration.map { ticket.generation < $0 } ?? false
+        awaitedGeneration.map { ticket.generation < $0 } ?? false
     }
 
     /// Does one step towards an open state.
@@ -59,7 +58,7 @@ extension SyncEngine {
             registration = nil
             // The cause may pass: the next call tries again.
             if case .opening = phase { phase = .new }
-            if !plant("openingFails") { callQueue.fail(with: error) }
+            callQueue.fail(with: error)
             throw error
         }
     }

@@ -150,9 +150,6 @@ extension SyncEngine {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
         var shown = try shownContents(of: names)
-        if plant("failedReadGiven") {
-            process(.read(shown.map { GivenContents(name: $0.name, handle: $0.shown, changeTag: machine?.state[$0.name]?.known?.handle == $0.shown ? machine?.state[$0.name]?.known?.changeTag : nil) }))
-        }
         var rounds = 0
         while true {
             let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
@@ -233,7 +230,7 @@ extension SyncEngine {
         for contents in shown {
             isShown.insert(ExactName(contents.name))
             guard let found = decoded[named: contents.name], found.contents == contents else { continue }
-            if found.model == nil, !plant("undecodableGiven") {
+            if found.model == nil {
                 inVain.append(found.inVain)
             } else {
                 let known = state[contents.name]?.known
@@ -241,7 +238,7 @@ extension SyncEngine {
                 given.append(GivenContents(name: contents.name, handle: contents.shown, changeTag: tag))
             }
         }
-        for name in names where !isShown.contains(ExactName(name)) && !plant("missingNotGiven") {
+        for name in names where !isShown.contains(ExactName(name)) {
             given.append(GivenContents(name: name, handle: nil))
         }
         if !inVain.isEmpty { process(.readInVain(inVain)) }

@@ -8,7 +8,7 @@ import RecordCoding
 extension SyncEngine {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
-        let generation = plant("generationAnew") ? callQueue.beginGeneration() : awaitedGeneration ?? callQueue.beginGeneration()
+        let generation = awaitedGeneration ?? callQueue.beginGeneration()
         awaitedGeneration = generation
         phase = .switching(Task { try await performSwitch(to: user, generation) })
     }
@@ -37,7 +37,7 @@ extension SyncEngine {
         )
         do {
             await callQueue.settle(before: generation)
-            if !plant("switchNotesLost") { takeNotes() }
+            takeNotes()
             try await settle(journal)
             let untold = UntoldSwitch(from: machine?.formerUserToTell)
             try await location.commit(opened, to: user, telling: untold)

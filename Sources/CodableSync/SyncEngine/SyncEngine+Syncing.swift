@@ -66,7 +66,7 @@ extension SyncEngine {
 
     nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
         let ticket = callQueue.take(at: now.wall)
-        defer { if !plant("noDeferSync") { ticket.end() } }
+        defer { ticket.end() }
         try Task.checkCancellation()
         return try await sync(parts, ticket)
     }
@@ -74,10 +74,8 @@ extension SyncEngine {
     private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
         try await ticket.turn()
         // It is for the user who comes, and the switch does not wait for it.
-        if !plant("syncHoldsSwitch") {
         if case .switching = phase { ticket.end() }
         if machine?.isForAnotherUser == true { ticket.end() }
-        }
         try await ready(isForSync: true)
         takeNotes()
         // It may have been closed while it was being opened.
@@ -119,7 +117,7 @@ extension SyncEngine {
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
-        guard ticket.generation >= firstGeneration || plant("generationUnchecked") || plant("formersToNext") else {
+        guard ticket.generation >= firstGeneration else {
             throw SyncError.stateUnreadable("Another user signed in before the call was stored")
         }
         takeNotes()
@@ -131,8 +129,7 @@ extension SyncEngine {
         for note in callQueue.takeNotes() {
             switch note {
             case .read(let session, let losses, let given):
-                if plant("notesNever") { continue }
-                if (session == self.session || plant("notesOfFormer")), losses == machine?.losses || plant("notesLosses") { process(.read(given)) }
+                if session == self.session, losses == machine?.losses { process(.read(given)) }
             case .request(let stream):
                 if hub.claim(stream) { process(.streamRequested(stream)) }
             }
@@ -157,9 +154,8 @@ extension SyncEngine {
         let input = input(call)
         let answer = await withCheckedContinuation { continuation in
             calls[call] = continuation
-            if plant("endBeforeProcess") { ticket.end() }
             process(input, contents: contents)
-            if !plant("endAtReturn") { ticket.end() }
+            ticket.end()
         }
         if case .failed(let error) = answer { throw error }
     }

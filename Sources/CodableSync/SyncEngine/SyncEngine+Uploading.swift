@@ -78,9 +78,8 @@ extension SyncEngine {
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public nonisolated func delete(recordNames: [String]) async throws {
-        if plant("ticketLateDelete") { await Task.yield() }
         let ticket = callQueue.take(recordNames, at: now.wall.rounded)
-        defer { if !plant("noDeferDelete") { ticket.end() } }
+        defer { ticket.end() }
         try Task.checkCancellation()
         if recordNames.isEmpty { return }
         try checkNames(recordNames)
@@ -118,11 +117,8 @@ extension SyncEngine {
     }
 
     private nonisolated func upload(_ models: [Model], isInitial: Bool) async throws {
-        if plant("ticketLate") { await Task.yield() }
-        let early = plant("ticketAfterEncoding") ? try await encode(models, edited: isInitial ? nil : now.wall.rounded) : nil
-        _ = early
         let ticket = callQueue.take(models.map(\.recordName), at: now.wall.rounded)
-        defer { if !plant("noDeferUpload") { ticket.end() } }
+        defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
         let drafts = try await encode(models, edited: isInitial ? nil : ticket.date)
@@ -187,7 +183,7 @@ extension SyncEngine {
     /// What a model says of the version that it was made from.
     private nonisolated func original(of model: Model) -> Draft.Original {
         guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
-            let tag = SystemFields.changeTag(inBlob: blob), !plant("tagIgnored")
+            let tag = SystemFields.changeTag(inBlob: blob)
         else { return .whole }
         return .version(changeTag: tag)
     }

@@ -89,7 +89,9 @@ final class CallPlaceScenarios: EngineScenario {
             let cancelled = Task { try await call() }
             cancelled.cancel()
             let result = await cancelled.result
-            XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\(index): \($0)") }
+            XCTAssertThrowsError(try result.get()) {
+                XCTAssertTrue($0 is CancellationError, "\(index): \($0)")
+            }
             let isDone = await waiting(for: "the call after call \(index)", else: false) {
                 do {
                     try await engine.upload(Note("done"))

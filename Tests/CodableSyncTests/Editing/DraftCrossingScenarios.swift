@@ -227,7 +227,9 @@ final class DraftCrossingScenarios: EngineScenario {
         await gate.reached()
         // The draft itself is decoded first, and then what is shown.
         let first = DecodingHold.next(of: "A")
-        let upload = Task { try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title")) }
+        let upload = Task {
+            try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title"))
+        }
         await first.reached()
         let second = DecodingHold.next(of: "A")
         first.release()

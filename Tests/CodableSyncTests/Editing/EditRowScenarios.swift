@@ -154,7 +154,11 @@ final class EditRowScenarios: EngineScenario {
         try await phone.engine.upload(Note("A", "title", color: "theirs"))
         try await settle(phone, tablet)
         let model = try await tablet.engine.model(named: "A")
-        XCTAssertEqual(model, Note("A", "title", color: "theirs"), "the app has been shown the note, and clears it")
+        XCTAssertEqual(
+            model,
+            Note("A", "title", color: "theirs"),
+            "the app has been shown the note, and clears it"
+        )
     }
 
     func testAnEditOfAConfirmedUploadIsToldOfOnce() async throws {
