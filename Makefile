@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations lint layers claims format demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -9,9 +9,11 @@ help:
 	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
 	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
 	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
+	@echo 'make stories  tells 3000 stories in which a seed decides which job of which engine comes next'
 	@echo 'make lint     checks format, layers and lengths of files'
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
+	@echo 'make articles compiles the code of README and articles, each page as one file'
 	@echo 'make format   formats all Swift files in place'
 	@echo 'make demo     two devices, one cloud: the story of this project'
 	@echo 'make check    all that is checked before a change is taken in'
@@ -35,6 +37,9 @@ kills:
 mutations:
 	@Scripts/check-mutations
 
+stories:
+	@Scripts/check-stories
+
 lint:
 	@Scripts/lint
 
@@ -44,6 +49,9 @@ layers:
 
 claims:
 	@Scripts/check-claims
+
+articles:
+	@Scripts/check-articles
 
 format:
 	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel

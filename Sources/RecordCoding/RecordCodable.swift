@@ -1,7 +1,7 @@
 public import struct Foundation.Data
 public import struct Foundation.UUID
 
-/// A model that is stored as one record: `Codable & Sendable`, and two members more.
+/// A model that is stored as one record: `Codable & Sendable`, plus two requirements.
 ///
 /// ```swift
 /// struct Landmark: RecordCodable {

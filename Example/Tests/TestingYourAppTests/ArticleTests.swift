@@ -4,18 +4,19 @@ import XCTest
 /// The articles show the code that runs here, and no other.
 final class ArticleTests: XCTestCase {
     func testTheArticleOnTestsShowsTheseTests() throws {
-        try assertShown("NoteSyncTests.swift", in: "TestingYourApp.md", atLeast: 9)
+        try assertShown(["Note.swift", "NoteSyncTests.swift"], in: "TestingYourApp.md", atLeast: 17)
     }
 
     func testTheArticleOnAppsShowsThisStore() throws {
-        try assertShown("NoteStore.swift", in: "InYourApp.md", atLeast: 2)
+        try assertShown(["Note.swift", "NoteStore.swift"], in: "InYourApp.md", atLeast: 9)
     }
 
-    private func assertShown(_ file: String, in name: String, atLeast count: Int) throws {
+    private func assertShown(_ files: [String], in name: String, atLeast count: Int) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let article = folder.appending(path: "../../../Sources/CodableSync/CodableSync.docc/\(name)")
         let shown = snippets(in: try String(contentsOf: article.standardizedFileURL, encoding: .utf8))
-        let run = parts(of: try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+        let sources = try files.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+        let run = parts(of: sources.joined(separator: "\n"))
         XCTAssertGreaterThanOrEqual(shown.count, count)
         XCTAssertEqual(shown.map(\.name).sorted(), run.keys.sorted())
         for (name, text) in shown { XCTAssertEqual(text, run[name], name) }

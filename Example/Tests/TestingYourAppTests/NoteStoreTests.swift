@@ -12,7 +12,7 @@ final class NoteStoreTests: XCTestCase {
         while !isExpected(store) {
             await withCheckedContinuation { continuation in
                 withObservationTracking {
-                    _ = store.notes
+                    _ = (store.notes, store.message)
                 } onChange: {
                     continuation.resume()
                 }
@@ -21,7 +21,11 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testTheStoreShowsWhatOthersDoAndEditsTheNewestVersion() async throws {
+    /// A device with the store, which shows the note that another device has uploaded.
+    private func makePair(
+        _ body: (_ store: NoteStore, _ phone: SyncEngine<Note>, _ tablet: SyncEngine<Note>) async throws ->
+            Void
+    ) async throws {
         let tablet = SyncEngine<Note>(database: cloud.database())
         try await tablet.upload(Note(id: "a", title: "Tea"))
         try await tablet.sync()
@@ -29,20 +33,99 @@ final class NoteStoreTests: XCTestCase {
         let store = NoteStore(engine: phone)
         let running = Task { await store.run() }
         await wait(for: store) { $0.notes["a"]?.title == "Tea" }
-
-        // The draft was opened before another device renamed the note.
-        try await tablet.upload(Note(id: "a", title: "Green tea"))
-        await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
-        try await store.edit("a") { $0.text = "hot" }
-        try await phone.sync()
-        XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea", text: "hot")])
-        XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea", text: "hot"))
-
-        try await tablet.sync()
-        try await tablet.delete(recordNames: ["a"])
-        await wait(for: store) { $0.notes.isEmpty }
+        try await body(store, phone, tablet)
         running.cancel()
         await running.value
+    }
+
+    func testTheStoreShowsWhatOthersDo() async throws {
+        try await makePair { store, _, tablet in
+            try await tablet.edit(named: "a") { $0.title = "Green tea" }
+            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
+            try await tablet.delete(recordNames: ["a"])
+            await wait(for: store) { $0.notes.isEmpty }
+        }
+    }
+
+    func testAnEditOfAnOldCopyTakesNothingBack() async throws {
+        try await makePair { store, phone, tablet in
+            try await tablet.edit(named: "a") { $0.title = "Green tea" }
+            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
+            await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
+            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea", text: "hot"))
+            try await phone.sync()
+            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea", text: "hot")])
+        }
+    }
+
+    func testASheetTakesNothingBackThatItsUserDidNotChange() async throws {
+        try await makePair { store, phone, tablet in
+            let original = Note(id: "a", title: "Tea")
+            var draft = original
+            try await tablet.edit(named: "a") { $0.title = "Green tea" }
+            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
+            draft.text = "hot"
+            await store.save(draft, editedFrom: original)
+            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea", text: "hot"))
+            try await phone.sync()
+            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea", text: "hot")])
+        }
+    }
+
+    func testUndoTakesBackTheUsersEditOnly() async throws {
+        try await makePair { store, phone, tablet in
+            await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
+            try await tablet.edit(named: "a") { $0.title = "Green tea" }
+            await wait(for: store) { $0.notes["a"] == Note(id: "a", title: "Green tea", isPinned: true) }
+            await store.undo()
+            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea"))
+            XCTAssertNil(store.lastEdit)
+            try await phone.sync()
+            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea")])
+        }
+    }
+
+    func testUndoDoesNotBringADeletedNoteBack() async throws {
+        try await makePair { store, phone, tablet in
+            await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
+            try await phone.sync()
+            try await tablet.delete(recordNames: ["a"])
+            await wait(for: store) { $0.notes.isEmpty }
+            await store.undo()
+            XCTAssertEqual(store.notes, [:])
+            await phone.waitUntilIdle()
+            XCTAssertEqual(try cloud.models(Note.self), [])
+        }
+    }
+
+    func testNotesAreAddedAndDeleted() async throws {
+        try await makePair { store, phone, _ in
+            await store.add(Note(id: "b", title: "Milk"))
+            await store.delete(Note(id: "a", title: "Tea"))
+            XCTAssertEqual(store.notes, ["b": Note(id: "b", title: "Milk")])
+            try await phone.sync()
+            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "b", title: "Milk")])
+        }
+    }
+
+    func testTheUserIsToldOfAnEditThatIsRefused() async throws {
+        try await makePair { store, _, _ in
+            await store.edit(Note(id: "b", title: "Milk")) { $0.isPinned = true }
+            XCTAssertEqual(store.message, SyncError.recordNotFound("b").localizedDescription)
+            XCTAssertEqual(store.notes.keys.sorted(), ["a"])
+        }
+    }
+
+    func testTheUserIsToldOfAnEditThatADeletionTook() async throws {
+        try await makePair { store, phone, tablet in
+            await phone.stop()
+            try await tablet.delete(recordNames: ["a"])
+            try await tablet.sync()
+            await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
+            try await phone.start()
+            await wait(for: store) { $0.notes.isEmpty && $0.message != nil }
+            XCTAssertEqual(store.message, "“Tea” was deleted on another device, and your edit of it with it.")
+        }
     }
 
     func testTheStoreShowsNothingOfAFormerUser() async throws {

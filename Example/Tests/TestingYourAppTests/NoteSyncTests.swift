@@ -2,30 +2,12 @@ import CodableSync
 import Foundation
 import XCTest
 
-// begin model
-/// What the app keeps: its text is too dear to be decided by a clock.
-struct Note: RecordCodable, Identifiable, Equatable {
-    let id: String
-    var title: String
-    var text = ""
-
-    static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
-        var note = try conflict.merged()
-        let (mine, theirs, before) = (conflict.client.text, conflict.server.text, conflict.ancestor?.text)
-        if mine != theirs, mine != before, theirs != before {
-            note.text = [mine, theirs].sorted().joined(separator: "\n")
-        }
-        return note
-    }
-}
-// end model
-
 // begin forwarding
 /// A connection on which the answers to look-ups of records never arrive.
 final class DeafToLookUps: ForwardingDatabase, @unchecked Sendable {
     override func perform<Answer: Sendable>(
         _ operation: FakeOperation,
-        _ request: @Sendable () async throws -> Answer
+        _ request: @concurrent @Sendable () async throws -> Answer
     ) async throws -> Answer {
         let answer = try await request()
         if operation == .records { throw CloudError(.serverResponseLost) }
@@ -72,12 +54,9 @@ final class NoteSyncTests: XCTestCase {
         try await phone.sync()
         try await tablet.sync()
 
-        // Each reads the note, and edits what it has read.
         for (engine, text) in [(phone, "hot"), (tablet, "cold")] {
             clock.advance(by: .seconds(60))
-            var note = try await engine.model(named: "a")
-            note?.text = text
-            try await engine.upload(XCTUnwrap(note))
+            try await engine.edit(named: "a") { $0.text = text }
         }
         try await phone.sync()
         try await tablet.sync()
@@ -247,7 +226,7 @@ final class NoteSyncTests: XCTestCase {
         let saves = network.hold(.modifyRecords, times: nil)
         async let summary = phone.sync()
         await saves.arrived()
-        try await phone.upload(Note(id: "a", title: "Green tea"))
+        try await phone.edit(named: "a") { $0.title = "Green tea" }
         saves.release()
         _ = try await summary
         try await phone.sync()
@@ -314,5 +293,5 @@ final class NoteSyncTests: XCTestCase {
         try await phone.close()
         await database.close()
     }
-    // end local
 }
+// end local

@@ -24,6 +24,14 @@ final class PublicNamesTests: XCTestCase {
         try await engine.start()
         try await engine.upload(note, other)
         try await engine.upload([note])
+        let edit: ModelEdit<Note> = try await engine.edit(note) { $0.text = "B" }
+        XCTAssertEqual(edit.before, note)
+        try await engine.upload(edit.before, editedFrom: edit.after)
+        try await engine.edit(named: "a") { $0.text = "A" }
+        let edits: [ModelEdit<Note>] = try await engine.edit([note, other]) { $0.text += "" }
+        XCTAssertEqual(edits.map(\.after), [note, other])
+        try await engine.edit(note, ifMissing: .create) { _ in }
+        try await engine.edit(note, ifMissing: .fail) { _ in }
         try await engine.delete(other)
         try await engine.delete([other])
         try await engine.delete(recordNames: ["b"])
@@ -89,7 +97,8 @@ final class PublicNamesTests: XCTestCase {
     func testEveryErrorAndStatusIsThereAsSpelled() {
         let date = Date(timeIntervalSince1970: 0)
         let errors: [SyncError] = [
-            .invalidModels([]), .storageFull(""), .stateInUse(by: ""), .stateTooNew(""),
+            .invalidModels([]), .recordNotFound(""), .recordUndecodable("", reason: ""), .storageFull(""),
+            .stateInUse(by: ""), .stateTooNew(""),
             .stateUnreadable(""), .configuration(""), .waiting(until: date), .waitingForDecision(.purged),
             .cloud(CloudError(.networkFailure)), .stopped, .closed,
         ]

@@ -52,7 +52,9 @@ package struct LocalChange: Equatable, Sendable {
     /// When the user made it; `nil` for models of `start(uploading:)`, which lose to any other edit.
     package var edited: Date?
     /// What the change was made on: the common ancestor.
-    package var base: ContentHandle?
+    package var base: ContentHandle? {
+        didSet { if base == nil { contested = nil } }
+    }
     /// Fields of the ancestor that are not as in the base: the cloud has changed them since the edit was begun, so
     /// that it is in conflict.
     package var contested: ContentHandle?

@@ -249,12 +249,20 @@ package struct GivenContents: Equatable, Sendable {
     package var name: String
     /// The contents; `nil` if there was no such record.
     package var handle: ContentHandle?
+    /// The cloud's version at that moment, on top of which the contents were shown.
+    package var known: ContentHandle?
     /// The change tag, for a version of the cloud.
     package var changeTag: String?
 
-    package init(name: String, handle: ContentHandle?, changeTag: String? = nil) {
+    package init(
+        name: String,
+        handle: ContentHandle?,
+        known: ContentHandle? = nil,
+        changeTag: String? = nil
+    ) {
         self.name = name
         self.handle = handle
+        self.known = known
         self.changeTag = changeTag
     }
 }

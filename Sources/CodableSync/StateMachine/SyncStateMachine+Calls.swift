@@ -50,8 +50,8 @@ extension SyncStateMachine {
                 )
                 entries.append(.edited(name: change.name, edit))
             } else {
-                let base = change.isInitial ? nil : state[change.name]?.baseForUpload
-                let pending = LocalChange(kind: change.kind, edited: change.edited, base: base)
+                var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
+                if !change.isInitial { state[change.name]?.give(baseTo: &pending) }
                 entries.append(.queued(name: change.name, pending))
             }
             entries += noteReplaced(change, state[change.name])
@@ -231,7 +231,11 @@ extension SyncStateMachine {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                guard handle != record.seen, record.newer(record.seen, handle) == handle else { continue }
+                // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
+                let wasOnTop = contents.known != nil && contents.known == record.seen
+                guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
+                    continue
+                }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // Looked for and not found: whoever uploads it now knows that it was deleted.
@@ -286,11 +290,14 @@ extension JournalEntry {
 }
 
 extension RecordState {
-    /// What an upload or a deletion of the whole record is made on: what the app has last been given.
-    fileprivate var baseForUpload: ContentHandle? {
-        guard let pending, pending.parked == nil || isPendingSeen else { return seen }
-        // Uploaded again before the deletion is sent: made on the version that was to be deleted.
-        return pending.isDeletion || isPendingSeen ? pending.base : seen
+    /// Says what an upload or a deletion of the whole record is made on: what the app has last been given.
+    fileprivate func give(baseTo change: inout LocalChange) {
+        change.base = seen
+        guard let pending, pending.parked == nil || isPendingSeen else { return }
+        // Uploaded again before the deletion is sent, or deleted before the edit is: made on the version below.
+        guard pending.isDeletion || change.isDeletion || isPendingSeen else { return }
+        change.base = pending.base
+        if !change.isDeletion { change.contested = pending.contested }
     }
 
     /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.

@@ -26,6 +26,13 @@ extension SyncStateMachine {
         return record.isPendingOnTop && !record.isPendingSeen
     }
 
+    /// Whether the app has been given the edit that is pending on this version, and may take it back by its next upload.
+    package mutating func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
+        let state = uncommitted.isEmpty ? state : stateToCome(of: [name])
+        guard let record = state[name] else { return false }
+        return record.isPendingSeen && record.isPendingOnTop && record.known?.changeTag == changeTag
+    }
+
     /// Where a change stands.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

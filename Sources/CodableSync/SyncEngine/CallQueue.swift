@@ -49,6 +49,8 @@ final class CallQueue: Sendable {
         /// The calls that wait for this one.
         var followers: [UInt64] = []
         var note: Note?
+        /// It is done already, and must be waited for no longer than those before it.
+        var isEnded = false
         var failure: (any Error)?
         var continuation: CheckedContinuation<Void, any Error>?
     }
@@ -70,7 +72,7 @@ final class CallQueue: Sendable {
 
     /// Makes an empty queue.
     ///
-    /// - Parameter tellDue: Is called when notes have waited for a call, and their turn has come.
+    /// - Parameter tellDue: Is called when notes may be taken.
     init(tellDue: @escaping @Sendable () -> Void) {
         self.tellDue = tellDue
     }
@@ -91,9 +93,12 @@ final class CallQueue: Sendable {
 
     /// Enters what the app is given, at the moment when it is.
     func note(_ note: Note) {
-        state.withLock { state in
+        let isDue = state.withLock { state in
             _ = state.append([], isEdit: false, note: note)
+            return !state.due.isEmpty
         }
+        // A stream has asked by itself. Reads alone would pile up.
+        if case .read = note, isDue { tellDue() }
     }
 
     /// The notes whose turn has come, oldest first.
@@ -202,6 +207,11 @@ extension CallQueue.State {
         var turns: [CheckedContinuation<Void, any Error>] = []
         var ended = [id]
         while let id = ended.popLast() {
+            // Who waits for it waits for those before it.
+            if let blockers = places[id]?.blockers, blockers > 0 {
+                places[id]?.isEnded = true
+                continue
+            }
             guard let place = places.removeValue(forKey: id) else { continue }
             if let note = place.note { due.append(note) }
             if last == id { last = nil }
@@ -209,7 +219,7 @@ extension CallQueue.State {
             for follower in place.followers {
                 places[follower]?.blockers -= 1
                 guard places[follower]?.blockers == 0 else { continue }
-                if places[follower]?.note != nil {
+                if places[follower]?.note != nil || places[follower]?.isEnded == true {
                     ended.append(follower)
                 } else if let continuation = takeContinuation(of: follower) {
                     turns.append(continuation)

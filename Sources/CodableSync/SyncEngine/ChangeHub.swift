@@ -29,13 +29,10 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var lastID: StreamID = 0
         var streams: [StreamID: Stream] = [:]
         var isFinished = false
-        /// How many requests the engine has not answered yet.
-        var requestCount = 0
     }
 
     private let state = Locked(State())
-    private let requests: AsyncStream<Request>.Continuation
-
+    private let requests: RequestLine<Request>
     private let calls: CallQueue
 
     /// Makes a hub.
@@ -43,30 +40,17 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// - Parameters:
     ///   - requests: What the streams want of the engine.
     ///   - calls: Where requests for elements, which accept what came before, have their places.
-    init(requests: AsyncStream<Request>.Continuation, calls: CallQueue) {
+    init(requests: RequestLine<Request>, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
     }
 
     func wake() {
-        state.withLock { ask(&$0, .wake) }
+        requests.ask(.wake)
     }
-
-    private func ask(_ state: inout State, _ request: Request) {
-        state.requestCount += 1
-        requests.yield(request)
-    }
-
-    /// Whether the engine has answered every request.
-    var isServed: Bool { state.withLock { $0.requestCount == 0 } }
 
     /// Whether no stream waits for an element.
     var isIdle: Bool { state.withLock { $0.streams.isEmpty } }
-
-    /// The engine has answered a request.
-    func finishServing() {
-        state.withLock { $0.requestCount -= 1 }
-    }
 
     /// A stream of its own; it lives from its first request to the end of its last copy.
     func stream() -> AsyncStream<ModelChange<Model>> {
@@ -74,7 +58,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        let lifetime = StreamLifetime { [self] in state.withLock { ask(&$0, .ended(id)) } }
+        let lifetime = StreamLifetime { [self] in requests.ask(.ended(id)) }
         return AsyncStream { [self] in
             _ = lifetime
             return await next(id)
@@ -104,7 +88,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         if !stream.isAsked {
             stream.isClaimed = false
             calls.note(.request(id))
-            ask(&state, .next(id))
+            requests.ask(.next(id))
         }
         stream.isAsked = true
         state.streams[id] = stream
@@ -124,7 +108,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.
     func repeatRequests() {
         state.withLock { state in
-            for id in state.streams.filter(\.value.isAsked).keys.sorted() { ask(&state, .repeated(id)) }
+            for id in state.streams.filter(\.value.isAsked).keys.sorted() { requests.ask(.repeated(id)) }
         }
     }
 
@@ -143,7 +127,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     private func end(_ id: StreamID) {
         let waiters = state.withLock { state in
-            ask(&state, .ended(id))
+            requests.ask(.ended(id))
             return state.streams.removeValue(forKey: id)?.waiters ?? []
         }
         for waiter in waiters { waiter.resume(returning: nil) }

@@ -5,8 +5,8 @@ struct Draft: Sendable {
     enum Original: Sendable {
         /// Not said: the draft replaces the whole record, as the app was given it last.
         case whole
-        /// The newest contents that the app was given.
-        case seen
+        /// There was none: a new record.
+        case nothing
         /// What the screen began with.
         case fields([String: RecordValue])
         /// The version with this change tag.
@@ -87,7 +87,10 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     private var originalFields: [String: RecordValue]? {
         switch draft.original {
         case .fields(let fields): return fields
-        case .whole, .seen: return record?.seen.flatMap { contents[$0]?.fields } ?? [:]
+        case .nothing: return [:]
+        case .whole:
+            guard let seen = record?.seen else { return [:] }
+            return contents[seen]?.fields
         case .version(let tag):
             if let known = record?.known, known.changeTag == tag { return contents[known.handle]?.fields }
             let handles = Self.handles(of: record, basis)

@@ -48,7 +48,7 @@ extension SyncEngine {
     ) async throws -> Draft {
         do {
             let record = try coding.encodeReadably(draft, edited: date)
-            guard let original else { return Draft(record: record, original: .fields([:])) }
+            guard let original else { return Draft(record: record, original: .nothing) }
             guard original.recordName.isIdentical(to: draft.recordName) else {
                 throw ModelCoding<Model>.Failure.renamed(from: original.recordName, to: draft.recordName)
             }
@@ -67,7 +67,10 @@ extension SyncEngine {
             let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
             let overlays = try await overlay(overlaid)
             // One that was to be queued whole may have been edited meanwhile.
-            let isSame = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }.count == overlaid.count
+            let isSame = drafts.allSatisfy { draft in
+                let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
+                return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
+            }
             guard let overlays, isSame else { continue }
             var contents: [ContentHandle: Record] = [:]
             let changes = drafts.compactMap { draft -> NewChange? in
@@ -84,8 +87,12 @@ extension SyncEngine {
 
     /// Whether a draft is laid over what this device shows; otherwise it takes its place.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
-        guard case .whole = draft.original else { return true }
-        return !isInitial && machine?.showsUnseenEdit(of: draft.record.recordID.recordName) == true
+        let name = draft.record.recordID.recordName
+        return switch draft.original {
+        case .whole: !isInitial && machine?.showsUnseenEdit(of: name) == true
+        case .version(let tag): machine?.hasGivenEdit(of: name, on: tag) != true
+        case .nothing, .fields: true
+        }
     }
 
     /// What becomes of drafts, by record name; `nil` if something has changed their records meanwhile.
@@ -116,6 +123,9 @@ extension SyncEngine {
             guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
+            // What is replaced while it is read may be gone from the disk.
+            await catchUp()
+            guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
             throw error
         } catch {
             throw SyncError.stateUnreadable("\(error)")

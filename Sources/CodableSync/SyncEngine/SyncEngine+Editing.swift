@@ -115,7 +115,9 @@ extension SyncEngine {
         while true {
             let bases = try await settledBases(of: edited.names)
             let found = try await decode(bases.compactMap(\.contents))
-            guard try current(edited.names) == bases else { continue }
+            await catchUp(after: found)
+            guard machine?.isSettled(edited.names) == true, try current(edited.names) == bases
+            else { continue }
             tellUndecodable(found)
             let models = try bases.enumerated().map { index, basis in
                 guard basis.shown != nil else { return try edited.missing(at: index, basis) }
@@ -184,7 +186,9 @@ extension SyncEngine {
     /// What edits of these records are made on, once nothing about them is on its way to the disk.
     func settledBases(of names: [String]) async throws -> [EditBasis] {
         while machine?.isSettled(names) == false {
-            await wait { $0.machine?.isSettled(names) != false }
+            // A crash that is simulated drops what was on its way.
+            if isEnding { throw SyncError.closed }
+            await wait { $0.machine?.isSettled(names) != false || $0.isEnding }
             try Task.checkCancellation()
         }
         return try current(names)

@@ -34,7 +34,7 @@ extension SyncEngine {
         case .closed: return true
         case .new, .open: break
         }
-        guard hub.isServed, resources.isAtRest(at: clock.now.monotonic) else { return false }
+        guard requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else { return false }
         return journal.map { $0.mark == journalRest } ?? true
     }
 
@@ -59,6 +59,9 @@ extension SyncEngine {
             Task { [weak self] in await self?.dismissWatcher(id) }
         }
     }
+
+    /// Whether the app has closed the engine.
+    var isEnding: Bool { if case .closed = phase { true } else { false } }
 
     private var isClosed: Bool {
         if case .closed = phase { closing == nil || machine == nil } else { false }

@@ -22,6 +22,14 @@ extension SyncEngine {
         }
     }
 
+    /// The same for a sync: it is for the user who comes, and a switch does not wait for it.
+    func ready(forSyncAt ticket: CallQueue.Ticket) async throws {
+        repeat {
+            if case .switching = phase { ticket.end() }
+            if machine?.isForAnotherUser == true { ticket.end() }
+        } while try await !isReady(isForSync: true)
+    }
+
     private func isFormers(_ ticket: CallQueue.Ticket) -> Bool {
         awaitedGeneration.map { ticket.generation < $0 } ?? false
     }
@@ -160,7 +168,7 @@ extension SyncEngine {
     /// What a stream asks for opens the engine, too.
     func serve(_ request: ChangeHub<Model>.Request) async {
         defer {
-            hub.finishServing()
+            requests.answer()
             tellWatchers()
         }
         if case .ended(let stream) = request {
@@ -239,6 +247,7 @@ extension SyncEngine {
         if let closing { return await closing.value }
         let opening = phase
         phase = .closed
+        tellWatchers()
         let task = Task { await end(opening, letGo) }
         closing = task
         await task.value

@@ -170,8 +170,12 @@ extension SyncEngine {
 
     /// Where contents are missing, waits until the machine knows of everything that is handed to the journal by now: a
     /// compaction drops what the journal has replaced, and the machine may not have heard of it yet.
-    private func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
-        guard found.values.contains(where: \.isLost) else { return }
+    func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
+        if found.values.contains(where: \.isLost) { await catchUp() }
+    }
+
+    /// Waits until the machine knows of everything that is handed to the journal by now.
+    func catchUp() async {
         guard let mark = journal?.mark, journalRest < mark else { return }
         let began = session
         await wait { $0.session != began || $0.journalRest >= mark }
@@ -235,7 +239,14 @@ extension SyncEngine {
             } else {
                 let known = state[contents.name]?.known
                 let tag = known?.handle == contents.shown ? known?.changeTag : nil
-                given.append(GivenContents(name: contents.name, handle: contents.shown, changeTag: tag))
+                given.append(
+                    GivenContents(
+                        name: contents.name,
+                        handle: contents.shown,
+                        known: contents.known,
+                        changeTag: tag
+                    )
+                )
             }
         }
         for name in names where !isShown.contains(ExactName(name)) {

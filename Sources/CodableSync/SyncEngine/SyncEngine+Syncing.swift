@@ -73,10 +73,7 @@ extension SyncEngine {
 
     private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
         try await ticket.turn()
-        // It is for the user who comes, and the switch does not wait for it.
-        if case .switching = phase { ticket.end() }
-        if machine?.isForAnotherUser == true { ticket.end() }
-        try await ready(isForSync: true)
+        try await ready(forSyncAt: ticket)
         takeNotes()
         // It may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }

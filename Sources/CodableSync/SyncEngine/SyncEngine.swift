@@ -4,8 +4,9 @@ public import RecordCoding
 ///
 /// ```swift
 /// let engine = SyncEngine<Landmark>()
-/// try await engine.upload(landmark)              // durable here; sent soon afterwards
-/// for await change in engine.changes { … }       // what other devices did
+/// try await engine.upload(landmark)                            // creates it; durable here, sent soon afterwards
+/// try await engine.edit(landmark) { $0.isFavorite = true }     // changes the newest version
+/// for await change in engine.changes { … }                     // what other devices did
 /// ```
 ///
 /// The engine starts by itself, on the first call or the first request on one of its streams. It performs what
@@ -20,6 +21,7 @@ public actor SyncEngine<Model: RecordCodable> {
     let zoneID: ZoneID
 
     // Beside the actor, guarded by their own locks.
+    let requests: RequestLine<ChangeHub<Model>.Request>
     let callQueue: CallQueue
     let hub: ChangeHub<Model>
     let eventHub: Broadcaster<SyncEvent>
@@ -92,9 +94,11 @@ public actor SyncEngine<Model: RecordCodable> {
         clock = SteadyClock(configuration.clock)
         zoneID = ZoneID(zoneName: configuration.zoneName ?? Model.recordType)
         coding = ModelCoding(zoneID: zoneID, writesEditDates: configuration.editDates == .recordField)
-        let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Model>.Request.self)
-        callQueue = CallQueue { continuation.yield(.wake) }
-        hub = ChangeHub(requests: continuation, calls: callQueue)
+        let (asked, continuation) = AsyncStream.makeStream(of: ChangeHub<Model>.Request.self)
+        let line = RequestLine(continuation)
+        requests = line
+        callQueue = CallQueue { line.ask(.wake) }
+        hub = ChangeHub(requests: line, calls: callQueue)
         eventHub = Broadcaster(limit: 1000, replaysLatest: false) { .dropped(count: $0) }
         statusHub = Broadcaster(limit: 1, replaysLatest: true, initial: .stopped)
         accountHub = Broadcaster(limit: 1, replaysLatest: true)
@@ -107,7 +111,7 @@ public actor SyncEngine<Model: RecordCodable> {
         resources.onRest { [weak self] in await self?.tellWatchers() }
         // Ends when the hub finishes: the task holds the engine only while it serves a request.
         Task { [weak self] in
-            for await request in requests { await self?.serve(request) }
+            for await request in asked { await self?.serve(request) }
         }
     }
 

@@ -38,6 +38,18 @@ final class IdleTests: EngineScenario {
         XCTAssertEqual(try cloud.models(Note.self), [Note("a")])
     }
 
+    @MainActor
+    func testAnEngineIsIdleAfterWhatWasGivenWaitedForACall() async throws {
+        let engine = try makeDevice(Note.self).engine
+        for count in 0..<100 {
+            let upload = Task { try await engine.upload(Note("a", count: count)) }
+            let read = Task { try await engine.allModels() }
+            try await upload.value
+            _ = try await read.value
+            await engine.waitUntilIdle()
+        }
+    }
+
     func testAnEngineThatIsNewOrClosedIsIdle() async throws {
         let phone = try makeDevice(Note.self)
         await phone.engine.waitUntilIdle()

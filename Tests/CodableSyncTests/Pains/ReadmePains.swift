@@ -25,7 +25,9 @@ final class ReadmePains: XCTestCase {
         let phone = SyncEngine<Landmark>(database: cloud.database(user: "alice"))
         let tablet = SyncEngine<Landmark>(database: cloud.database(user: "alice"))
 
-        try await phone.upload(Landmark(name: "Tower of Pisa"))
+        let tower = Landmark(name: "Tower of Pisa")
+        try await phone.upload(tower)
+        try await phone.edit(tower) { $0.note = "Go up at dusk." }
         print(try await phone.sync())
         print(try await tablet.sync())
         for await change in tablet.changes {
@@ -35,7 +37,7 @@ final class ReadmePains: XCTestCase {
         // end first-model
 
         XCTAssertEqual(printed.count, 3)
-        XCTAssertTrue(printed.last?.contains("Tower of Pisa") == true)
+        XCTAssertTrue(printed.last?.contains("Go up at dusk.") == true)
     }
 
     func testTheReadmeShowsThisCode() throws {

@@ -11,7 +11,7 @@ extension MachineHarness {
                 let known = state[name]?.known
                 let shown = state.shownHandle(of: name)
                 let tag = shown == known?.handle ? known?.changeTag : nil
-                return GivenContents(name: name, handle: shown, changeTag: tag)
+                return GivenContents(name: name, handle: shown, known: known?.handle, changeTag: tag)
             }
         )
     }

@@ -52,4 +52,21 @@ final class MachineReadTests: MachineTestCase {
         XCTAssertEqual(actions.conflicts, [])
         XCTAssertEqual(actions.requests, ["send A=6@t5"])
     }
+
+    /// A read returns while a later edit is queued: what it has given is what the next upload is made on.
+    func testAnEditThatTheAppHasReadIsSeenAlsoOnceAnotherHasTakenItsPlace() {
+        machine.know("A", 1)
+        machine.run(machine.reading("A"))
+        edit("A", 2)
+        let reading = machine.reading("A")
+        edit("A", 3)
+        machine.run(reading)
+        XCTAssertEqual(machine.state["A"]?.seen, 2)
+    }
+
+    private func edit(_ name: String, _ handle: ContentHandle) {
+        let basis = NewChange.Basis(machine.state.editBasis(of: name).base)
+        let change = NewChange(name: name, kind: .save(handle, size: 1), edited: nil, basis: basis)
+        machine.run(.enqueue(machine.newCall(), [change]))
+    }
 }

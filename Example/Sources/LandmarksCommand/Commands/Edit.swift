@@ -45,18 +45,16 @@ struct Edit: AsyncParsableCommand {
             guard let known = try await engine.model(named: record) else {
                 throw Failure(.noInput, "there is no landmark '\(record.shown)' on this device")
             }
-            let edited = edited(known)
-            if edited != known { try await engine.upload(edited) }
-            try Output.standard.write("\(edited.recordName)  \(edited.line)\n")
+            let landmark = try await engine.edit(known, change).after
+            try Output.standard.write("\(landmark.recordName)  \(landmark.line)\n")
         }
     }
 
-    private func edited(_ known: Landmark) -> Landmark {
-        var landmark = known
-        landmark.name = name ?? known.name
-        landmark.note = removesNote ? nil : note ?? known.note
-        landmark.rating = rating ?? known.rating
-        landmark.isFavorite = favorite ?? known.isFavorite
-        return landmark
+    private func change(_ landmark: inout Landmark) {
+        if let name { landmark.name = name }
+        if let note { landmark.note = note }
+        if removesNote { landmark.note = nil }
+        if let rating { landmark.rating = rating }
+        if let favorite { landmark.isFavorite = favorite }
     }
 }

@@ -154,13 +154,7 @@ struct Story {
         try narrator.chapter("The line breaks in the middle of an upload, and the phone restarts")
         let landmarks = try await phone.engine.allModels()
         time.passes(minutes: 10)
-        try await phone.engine.upload(
-            landmarks.map { landmark in
-                var favorite = landmark
-                favorite.isFavorite = true
-                return favorite
-            }
-        )
+        try await phone.engine.edit(landmarks) { $0.isFavorite = true }
         try narrator.tells("phone", "\(time.text)  makes all \(landmarks.count) landmarks favorites")
         phone.line.loseAnswer(ofSave: 2)
         do {

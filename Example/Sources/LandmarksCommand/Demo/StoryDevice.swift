@@ -56,9 +56,7 @@ final class StoryDevice {
     }
 
     func edit(_ name: String, _ change: (inout Landmark) -> Void) async throws {
-        var landmark = try await landmark(name)
-        change(&landmark)
-        try await engine.upload(landmark)
+        try await engine.edit(named: name, change)
     }
 
     /// Takes what was noticed since the last call.

@@ -38,47 +38,46 @@ struct PlaceImport {
     }
 
     private func add(_ entries: [FeatureCollection.Entry], to tally: inout ImportTally) async throws {
-        let models = try await engine.models(named: entries.map(\.recordName))
-        let known = Dictionary(models.map { ($0.recordName, $0) }, uniquingKeysWith: { first, _ in first })
-        let refused = try await upload(Self.changes(entries, known: known))
+        let places = Dictionary(entries.map { ($0.recordName, $0.place) }, uniquingKeysWith: { $1 })
+        let known = try await engine.models(named: entries.map(\.recordName))
+        let knownNames = Set(known.map(\.recordName))
+        let new = entries.filter { !knownNames.contains($0.recordName) }
+        let changed = known.filter { places[$0.recordName]?.merged(onto: $0) != $0 }
+        let changedNames = Set(changed.map(\.recordName))
+
+        var refused: [String: String] = [:]
+        try await leavingOutRefused(new.map { $0.place.landmark(named: $0.recordName) }, &refused) {
+            try await engine.upload($0)
+        }
+        try await leavingOutRefused(changed, &refused) {
+            try await engine.edit($0) { landmark in
+                if let place = places[landmark.recordName] { landmark = place.merged(onto: landmark) }
+            }
+        }
         for entry in entries {
             if let reason = refused[entry.recordName] {
                 tally.faults.append(FeatureFault(index: entry.index, name: entry.place.name, reason: reason))
-            } else if let landmark = known[entry.recordName] {
-                let isUnchanged = entry.place.merged(onto: landmark) == landmark
-                if isUnchanged { tally.unchanged += 1 } else { tally.changed += 1 }
+            } else if changedNames.contains(entry.recordName) {
+                tally.changed += 1
+            } else if knownNames.contains(entry.recordName) {
+                tally.unchanged += 1
             } else {
                 tally.new += 1
             }
         }
     }
 
-    /// The landmarks to upload: the new ones, and those of which the file says something else.
-    static func changes(
-        _ entries: [FeatureCollection.Entry],
-        known: [String: Landmark]
-    ) -> [Landmark] {
-        entries.compactMap { entry in
-            guard let landmark = known[entry.recordName] else {
-                return entry.place.landmark(named: entry.recordName)
-            }
-            let merged = entry.place.merged(onto: landmark)
-            return merged == landmark ? nil : merged
-        }
-    }
-
-    /// Uploads landmarks; those that cannot be uploaded do not keep the others out.
-    private func upload(_ landmarks: [Landmark]) async throws -> [String: String] {
+    /// Calls with landmarks, and once more without those that are refused: they do not keep the others out.
+    private func leavingOutRefused(
+        _ landmarks: [Landmark],
+        _ refused: inout [String: String],
+        _ call: ([Landmark]) async throws -> Void
+    ) async throws {
         do {
-            try await engine.upload(landmarks)
-            return [:]
+            try await call(landmarks)
         } catch SyncError.invalidModels(let offenders) {
-            let reasons = Dictionary(
-                offenders.map { ($0.recordName, $0.reason) },
-                uniquingKeysWith: { first, _ in first }
-            )
-            try await engine.upload(landmarks.filter { reasons[$0.recordName] == nil })
-            return reasons
+            for offender in offenders { refused[offender.recordName] = offender.reason }
+            try await call(landmarks.filter { refused[$0.recordName] == nil })
         }
     }
 }

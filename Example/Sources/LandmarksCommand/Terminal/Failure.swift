@@ -40,8 +40,9 @@ struct Failure: Error, Equatable {
 
     private static func status(of error: SyncError) -> ExitStatus {
         switch error {
-        // Too large, or a name that the cloud does not take.
-        case .invalidModels: .badData
+        // Too large, or a name that the cloud does not take; or written by a newer version.
+        case .invalidModels, .recordUndecodable: .badData
+        case .recordNotFound: .noInput
         // A full disk, or files that cannot be read, now or by this version.
         case .storageFull, .stateTooNew, .stateUnreadable: .inputOutput
         case .stateInUse: .inUse

@@ -4,7 +4,7 @@
 /// let held = database.hold(.modifyRecords)
 /// try await engine.upload(note)
 /// await held.arrived()            // the save is on its way, and nothing has been stored
-/// try await engine.upload(newer)  // … so this edit is made during the upload
+/// try await engine.edit(note) { $0.title = "Newer" }  // … so this edit is made during the upload
 /// held.release()
 /// ```
 ///

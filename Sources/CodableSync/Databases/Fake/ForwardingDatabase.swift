@@ -38,7 +38,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///
     /// ```swift
     /// override func perform<Answer: Sendable>(
-    ///     _ operation: FakeOperation, _ request: @Sendable () async throws -> Answer
+    ///     _ operation: FakeOperation, _ request: @concurrent @Sendable () async throws -> Answer
     /// ) async throws -> Answer {
     ///     let answer = try await request()
     ///     if operation == .modifyRecords { throw CloudError(.serverResponseLost) }

@@ -13,6 +13,8 @@
         /// Pages and look-ups cannot read single records.
         var hidesRecords = true
         var crashes = true
+        /// Disks refuse single writes.
+        var refusesWrites = false
         var expiresTokens = true
         var losesZone = true
         /// Apps that make their copy from the stream, beside those that read.
@@ -44,8 +46,12 @@
         /// What must be there at the end, by record.
         var expected: [String: Set<String>] = [:]
         var deleted: Set<String> = []
+        /// Stamps of calls that have returned, by record; of others nobody knows.
+        var acknowledged: [String: Set<String>] = [:]
         /// What must not be there at the end, by record.
         var takenOut: [String: Set<String>] = [:]
+        /// Stamps of calls that were refused, by record.
+        var refused: [String: Set<String>] = [:]
         /// The drafts one of which must be there at the end, by record and device: the last that is acknowledged, and
         /// those after it.
         var drafts: [String: [String]] = [:]
@@ -114,6 +120,7 @@
             case 84..<86: if options.losesZone { loseZone() }
             case 86..<88: if options.crashes { app.crash() }
             case 88..<90: app.restart()
+            case 90..<93 where options.refusesWrites: app.refuseWrite()
             case 90..<92: if options.faults { pass(.seconds(61)) }
             default: pass(.seconds(chance(options.faults ? 20 : 2)))
             }
@@ -184,6 +191,8 @@
             for name in expected.keys.sorted() where !deleted.contains(name) {
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
+                let stays = refused[name, default: []].intersection(server[name]?.stamps ?? [])
+                if !stays.isEmpty { fail("\(name): \(stays.sorted()) were refused, and are on the server") }
                 if StampFields.createdTwice.withLock({ $0.contains(name) }) { continue }
                 let back = takenOut[name, default: []].intersection(server[name]?.stamps ?? [])
                 if !back.isEmpty { fail("\(name): \(back.sorted()) are back on the server") }

@@ -69,6 +69,18 @@
             }
         }
 
+        /// I-01: of what a disk refuses nothing stays, and nothing else goes with it.
+        func testNothingThatWasRefusedStays() throws {
+            try tell(StampFields.self) {
+                $0.refusesWrites = true
+                $0.losesZone = false
+            }
+            try tell {
+                $0.refusesWrites = true
+                $0.losesZone = false
+            }
+        }
+
         /// Whoever writes alone meets no conflict.
         func testOneWriterMeetsNoConflict() throws {
             try tell {

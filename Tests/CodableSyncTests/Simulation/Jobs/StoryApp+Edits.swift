@@ -1,4 +1,6 @@
 #if os(Linux)
+    import Foundation
+
     @testable import CodableSync
 
     /// Edits of what the device shows, any number at a time, beside everything else that the app does.
@@ -21,22 +23,48 @@
                         }
                         model[edits: index] = edits + [stamp]
                     }
-                    let edit =
-                        if isNamed {
-                            try await engine.edit(named: name, change)
-                        } else {
-                            try await engine.edit(Model(name: name), ifMissing: .create, change)
-                        }
+                    let edit = try await noting(stamp, of: name) {
+                        if isNamed { return try await engine.edit(named: name, change) }
+                        return try await engine.edit(Model(name: name), ifMissing: .create, change)
+                    }
                     // A process without power hears nothing any more.
                     guard life == self.life else { return }
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
                     story.expected[name, default: []].insert(stamp)
+                    story.acknowledged[name, default: []].insert(stamp)
                     story.expected[name]?.subtract(out)
                     story.takenOut[name, default: []].formUnion(out)
                 } catch {
                     say("edit with \(stamp) failed: \(error)")
                 }
+            }
+        }
+
+        /// The disk refuses one of the next writes.
+        func refuseWrite() {
+            let count = story.chance(4)
+            say("refuses a write, after \(count)")
+            files.clearFaults()
+            files.fail(
+                .append,
+                after: count,
+                code: ENOSPC,
+                torn: story.chance(2) == 0 ? story.chance(40) : nil
+            )
+        }
+
+        /// Notes that a call was refused, so that nothing of it may stay.
+        func noting<Value>(
+            _ stamp: String,
+            of name: String,
+            _ body: () async throws -> Value
+        ) async throws -> Value {
+            do {
+                return try await body()
+            } catch SyncError.storageFull(let detail) {
+                story.refused[name, default: []].insert(stamp)
+                throw SyncError.storageFull(detail)
             }
         }
 
@@ -67,9 +95,12 @@
                 app.say("drafts \(name) with \(stamp), from \(original.stamps)")
                 app.story.drafts["\(name).\(app.index)", default: [""]].append(stamp)
                 let life = app.life
-                try await engine.upload(draft, editedFrom: original)
+                try await app.noting(stamp, of: name) { [draft, original] in
+                    try await engine.upload(draft, editedFrom: original)
+                }
                 guard life == app.life else { return }
                 app.say("has drafted \(name) with \(stamp)")
+                app.story.acknowledged[name, default: []].insert(stamp)
                 // What came before is replaced; what comes after may be, too.
                 app.story.drafts["\(name).\(app.index)"] = [stamp]
             }

@@ -1,0 +1,95 @@
+import CodableSync
+import Foundation
+import XCTest
+
+/// The article's store beside another device: thousands of edits, and nothing goes back.
+@MainActor
+final class NoteStoreRaceTests: XCTestCase {
+    private let clock = ManualClock()
+    private lazy var cloud = FakeCloud(clock: clock)
+    private let rounds = 1000
+
+    private func device() -> SyncEngine<Note> {
+        var configuration = SyncConfiguration()
+        configuration.clock = clock
+        configuration.automaticallySyncs = false
+        return SyncEngine(database: cloud.database(), configuration: configuration)
+    }
+
+    /// Two parts of a screen count one field up, on copies as old as they come, while another device counts up
+    /// another field.
+    func testNoFieldGoesBackWhileTheStoreAndAnotherDeviceEditOneNote() async throws {
+        let (phone, tablet) = (device(), device())
+        let note = Note(id: "a", title: "0", text: "0")
+        try await tablet.upload(note)
+        try await tablet.sync()
+        try await phone.sync()
+        let store = NoteStore(engine: phone)
+        let running = Task { await store.run() }
+
+        let screens = (0..<2).map { _ in Task { try await count(note, in: store, phone) } }
+        let other = Task { try await count(on: tablet) }
+        for task in screens + [other] { try await task.value }
+        try await settle(phone, tablet, store)
+
+        let expected = Note(id: "a", title: "\(rounds)", text: "\(rounds)")
+        XCTAssertEqual(try cloud.models(Note.self), [expected])
+        XCTAssertEqual(store.notes, ["a": expected])
+        let (onPhone, onTablet) = (try await phone.allModels(), try await tablet.allModels())
+        XCTAssertEqual(onPhone, [expected])
+        XCTAssertEqual(onTablet, [expected])
+        XCTAssertNil(store.message)
+        running.cancel()
+        await running.value
+    }
+
+    private func count(_ note: Note, in store: NoteStore, _ phone: SyncEngine<Note>) async throws {
+        for round in 1...rounds / 2 {
+            let shown = round.isMultiple(of: 2) ? note : store.notes["a"] ?? note
+            await store.edit(shown) { $0.text = "\((Int($0.text) ?? 0) + 1)" }
+            if round.isMultiple(of: 10) { try await phone.sync() }
+            try checkServer()
+        }
+    }
+
+    private func count(on tablet: SyncEngine<Note>) async throws {
+        for round in 1...rounds {
+            try await tablet.edit(named: "a") { $0.title = "\(round)" }
+            if round.isMultiple(of: 10) { try await tablet.sync() }
+            try checkServer()
+        }
+    }
+
+    private var server = Note(id: "a", title: "0", text: "0")
+
+    /// Neither field has gone back on the server.
+    private func checkServer() throws {
+        let now = try XCTUnwrap(cloud.models(Note.self).first)
+        XCTAssertGreaterThanOrEqual(
+            try number(now.title),
+            try number(server.title),
+            "the other device's field"
+        )
+        XCTAssertGreaterThanOrEqual(try number(now.text), try number(server.text), "the store's field")
+        server = now
+    }
+
+    private func number(_ text: String) throws -> Int { try XCTUnwrap(Int(text), text) }
+
+    /// Returns once both devices and the store have nothing left to do.
+    private func settle(_ phone: SyncEngine<Note>, _ tablet: SyncEngine<Note>, _ store: NoteStore)
+        async throws
+    {
+        while true {
+            var work = 0
+            for engine in [phone, tablet] {
+                let summary = try await engine.sync()
+                work += summary.sent + summary.fetched + summary.conflictsResolved
+            }
+            await phone.waitUntilIdle()
+            let undelivered = try await phone.diagnostics().undeliveredCount
+            if work == 0, undelivered == 0 { return }
+            await Task.yield()
+        }
+    }
+}

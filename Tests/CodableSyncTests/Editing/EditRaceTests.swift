@@ -1,0 +1,103 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Two devices edit one record at the same time, each a field of its own: neither field ever goes back.
+final class EditRaceTests: EngineScenario {
+    /// This device also has a loop over `changes` and a reader of all models, which count as given whatever they bring.
+    func testNoFieldGoesBackBesideALoopAndAReaderWhileAnotherDeviceEdits() async throws {
+        let rounds = 1000
+        let (phone, tablet) = try await makePair(Note("A", "0"))
+        let (here, there) = (phone.engine, tablet.engine)
+        let shown = Locked((loop: 0, reader: 0, wentBack: [String]()))
+        let loop = Task {
+            for await change in here.changes {
+                for model in change.models {
+                    shown.withLock {
+                        if model.count < $0.loop { $0.wentBack.append("loop: \($0.loop) to \(model.count)") }
+                        $0.loop = model.count
+                    }
+                }
+            }
+        }
+        let reader = Task {
+            while !Task.isCancelled {
+                let count = try await here.allModels().first?.count ?? -1
+                shown.withLock {
+                    if count < $0.reader { $0.wentBack.append("reader: \($0.reader) to \(count)") }
+                    $0.reader = count
+                }
+            }
+        }
+        async let titles: Void = Self.countTitles(on: here, "A", rounds)
+        async let counts: Void = Self.countUp(on: there, "A", rounds)
+        _ = try await (titles, counts)
+        reader.cancel()
+        try await reader.value
+        try await settle(phone, tablet)
+        loop.cancel()
+        await loop.value
+
+        XCTAssertEqual(shown.withLock(\.wentBack), [])
+        let models = try await here.allModels()
+        XCTAssertEqual(models, [Note("A", "\(rounds)", count: rounds)])
+        try await assertEqualEverywhere(phone, tablet)
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], .string("\(rounds)"))
+        XCTAssertEqual(server?.fields["count"], .int64(Int64(rounds)))
+    }
+
+    /// An upload of what was read takes back no edit of this device that came in between, and none of another one.
+    func testNoFieldGoesBackWhileThisDeviceEditsAndUploadsWhatItReads() async throws {
+        let names = (0..<40).map { "\($0)" }
+        let (phone, tablet) = try await makePair(Note("A"))
+        try await phone.engine.upload(names.map { Note($0, "0", color: "0") })
+        try await settle(phone, tablet)
+        let (here, there) = (phone.engine, tablet.engine)
+        for name in names {
+            async let titles: Void = Self.countTitles(on: here, name, 20, syncs: false)
+            async let colors: Void = Self.uploadColors(on: here, name, 20)
+            async let counts: Void = Self.countUp(on: there, name, 20)
+            _ = try await (titles, colors, counts)
+        }
+        try await settle(phone, tablet)
+        let models = try await here.allModels().filter { $0.id != "A" }
+        XCTAssertEqual(models, names.sorted().map { Note($0, "20", color: "20", count: 20) })
+        try await assertEqualEverywhere(phone, tablet)
+    }
+
+    /// Reads, changes and uploads, as an app may that has no other reader of the record.
+    private static func uploadColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
+    {
+        for round in 1...rounds {
+            let read = try await engine.model(named: name)
+            var model = try XCTUnwrap(read)
+            XCTAssertEqual(model.color, "\(round - 1)", "the uploaded field went back")
+            model.color = "\(round)"
+            try await engine.upload(model)
+        }
+    }
+
+    /// Edits the title, and looks at what it was.
+    private static func countTitles(
+        on engine: SyncEngine<Note>,
+        _ name: String,
+        _ rounds: Int,
+        syncs: Bool = true
+    ) async throws {
+        for round in 1...rounds {
+            let edit = try await engine.edit(named: name) { $0.title = "\(round)" }
+            XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field went back")
+            if syncs, round.isMultiple(of: 10) { try await engine.sync() }
+        }
+    }
+
+    /// Counts up, from what the model says.
+    private static func countUp(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws {
+        for round in 1...rounds {
+            let edit = try await engine.edit(named: name) { $0.count += 1 }
+            XCTAssertEqual(edit.after.count, round, "the tablet's field went back")
+            if round.isMultiple(of: 10) { try await engine.sync() }
+        }
+    }
+}

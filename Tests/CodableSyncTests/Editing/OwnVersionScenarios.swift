@@ -1,0 +1,77 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Calls on top of contents of this device that the cloud never had.
+final class OwnVersionScenarios: EngineScenario {
+    func testAModelThatSaysItsVersionCanBeSetBackToItBeforeItIsSent() async throws {
+        let (phone, tablet) = try await makePair(Stored(id: "A", title: "first"))
+        for title in ["second", "first"] {
+            let read = try await phone.engine.model(named: "A")
+            var model = try XCTUnwrap(read)
+            XCTAssertNotNil(model.systemFields)
+            model.title = title
+            try await phone.engine.upload(model)
+        }
+        let shown = try await phone.engine.model(named: "A")
+        XCTAssertEqual(shown?.title, "first")
+        try await settle(phone, tablet)
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], "first")
+    }
+
+    /// The edit was not given to the app, so that the model that it holds is no statement about it.
+    func testAModelThatSaysItsVersionTakesNoEditBackThatTheAppWasNotGiven() async throws {
+        let (phone, _) = try await makePair(Stored(id: "A", title: "first"))
+        let read = try await phone.engine.model(named: "A")
+        let model = try XCTUnwrap(read)
+        try await phone.engine.edit(named: "A") { $0.title = "edited" }
+        try await phone.engine.upload(model)
+        let shown = try await phone.engine.model(named: "A")
+        XCTAssertEqual(shown?.title, "edited")
+    }
+
+    func testARecordThatThisDeviceMadeEditedAndDeletedCanBeUploadedAgain() async throws {
+        Calls.shared.reset(GivingUp.self)
+        let phone = try makeDevice(Item<GivingUp>.self)
+        try await phone.engine.upload(Item("A", "first"))
+        try await phone.engine.edit(named: "A") { $0.count = 1 }
+        try await phone.engine.delete(Item("A"))
+        try await phone.engine.upload(Item("A", "again"))
+        try await settle(phone)
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], "again")
+        XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
+    }
+
+    func testARecordThatThisDeviceChangedTwiceAndDeletedIsUploadedAgainWithoutAConflict() async throws {
+        let (phone, _) = try await makePair(Item<GivingUp>("A", "first"))
+        Calls.shared.reset(GivingUp.self)
+        try await phone.engine.upload(Item("A", "second"))
+        try await phone.engine.edit(named: "A") { $0.count = 1 }
+        try await phone.engine.delete(Item("A"))
+        try await phone.engine.upload(Item("A", "again"))
+        try await settle(phone)
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], "again")
+        XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
+    }
+
+    func testANewRecordWithoutAnyValueIsCreated() async throws {
+        let phone = try makeDevice(Preferences.self)
+        try await phone.engine.upload(Preferences(), editedFrom: nil)
+        let models = try await phone.engine.allModels()
+        XCTAssertEqual(models, [Preferences()])
+    }
+}
+
+/// One record of an app, all of whose values may be missing.
+private struct Preferences: RecordCodable, Equatable {
+    static var recordType: String { "Item" }
+
+    var title: String?
+
+    var recordName: String { "preferences" }
+
+    static func resolveConflict(_ conflict: Conflict<Preferences>) throws -> Preferences? { try conflict.merged() }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// Fields in which a draft is in conflict: they are fields of an ancestor, and nothing without one.
+final class ContestedFieldTests: XCTestCase {
+    private let known = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
+    private let lateDate = Date(timeIntervalSince1970: 1_800_000_000)
+
+    /// A record with a draft that is in conflict with what is known, though it is based on it.
+    private func makeState(_ change: (inout RecordState) -> Void = { _ in }) -> SyncState {
+        var state = SyncState()
+        state.change("A") { record in
+            record.known = known
+            record.pending = LocalChange(
+                kind: .save(ContentHandle(2), size: 1),
+                edited: lateDate,
+                base: known.handle,
+                contested: ContentHandle(3)
+            )
+            change(&record)
+        }
+        return state
+    }
+
+    private func assertToBeCreated(_ state: SyncState, line: UInt = #line) {
+        let record = state["A"]
+        XCTAssertEqual(record?.pending?.handle, ContentHandle(2), line: line)
+        XCTAssertNil(record?.pending?.base, line: line)
+        XCTAssertNil(record?.pending?.contested, line: line)
+        XCTAssertEqual(record?.isInConflict, false, line: line)
+        XCTAssertEqual(record?.isSendable, true, line: line)
+    }
+
+    func testADraftInConflictIsCreatedInTheZoneThatComesAfterADeletedOne() {
+        var state = makeState()
+        XCTAssertEqual(state["A"]?.isInConflict, true)
+        state.apply(.zoneLost(.deleted))
+        assertToBeCreated(state)
+    }
+
+    func testADraftInConflictWaitsForTheFetchAfterItsVersionWasDamaged() {
+        var state = makeState()
+        state.change("A") { $0.forgetKnownVersion() }
+        assertToBeCreated(state)
+    }
+
+    func testADraftInConflictIsCreatedAfterTheDeletionBeforeItIsConfirmed() {
+        var state = makeState { $0.isDeletionSent = true }
+        state.apply(.deletionConfirmed(name: "A"))
+        assertToBeCreated(state)
+    }
+
+    func testADraftOfALostVersionKeepsNoContestedFieldsWhenAnotherVersionComes() {
+        var state = makeState()
+        state.apply(.zoneLost(.encryptedDataReset))
+        XCTAssertEqual(state["A"]?.pending?.contested, ContentHandle(3))
+        let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
+        state.apply(.fetched(name: "A", other))
+        XCTAssertNil(state["A"]?.pending?.base)
+        XCTAssertNil(state["A"]?.pending?.contested)
+        XCTAssertEqual(state["A"]?.isInConflict, true)
+    }
+
+    /// The app was given the draft, and uploads on top of it: what is contested is still undecided.
+    func testAnUploadOverAGivenDraftInConflictIsInTheSameConflict() {
+        var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
+        harness.upload("A", 5)
+        XCTAssertEqual(harness.state["A"]?.pending?.handle, ContentHandle(5))
+        XCTAssertEqual(harness.state["A"]?.pending?.contested, ContentHandle(3))
+        XCTAssertEqual(harness.state["A"]?.isInConflict, true)
+    }
+
+    func testADeletionOverADraftInConflictIsSent() {
+        var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
+        harness.delete("A")
+        XCTAssertNil(harness.state["A"]?.pending?.contested)
+        XCTAssertEqual(harness.state["A"]?.isSendable, true)
+    }
+
+    /// What the app was given last may be contents of its own that no server ever had.
+    func testContentsThatTheServerNeverHadAreNoVersions() {
+        var state = SyncState()
+        for entry: JournalEntry in [
+            .queued(name: "A", LocalChange(kind: .save(ContentHandle(2), size: 1), edited: lateDate, base: nil)),
+            .edited(name: "A", LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil)),
+        ] { state.apply(entry) }
+        XCTAssertEqual(state["A"]?.seen, ContentHandle(2))
+        XCTAssertEqual(state["A"]?.hasVersions, false)
+    }
+}
