@@ -262,6 +262,13 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Span(id: "A", lower: 6, upper: 9))
     }
 
+    func testADraftThatChangesNothingOfARecordThatIsNotHereCreatesNone() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("A", "title"), editedFrom: Note("A", "title"))
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+    }
+
     func testADraftOfFieldsThatAreAlreadySoQueuesNothing() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.title = "mine" }

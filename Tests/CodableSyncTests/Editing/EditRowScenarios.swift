@@ -166,6 +166,8 @@ final class EditRowScenarios: EngineScenario {
         try await phone.engine.upload(Note("A", "title"))
         try await phone.engine.sync()
         try await phone.engine.edit(named: "A") { $0.count = 1 }
+        let stale = try await phone.drain()
+        XCTAssertEqual(stale, [], "it would take the edit back in the app's own store")
         try await phone.engine.sync()
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("A", "title", count: 1)])])
@@ -176,6 +178,8 @@ final class EditRowScenarios: EngineScenario {
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)
         try await phone.engine.edit(Item("A", "title")) { $0.count = 1 }
+        let stale = try await phone.drain()
+        XCTAssertEqual(stale, [])
         try await settle(phone, tablet)
         let changes = try await phone.drain()
         XCTAssertFalse(changes.contains { if case .deleted = $0 { true } else { false } }, "\(changes)")
