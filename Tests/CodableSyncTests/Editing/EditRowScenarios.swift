@@ -191,28 +191,38 @@ final class EditRowScenarios: EngineScenario {
 /// An edit in a zone that is gone goes on top of what the zone had.
 final class EditLostZoneScenarios: ZoneScenario {
     func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersion() async throws {
-        for loss in Loss.allCases where loss.isUploadedAgain {
-            let (phone, tablet) = try await makePair(Note("A", "title", note: "note"))
-            try await remove(loss, hidingItFrom: phone.database, tablet.database)
-            phone.database.failAlways(.modify, CloudError(.networkUnavailable))
-            do {
-                try await phone.engine.sync()
-                XCTFail("an answer came: \(loss)")
-            } catch SyncError.cloud {}
-            let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
-            XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
-            let first = await phone.engine.machine?.state["A"]
-            XCTAssertNotNil(first?.lost, "\(loss)")
-            XCTAssertEqual(first?.pending?.base, first?.lost?.handle, "\(loss)")
-            phone.database.failAlways(.modify, nil)
-            pass()
-            try await settle(phone, tablet)
-            let model = try await tablet.engine.model(named: "A")
-            XCTAssertEqual(model, Note("A", "title", note: "note", count: 1), "\(loss)")
-            let decided = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
-            XCTAssertEqual(decided, 0, "\(loss)")
-            try await phone.engine.delete(Note("A"))
-            try await settle(phone, tablet)
-        }
+        for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: true) }
+    }
+
+    /// An edit is made on what this device shows, and not on what a loop has taken.
+    func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersionThatNoLoopHasTaken() async throws {
+        for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: false) }
+    }
+
+    private func edit(after loss: Loss, isTold: Bool) async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.note = "note" }
+        try await settle(tablet, phone)
+        if isTold { try await show(phone, tablet) }
+        try await remove(loss, hidingItFrom: phone.database, tablet.database)
+        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
+        do {
+            try await phone.engine.sync()
+            XCTFail("an answer came: \(loss)")
+        } catch SyncError.cloud {}
+        let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
+        XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
+        let first = await phone.engine.machine?.state["A"]
+        XCTAssertNotNil(first?.lost, "\(loss)")
+        XCTAssertEqual(first?.pending?.base, first?.lost?.handle, "\(loss)")
+        phone.database.failAlways(.modify, nil)
+        pass()
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "title", note: "note", count: 1), "\(loss)")
+        let decided = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(decided, 0, "\(loss)")
+        try await phone.engine.delete(Note("A"))
+        try await settle(phone, tablet)
     }
 }
