@@ -38,15 +38,19 @@ struct HeldItem: RecordCodable, Equatable {
 
     var id: String
     var title = ""
+    var note: String?
 
     var recordName: String { id }
 
-    init(_ id: String, _ title: String = "") { (self.id, self.title) = (id, title) }
+    init(_ id: String, _ title: String = "", note: String? = nil) {
+        (self.id, self.title, self.note) = (id, title, note)
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)
         title = try container.decode(String.self, forKey: .title)
+        note = try container.decodeIfPresent(String.self, forKey: .note)
         DecodingHold.pass(id)
     }
 

@@ -1,0 +1,320 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A draft of one field, in every order with the fetch of another device's edit, and with an own edit before it.
+final class DraftCrossingScenarios: EngineScenario {
+    private enum Own: CaseIterable {
+        case none, sameField, otherField
+    }
+
+    private enum Crossing: CaseIterable {
+        case beforeFetch, fetched, accepted, pageComing, inFlight, answerLost
+
+        /// Whether this device's own edit is sent in it.
+        var sends: Bool { self == .inFlight || self == .answerLost }
+
+        /// Whether the draft is laid over the other device's edit.
+        var isAfterFetch: Bool { self == .fetched || self == .accepted }
+    }
+
+    private struct Case {
+        var crossing: Crossing
+        var own: Own
+        /// Whether the screen began with a model that is older than anything stored.
+        var isOld: Bool
+        var index: Int
+        var name: String { "A\(index)" }
+        var text: String { "\(crossing), own \(own), old \(isOld)" }
+    }
+
+    private var cases: [Case] {
+        var cases: [Case] = []
+        for crossing in Crossing.allCases {
+            for own in Own.allCases where own != .none || !crossing.sends {
+                for isOld in [false, true] {
+                    cases.append(Case(crossing: crossing, own: own, isOld: isOld, index: cases.count))
+                }
+            }
+        }
+        return cases
+    }
+
+    /// Tells a case to its end.
+    ///
+    /// - Returns: What everybody has then.
+    private func tell<Policy>(
+        _ one: Case,
+        _ phone: Device<Item<Policy>>,
+        _ tablet: Device<Item<Policy>>
+    ) async throws -> Item<Policy>? {
+        let name = one.name
+        try await phone.engine.upload(Item(name, "title", count: 1))
+        try await settle(phone, tablet)
+        try await show(phone, tablet)
+        pass()
+        switch one.own {
+        case .none: break
+        case .sameField: try await phone.engine.edit(named: name) { $0.title = "own" }
+        case .otherField: try await phone.engine.edit(named: name) { $0.note = "own" }
+        }
+        if one.crossing == .answerLost {
+            phone.database.plan(.modify, .loseAnswer)
+            do {
+                try await phone.engine.sendChanges()
+                XCTFail("an answer came: \(one.text)")
+            } catch SyncError.cloud {}
+        }
+        pass()
+        try await tablet.engine.sync()
+        try await tablet.engine.edit(named: name) {
+            $0.title = "theirs"
+            $0.count = 2
+        }
+        try await tablet.engine.sync()
+        pass()
+        try await draft(one, phone)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: name)
+        let here = try await phone.engine.model(named: name)
+        XCTAssertEqual(here, model, one.text)
+        return model
+    }
+
+    private func draft<Policy>(_ one: Case, _ phone: Device<Item<Policy>>) async throws {
+        let engine = phone.engine
+        var original = Item<Policy>(one.name, "title", count: 1)
+        if one.isOld { original = Item(one.name, "first", color: "ancient", count: 7, tags: ["old"]) }
+        var draft = original
+        draft.title = "mine"
+        let gate = Gate()
+        switch one.crossing {
+        case .beforeFetch, .answerLost: try await engine.upload(draft, editedFrom: original)
+        case .fetched, .accepted:
+            try await engine.fetchChanges()
+            if one.crossing == .accepted { _ = try await phone.drain() }
+            try await engine.upload(draft, editedFrom: original)
+        case .pageComing:
+            phone.database.plan(.fetch, .holdAfter(gate))
+            async let fetch = engine.fetchChanges()
+            await gate.reached()
+            try await engine.upload(draft, editedFrom: original)
+            gate.open()
+            _ = try await fetch
+        case .inFlight:
+            phone.database.plan(.modify, .holdBefore(gate))
+            async let send = engine.sendChanges()
+            await gate.reached()
+            try await engine.upload(draft, editedFrom: original)
+            gate.open()
+            _ = try await send
+        }
+    }
+
+    private func makeEmptyPair<Policy>() async throws -> (Device<Item<Policy>>, Device<Item<Policy>>) {
+        let (phone, tablet) = try await makePair(Item<Policy>("other"))
+        return (phone, tablet)
+    }
+
+    func testAMergeKeepsTheDraftAndEveryOtherField() async throws {
+        let (phone, tablet): (Device<Note>, Device<Note>) = try await makeEmptyPair()
+        for one in cases {
+            let model = try await tell(one, phone, tablet)
+            let note = one.own == .otherField ? "own" : nil
+            XCTAssertEqual(model, Note(one.name, "mine", note: note, count: 2), one.text)
+        }
+    }
+
+    func testAResolverThatKeepsTheServersValueGivesUpTheDraftOnly() async throws {
+        let (phone, tablet): (Device<Item<ServerWins>>, Device<Item<ServerWins>>) = try await makeEmptyPair()
+        for one in cases {
+            let model = try await tell(one, phone, tablet)
+            // What was confirmed on the way to the lost answer is part of the server's value.
+            let note = one.crossing == .answerLost && one.own == .otherField ? "own" : nil
+            XCTAssertEqual(model, Item(one.name, "theirs", note: note, count: 2), one.text)
+        }
+    }
+
+    func testAResolverThatKeepsThisDevicesValueKeepsTheDraft() async throws {
+        let (phone, tablet): (Device<Item<ClientWins>>, Device<Item<ClientWins>>) = try await makeEmptyPair()
+        for one in cases {
+            let model = try await tell(one, phone, tablet)
+            XCTAssertEqual(model?.title, "mine", one.text)
+            XCTAssertEqual(model?.note, one.own == .otherField ? "own" : nil, one.text)
+            XCTAssertEqual(model?.color, nil, one.text)
+            // Where an edit of this device was in conflict before, the resolver has kept this device's count.
+            let isOverlaid = one.crossing.isAfterFetch && one.own == .none
+            XCTAssertEqual(model?.count, isOverlaid ? 2 : 1, one.text)
+        }
+    }
+
+    // MARK: Two drafts, and the end of the process
+
+    /// Each contested field has the ancestor that its own draft was begun with.
+    func testTwoDraftsOfTwoFieldsAreBothContested() async throws {
+        let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", note: "note"))
+        let original = Item<ServerWins>("A", "title", note: "note")
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.note = "theirs"
+        }
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Item("A", "mine", note: "note"), editedFrom: original)
+        try await phone.engine.upload(Item("A", "title", note: "mine"), editedFrom: original)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "theirs", note: "theirs"))
+    }
+
+    /// The second draft comes while the first is being decided.
+    func testTheAncestorHasEachContestedFieldAsInItsOriginal() async throws {
+        let (phone, tablet) = try await makePair(Item<HeldRecording>("A", "title", note: "note", count: 1))
+        let original = Item<HeldRecording>("A", "title", note: "note", count: 1)
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.note = "theirs"
+        }
+        try await settle(tablet, phone)
+        try await tablet.engine.edit(named: "A") { $0.count = 5 }
+        try await tablet.engine.sync()
+        pass()
+        let barrier = Barrier()
+        HeldRecording.asked.withLock { $0 = [] }
+        HeldRecording.barrier.withLock { $0 = barrier }
+        defer { HeldRecording.barrier.withLock { $0 = nil } }
+        try await phone.engine.upload(Item("A", "mine", note: "note", count: 1), editedFrom: original)
+        await barrier.reached()
+        try await phone.engine.upload(Item("A", "title", note: "mine", count: 1), editedFrom: original)
+        try await phone.engine.edit(named: "A") { $0.color = "mine" }
+        barrier.open()
+        try await settle(phone, tablet)
+        let asked = HeldRecording.asked.withLock { $0 }
+        let both = asked.first { $0.client.note == "mine" }
+        XCTAssertEqual(both?.ancestor?.title, "title")
+        XCTAssertEqual(both?.ancestor?.note, "note")
+        XCTAssertEqual(both?.ancestor?.count, both.map { _ in 1 })
+        XCTAssertEqual(both?.client.color, "mine")
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "mine", note: "mine", color: "mine", count: 5))
+    }
+
+    func testAContestedDraftIsContestedAfterARestart() async throws {
+        let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", count: 1))
+        let original = Item<ServerWins>("A", "title", count: 1)
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.count = 2
+        }
+        try await tablet.engine.sync()
+        try await phone.engine.fetchChanges()
+        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
+        try await phone.restart()
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "theirs", count: 2))
+    }
+
+    // MARK: What changes while a draft is made ready
+
+    func testADraftIsLaidOverWhatCameWhileItWasMadeReady() async throws {
+        let (phone, tablet) = try await makePair(HeldItem("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await tablet.engine.sync()
+        let engine = phone.engine
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let fetch = Task { try await engine.fetchChanges() }
+        await gate.reached()
+        // The draft itself is decoded first, and then what is shown.
+        let first = DecodingHold.next(of: "A")
+        let upload = Task {
+            try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title"))
+        }
+        await first.reached()
+        let second = DecodingHold.next(of: "A")
+        first.release()
+        await second.reached()
+        gate.open()
+        _ = try await fetch.value
+        second.release()
+        try await upload.value
+        let model = try await phone.engine.model(named: "A")
+        XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.stage), [.queued])
+    }
+
+    func testTwoEditsThatDoNotFitTogetherAreRefused() async throws {
+        let phone = try makeDevice(Span.self)
+        try await phone.engine.upload(Span(id: "A", lower: 1, upper: 9))
+        try await phone.engine.edit(named: "A") { $0.lower = 6 }
+        do {
+            try await phone.engine.upload(
+                Span(id: "A", lower: 1, upper: 5),
+                editedFrom: Span(id: "A", lower: 1, upper: 9)
+            )
+            XCTFail("nothing is thrown")
+        } catch SyncError.invalidModels(let models) {
+            XCTAssertEqual(models.map(\.recordName), ["A"])
+            XCTAssertTrue(models[0].reason.contains("lower above upper"), models[0].reason)
+        }
+        let model = try await phone.engine.model(named: "A")
+        XCTAssertEqual(model, Span(id: "A", lower: 6, upper: 9))
+    }
+
+    func testADraftThatChangesNothingOfARecordThatIsNotHereCreatesNone() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("A", "title"), editedFrom: Note("A", "title"))
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+    }
+
+    func testADraftOfFieldsThatAreAlreadySoQueuesNothing() async throws {
+        let (phone, _) = try await makePair(Note("A", "title"))
+        try await phone.engine.edit(named: "A") { $0.title = "mine" }
+        let before = try await phone.engine.pendingChanges()
+        pass()
+        try await phone.engine.upload(Note("A", "mine"), editedFrom: Note("A", "title"))
+        let after = try await phone.engine.pendingChanges()
+        XCTAssertEqual(after, before)
+    }
+}
+
+/// Merges, remembers what it was asked, and is held the first time.
+enum HeldRecording: ItemPolicy {
+    static let asked = Locked<[Conflict<Item<Self>>]>([])
+    static let barrier = Locked<Barrier?>(nil)
+
+    static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? {
+        asked.withLock { $0.append(conflict) }
+        barrier.withLock { $0 }?.pass()
+        return try conflict.merged()
+    }
+}
+
+/// A model of two fields that must fit together.
+struct Span: RecordCodable, Equatable {
+    struct Unordered: Error, CustomStringConvertible {
+        var description: String { "lower above upper" }
+    }
+
+    static var recordType: String { "Item" }
+
+    var id: String
+    var lower: Int
+    var upper: Int
+
+    var recordName: String { id }
+
+    init(id: String, lower: Int, upper: Int) { (self.id, self.lower, self.upper) = (id, lower, upper) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        lower = try container.decode(Int.self, forKey: .lower)
+        upper = try container.decode(Int.self, forKey: .upper)
+        if lower > upper { throw Unordered() }
+    }
+
+    static func resolveConflict(_ conflict: Conflict<Span>) throws -> Span? { try conflict.merged() }
+}

@@ -1,0 +1,228 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// An edit in states of a record that come up between two moments: on its way to the disk, while a conflict is
+/// decided, after its zone was lost, after a newer version of the app has written it.
+final class EditRowScenarios: EngineScenario {
+    func testAnEditIsMadeOnAnUploadThatIsOnItsWayToTheDisk() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.upload(Note("A", "title"))
+        let engine = phone.engine
+        let hold = files.hold(.flush)
+        let upload = Task { try await engine.upload(Note("A", "uploaded")) }
+        await hold.reached()
+        let edit = await called { try await engine.edit(named: "A") { $0.count = 1 } }
+        hold.release()
+        try await upload.value
+        let result = try await edit.value
+        XCTAssertEqual(result.before, Note("A", "uploaded"))
+        let model = try await engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "uploaded", count: 1))
+    }
+
+    func testAnEditIsMadeOnAnEditThatIsOnItsWayToTheDisk() async throws {
+        let files = HeldFileSystem(MemoryFileSystem())
+        let (phone, tablet) = try await makePair(Note("A", "title")) { $0.fileSystem = files }
+        let engine = phone.engine
+        let hold = files.hold(.flush)
+        let first = Task { try await engine.edit(named: "A") { $0.note = "first" } }
+        await hold.reached()
+        let second = await called { try await engine.edit(named: "A") { $0.count = 1 } }
+        hold.release()
+        _ = try await first.value
+        let result = try await second.value
+        XCTAssertEqual(result.before, Note("A", "title", note: "first"))
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "title", note: "first", count: 1))
+    }
+
+    func testAnEditWhileAConflictIsDecidedIsDecidedAnewTogetherWithIt() async throws {
+        let (phone, tablet) = try await makePair(Item<Interrupted>("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
+        try await tablet.engine.sync()
+        try await phone.engine.edit(named: "A") { $0.note = "mine" }
+        let barrier = Barrier()
+        Interrupted.interruption.withLock { $0 = { barrier.pass() } }
+        defer { Interrupted.interruption.withLock { $0 = nil } }
+        let sync = phone.beginSync()
+        await barrier.reached()
+        let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
+        XCTAssertEqual(edit.before, Item("A", "title", note: "mine"))
+        barrier.open()
+        _ = try await sync.value
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "title", note: "mine", color: "theirs", count: 1))
+    }
+
+    func testAnEditOfWhatANewerAppHasWrittenThrowsAndQueuesNothing() async throws {
+        let (phone, _) = try await makePair(Note("A", "title"))
+        try await serverSave("A", ["id": "A", "title": "newer", "count": 0, ReservedField.schema: 2])
+        try await phone.engine.sync()
+        do {
+            try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
+            XCTFail("nothing is thrown")
+        } catch SyncError.recordUndecodable(let name, let reason) {
+            XCTAssertEqual(name, "A")
+            XCTAssertTrue(reason.contains("schema version 2"), reason)
+        }
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [])
+    }
+
+    func testAnEditOfARecordToBeDeletedThrowsForANameToo() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
+        try await settle(tablet, phone)
+        try await phone.engine.delete(Note("A"))
+        for _ in 0..<2 {
+            do {
+                try await phone.engine.edit(named: "A") { $0.count = 1 }
+                XCTFail("nothing is thrown")
+            } catch SyncError.recordNotFound(let name) {
+                XCTAssertEqual(name, "A")
+            }
+            do {
+                try await phone.engine.edit(Note("A", "title")) { $0.count = 1 }
+                XCTFail("nothing is thrown")
+            } catch SyncError.recordNotFound(let name) {
+                XCTAssertEqual(name, "A")
+            }
+        }
+        try await settle(phone, tablet)
+        let models = try await tablet.engine.allModels()
+        XCTAssertEqual(models, [])
+    }
+
+    // MARK: Its date, and what waits for it
+
+    func testAnEditIsOfTheTimeOfItsCall() async throws {
+        let (phone, _) = try await makePair(HeldItem("A", "title"))
+        let called = clock.now.wall.rounded
+        let hold = DecodingHold.next(of: "A")
+        let engine = phone.engine
+        let edit = Task { try await engine.edit(named: "A") { $0.title = "mine" } }
+        await hold.reached()
+        pass()
+        hold.release()
+        _ = try await edit.value
+        let pending = try await engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.edited), [called])
+    }
+
+    func testAnEditHoldsUpCallsForItsOwnRecordOnly() async throws {
+        let (phone, _) = try await makePair(HeldItem("A", "title"), HeldItem("B", "title"))
+        let engine = phone.engine
+        let hold = DecodingHold.next(of: "A")
+        let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
+        await hold.reached()
+        try await engine.upload(HeldItem("B", "mine"))
+        try await engine.edit(named: "B") { $0.title += ", edited" }
+        try await engine.sync()
+        let later = await called { try await engine.delete(HeldItem("A")) }
+        hold.release()
+        let result = try await edit.value
+        XCTAssertEqual(result.after.title, "edited")
+        try await later.value
+        let models = try await engine.allModels()
+        XCTAssertEqual(models, [HeldItem("B", "mine, edited")])
+    }
+
+    // MARK: The streams, over a restart
+
+    func testAnEditHidesNoUndeliveredChangeFromALoopOfTheNextLaunch() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
+        try await settle(tablet, phone)
+        try await phone.engine.edit(named: "A") { $0.note = "mine" }
+        try await phone.restart()
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
+    }
+
+    /// The app holds the version below the edit: a stale upload is made on that.
+    func testAnEditThatALoopHasAcceptedIsGivenWithIt() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
+        try await settle(tablet, phone)
+        try await phone.engine.edit(named: "A") { $0.note = "mine" }
+        _ = try await phone.drain()
+        try await phone.engine.upload(Note("A", "title", color: "theirs"))
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(
+            model,
+            Note("A", "title", color: "theirs"),
+            "the app has been shown the note, and clears it"
+        )
+    }
+
+    func testAnEditOfAConfirmedUploadIsToldOfOnce() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("A", "title"))
+        try await phone.engine.sync()
+        try await phone.engine.edit(named: "A") { $0.count = 1 }
+        let stale = try await phone.drain()
+        XCTAssertEqual(stale, [], "it would take the edit back in the app's own store")
+        try await phone.engine.sync()
+        let changes = try await phone.drain()
+        XCTAssertEqual(changes, [.saved([Note("A", "title", count: 1)])])
+    }
+
+    func testAnEditOverADeletionThatIsTakenBackIsNoDeletionForALoop() async throws {
+        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
+        try await tablet.engine.delete(Item("A"))
+        try await settle(tablet, phone)
+        try await phone.engine.edit(Item("A", "title")) { $0.count = 1 }
+        let stale = try await phone.drain()
+        XCTAssertEqual(stale, [])
+        try await settle(phone, tablet)
+        let changes = try await phone.drain()
+        XCTAssertFalse(changes.contains { if case .deleted = $0 { true } else { false } }, "\(changes)")
+        let model = try await phone.engine.model(named: "A")
+        XCTAssertEqual(model, Item("A", "title", count: 1))
+    }
+}
+
+/// An edit in a zone that is gone goes on top of what the zone had.
+final class EditLostZoneScenarios: ZoneScenario {
+    func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersion() async throws {
+        for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: true) }
+    }
+
+    /// An edit is made on what this device shows, and not on what a loop has taken.
+    func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersionThatNoLoopHasTaken() async throws {
+        for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: false) }
+    }
+
+    private func edit(after loss: Loss, isTold: Bool) async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await tablet.engine.edit(named: "A") { $0.note = "note" }
+        try await settle(tablet, phone)
+        if isTold { try await show(phone, tablet) }
+        try await remove(loss, hidingItFrom: phone.database, tablet.database)
+        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
+        do {
+            try await phone.engine.sync()
+            XCTFail("an answer came: \(loss)")
+        } catch SyncError.cloud {}
+        let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
+        XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
+        let first = await phone.engine.machine?.state["A"]
+        XCTAssertNotNil(first?.lost, "\(loss)")
+        XCTAssertEqual(first?.pending?.base, first?.lost?.handle, "\(loss)")
+        phone.database.failAlways(.modify, nil)
+        pass()
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model, Note("A", "title", note: "note", count: 1), "\(loss)")
+        let decided = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(decided, 0, "\(loss)")
+        try await phone.engine.delete(Note("A"))
+        try await settle(phone, tablet)
+    }
+}
