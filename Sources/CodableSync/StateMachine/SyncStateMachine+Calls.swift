@@ -294,10 +294,14 @@ extension RecordState {
     fileprivate func give(baseTo change: inout LocalChange) {
         change.base = seen
         guard let pending, pending.parked == nil || isPendingSeen else { return }
-        // Uploaded again before the deletion is sent, or deleted before the edit is: made on the version below.
-        guard pending.isDeletion || change.isDeletion || isPendingSeen else { return }
-        change.base = pending.base
-        if !change.isDeletion { change.contested = pending.contested }
+        if pending.isDeletion || isPendingSeen {
+            // Uploaded again before the deletion is sent, or on top of the edit: made on the version below.
+            change.base = pending.base
+            if !change.isDeletion { change.contested = pending.contested }
+        } else if change.isDeletion {
+            // Of the edit, which the app was not given, goes what the app has: at most the version below.
+            change.base = pending.base.flatMap { base in seen.map { min(base, $0) } }
+        }
     }
 
     /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.

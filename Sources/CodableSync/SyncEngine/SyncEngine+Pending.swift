@@ -1,0 +1,87 @@
+import RecordCoding
+
+/// What this device has changed, and the cloud has not confirmed, as the app sees it.
+extension SyncEngine {
+    /// The changes that the server has not confirmed, parked ones included.
+    ///
+    /// Complexity: O(n) in these changes, whose models are all read; ``diagnostics()`` tells how many there are.
+    ///
+    /// - Returns: The changes, in the order in which they are sent; parked ones last.
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func pendingChanges() async throws -> [PendingChange<Model>] {
+        try await inOneSession { try await repeatingOvertaken { try await pendingChangesNow() } }
+    }
+
+    private func pendingChangesNow() async throws -> [PendingChange<Model>] {
+        guard let machine else { throw SyncError.closed }
+        // Collected before anything is awaited: a copy of the state that is kept would make every change dear.
+        let pending = machine.state.pendingNames.compactMap { name in
+            machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
+        }
+        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle) })
+        return pending.map { name, change, stage in
+            PendingChange(
+                recordName: name,
+                model: models[named: name],
+                isDeletion: change.isDeletion,
+                edited: change.edited,
+                stage: stage
+            )
+        }
+    }
+
+    /// The changes that were set aside: both sides, and the reason.
+    ///
+    /// Complexity: O(n) in these changes, whose models are all read.
+    ///
+    /// - Returns: The changes, in the order in which they were parked.
+    /// - Throws: ``SyncError`` if the state cannot be used.
+    public func parkedChanges() async throws -> [ParkedChange<Model>] {
+        try await inOneSession { try await repeatingOvertaken { try await parkedChangesNow() } }
+    }
+
+    private func parkedChangesNow() async throws -> [ParkedChange<Model>] {
+        guard let machine else { throw SyncError.closed }
+        let parked = machine.state.parkedQueue.names.compactMap { name in
+            machine.state[name].map { (name: name, record: $0) }
+        }
+        let clients = try await modelsIfDecodable(parked.map { ($0.name, $0.record.pending?.handle) })
+        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle) })
+        return parked.compactMap { name, record in
+            guard let reason = record.pending?.parked else { return nil }
+            return ParkedChange(
+                recordName: name,
+                client: clients[named: name],
+                server: servers[named: name],
+                reason: reason
+            )
+        }
+    }
+
+    // MARK: Parts
+
+    private func repeatingOvertaken<Value>(_ read: () async throws -> Value) async throws -> Value {
+        while true {
+            do { return try await read() } catch is OvertakenByCompaction {}
+        }
+    }
+
+    /// The models of these contents by record name, as far as there are any that can be decoded.
+    private func modelsIfDecodable(
+        _ contents: [(name: String, handle: ContentHandle?)]
+    ) async throws -> [ExactName: Model] {
+        let wanted = contents.compactMap { name, handle in
+            handle.map { ShownContents(name: name, shown: $0, known: nil) }
+        }
+        let found = try await decode(wanted)
+        await catchUp(after: found)
+        let isOvertaken = found.values.contains { one in
+            one.isLost && machine?.state[one.contents.name]?.holds(one.contents.shown) != true
+        }
+        if isOvertaken { throw OvertakenByCompaction() }
+        return found.compactMapValues(\.model)
+    }
+}
+
+/// The contents to be read were replaced, and dropped, before they were read.
+private struct OvertakenByCompaction: Error {}
