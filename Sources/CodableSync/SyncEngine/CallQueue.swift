@@ -72,7 +72,7 @@ final class CallQueue: Sendable {
 
     /// Makes an empty queue.
     ///
-    /// - Parameter tellDue: Is called when notes may be taken.
+    /// - Parameter tellDue: Is called when notes have waited for a call, and their turn has come.
     init(tellDue: @escaping @Sendable () -> Void) {
         self.tellDue = tellDue
     }
@@ -93,12 +93,9 @@ final class CallQueue: Sendable {
 
     /// Enters what the app is given, at the moment when it is.
     func note(_ note: Note) {
-        let isDue = state.withLock { state in
+        state.withLock { state in
             _ = state.append([], isEdit: false, note: note)
-            return !state.due.isEmpty
         }
-        // A stream has asked by itself. Reads alone would pile up.
-        if case .read = note, isDue { tellDue() }
     }
 
     /// The notes whose turn has come, oldest first.

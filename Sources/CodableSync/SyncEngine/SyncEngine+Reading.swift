@@ -41,6 +41,8 @@ extension SyncEngine {
 
     private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
+            // An app that only reads leaves no more than its last read.
+            takeNotes()
             guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
             return try await modelsShown(for: all)
         }
