@@ -81,7 +81,9 @@
                     guard life == self.life else { return }
                     take(change)
                     // What it shows is accepted with the next request, which must not fall into a call of its own.
-                    if isBusy { await withCheckedContinuation { waitingLoop = $0 } }
+                    if isBusy {
+                        await withCheckedContinuation { if isBusy { waitingLoop = $0 } else { $0.resume() } }
+                    }
                 }
             }
         }
