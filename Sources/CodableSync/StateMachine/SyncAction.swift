@@ -9,6 +9,8 @@ import struct Foundation.Date
 package enum SyncAction: Equatable, Sendable {
     /// Journal lane, strictly in order; flushed before it is reported, if asked.
     case append(BatchID, [JournalEntry], flush: Bool)
+    /// The journal takes batches again: all that were handed to it before count as refused.
+    case resumeJournal
 
     /// Opens the state of another user, who is here, in the place of this one.
     case switchUser(to: String)

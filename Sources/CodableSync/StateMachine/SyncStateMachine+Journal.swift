@@ -46,7 +46,7 @@ extension SyncStateMachine {
     }
 
     mutating func takeCommitted(_ batch: BatchID) {
-        guard let committed = uncommitted.remove(batch) else { return }
+        guard let committed = uncommitted.removeFirst(batch) else { return }
         for entry in committed.entries {
             tellOfReplaced(entry)
             let former = entry.fetchedName.flatMap { state[$0]?.known }
@@ -128,21 +128,30 @@ extension SyncStateMachine {
         }
     }
 
-    /// The disk refused: nothing of the batch happened, and what depended on it is tried again later.
+    /// Takes in that the disk has refused a batch: neither it nor any later batch is stored.
+    ///
+    /// Later batches were decided on the state that this one would have led to. What depended on them is tried again
+    /// later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
-        guard let failed = uncommitted.remove(batch) else { return }
-        for case .discarded(let name) in failed.entries { discarding[name] = nil }
-        if let call = failed.then.call {
-            return actions.append(.answer(call, .failed(failure.syncError)))
+        let refused = uncommitted.removeAll(from: batch)
+        if refused.isEmpty { return }
+        actions.append(.resumeJournal)
+        if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
+        for batch in refused {
+            for case .discarded(let name) in batch.entries { discarding[name] = nil }
+            keepUnstoredAcceptances(batch.entries)
         }
-        emit(.stateUnwritable(failure.detail))
-        keepUnstoredAcceptances(failed.entries)
-        // A full disk keeps nothing from the app.
-        if case .deliver(let stream) = failed.then { return deliverHanded(to: stream) }
+        for batch in refused { takeRefused(batch.then, failure) }
+    }
+
+    private mutating func takeRefused(_ outcome: UncommittedBatch.Outcome, _ failure: JournalFailure) {
         let error = Self.errorOfDisk
-        if failed.then != .nothing { failWaiters(failure.syncError) }
-        switch failed.then {
-        case .nothing, .answer, .resync, .deliver: break
+        switch outcome {
+        case .nothing: return
+        case .answer(let call), .resync(let call):
+            return actions.append(.answer(call, .failed(failure.syncError)))
+        // A full disk keeps nothing from the app.
+        case .deliver(let stream): return deliverHanded(to: stream)
         case .send, .sent:
             sending.isStoring = false
             clearInFlight()
@@ -169,6 +178,7 @@ extension SyncStateMachine {
             mustLookAgain = false
             backOff(\.setup, .setupRetry, after: error)
         }
+        failWaiters(failure.syncError)
     }
 
     /// Tries again later, since the contents to send could not be read from the disk.

@@ -22,7 +22,11 @@ struct UncommittedBatches: Sendable {
     /// The first batch that has no places yet.
     private var firstUnplaced = 0
     /// How many entries were ever looked at: what tests of the cost count.
-    private(set) var lookedAtCount = 0
+    private(set) var lookedAtCount: Int
+
+    init(lookedAtCount: Int = 0) {
+        self.lookedAtCount = lookedAtCount
+    }
 
     var count: Int { batches.count - head }
     var isEmpty: Bool { count == 0 }
@@ -33,19 +37,25 @@ struct UncommittedBatches: Sendable {
         batches.append(batch)
     }
 
-    /// Takes a batch out; the journal reports them in order, so it is the first.
-    mutating func remove(_ id: BatchID) -> UncommittedBatch? {
-        guard let position = position(of: id) else { return nil }
-        let batch = batches[position]
-        if position == head {
-            batches[head].entries = []
-            head += 1
-        } else {
-            batches.remove(at: position)
-            forgetPlaces()
-        }
+    /// Removes a batch that the journal reports; it reports them in order.
+    ///
+    /// - Returns: The batch; `nil` if it is not the first, as after an earlier one was refused.
+    mutating func removeFirst(_ id: BatchID) -> UncommittedBatch? {
+        guard head < batches.count, batches[head].batch == id else { return nil }
+        let batch = batches[head]
+        batches[head].entries = []
+        head += 1
         dropGone()
         return batch
+    }
+
+    /// Removes a batch that the disk has refused, and all later ones.
+    ///
+    /// - Returns: These batches, in order; none if the batch is not the first.
+    mutating func removeAll(from id: BatchID) -> [UncommittedBatch] {
+        guard head < batches.count, batches[head].batch == id else { return [] }
+        defer { self = UncommittedBatches(lookedAtCount: lookedAtCount) }
+        return Array(self)
     }
 
     /// What is under way about these records, in order, each entry cut down to them.
@@ -66,17 +76,6 @@ struct UncommittedBatches: Sendable {
     }
 
     // MARK: Parts
-
-    /// Batches have ascending numbers.
-    private func position(of id: BatchID) -> Int? {
-        var (low, high) = (head, batches.count)
-        if low < high, batches[low].batch == id { return low }
-        while low < high {
-            let middle = (low + high) / 2
-            if batches[middle].batch < id { low = middle + 1 } else { high = middle }
-        }
-        return low < batches.count && batches[low].batch == id ? low : nil
-    }
 
     private mutating func placeNew() {
         for batch in batches[Swift.max(head, firstUnplaced)...] {

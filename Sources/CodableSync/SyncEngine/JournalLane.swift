@@ -21,6 +21,9 @@ final class JournalLane: Sendable {
         var isClosed = false
         /// Nothing more is taken or written, but for what is being written.
         var isAbandoned = false
+        /// Why the last write failed. Until ``JournalLane/resume()``, later batches fail with it: they were decided on
+        /// the state that it would have led to.
+        var refusal: JournalFailure?
         /// Counts what was handed in.
         var mark: UInt64 = 0
         /// How many pieces of work are queued or running.
@@ -89,6 +92,16 @@ final class JournalLane: Sendable {
         if mustRun { perform { [self] in run() } }
     }
 
+    /// Takes batches again after a failure that its reader has taken in; those handed in before are dropped, unwritten
+    /// and unreported.
+    func resume() {
+        state.withLock { state in
+            if state.waiting.contains(where: \.removesRecords) { state.failure = state.refusal }
+            state.refusal = nil
+            state.waiting = []
+        }
+    }
+
     /// Runs work in the queue, and reports when none is left.
     private func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
@@ -110,20 +123,13 @@ final class JournalLane: Sendable {
 
     private func run() {
         while true {
-            let batches = state.withLock { state -> [JournalBatch] in
+            let (batches, refusal) = state.withLock { state -> ([JournalBatch], JournalFailure?) in
                 defer { state.waiting = [] }
                 if state.waiting.isEmpty { state.isRunning = false }
-                return state.waiting
+                return (state.waiting, state.refusal)
             }
             if batches.isEmpty { return }
-            var failure: JournalFailure?
-            do {
-                try store.append(batches)
-            } catch let error as JournalFailure {
-                failure = error
-            } catch {
-                failure = .unreadable("\(error)")
-            }
+            let failure = refusal ?? write(batches)
             for batch in batches {
                 outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
             }
@@ -139,6 +145,20 @@ final class JournalLane: Sendable {
             } else {
                 beginCompactionIfDue()
             }
+        }
+    }
+
+    /// Writes batches together.
+    ///
+    /// - Returns: Why none of them is stored, if so.
+    private func write(_ batches: [JournalBatch]) -> JournalFailure? {
+        do {
+            try store.append(batches)
+            return nil
+        } catch {
+            let failure = error as? JournalFailure ?? .unreadable("\(error)")
+            state.withLock { $0.refusal = failure }
+            return failure
         }
     }
 

@@ -51,6 +51,7 @@ extension SyncEngine {
     private func perform(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
+        case .resumeJournal: journal?.resume()
         case .switchUser(let user): switchUser(to: user)
         case .checkAccount(let request): checkAccount(request)
         case .saveZone(let request, let replacing): saveZone(request, replacing: replacing)

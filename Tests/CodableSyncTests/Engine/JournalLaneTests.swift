@@ -59,6 +59,33 @@ final class JournalLaneTests: XCTestCase {
         XCTAssertEqual(try UserIndex.read(from: "/device", files).untold, UntoldSwitch(from: "alice"))
     }
 
+    /// What is handed over before its reader knows of a failure was decided on a state that will not be.
+    func testAfterAFailureNothingIsWrittenUntilTheLaneResumes() async throws {
+        let (lane, store) = try makeLane()
+        let refused = Locked(false)
+        let write = { @Sendable (batch: BatchID) in
+            lane.append(JournalBatch(batch: batch, entries: [.listed(["refused"])], contents: [:], flush: true))
+        }
+        files.before { operation, path throws(FileError) in
+            guard operation == .append, !refused.withLock({ $0 }) else { return }
+            refused.withLock { $0 = true }
+            write(101)
+            throw FileError(.append, path, code: ENOSPC)
+        }
+        write(100)
+        write(102)
+        _ = await lane.settle()
+        let length = try text.count
+        write(103)
+        _ = await lane.settle()
+        XCTAssertEqual(try text.count, length)
+        lane.resume()
+        await store(.subscribed, nil)
+        XCTAssertTrue(try text.contains("subscribed"))
+        XCTAssertFalse(try text.contains("refused"))
+        await lane.close()
+    }
+
     /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.
     func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
         let (lane, store) = try makeLane()

@@ -205,12 +205,13 @@ final class MachineCrossingTests: MachineTestCase {
             machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
             XCTAssertEqual(machine.commitAll().answers, [.done, .done])
             XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
-            // Where the disk refuses the first one, the second one is the first.
+            // Where the disk refuses the first one, the second fails with it, and the next one is the first.
             machine = start
             machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
-            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
-            machine.failNextCommit()
-            machine.commitAll()
+            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            let failed = SyncError.storageFull("full")
+            XCTAssertEqual(machine.failNextCommit().answers, [.failed(failed), .failed(failed)])
+            machine.run(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
             XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
         }
     }

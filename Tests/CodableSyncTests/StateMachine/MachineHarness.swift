@@ -236,6 +236,7 @@ struct MachineHarness {
     private mutating func note(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, _): waiting.append((batch, entries))
+        case .resumeJournal: waiting = []
         case .checkAccount(let id):
             begin(id, "account")
             setupRequest = id

@@ -51,6 +51,34 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(conflict.conflicts.map { $0.sent.map(\.handle) }, [[1]])
     }
 
+    /// The edit was made on the version that the answer brought, which this device now doesn't know.
+    func testAnEditBehindAnAnswerThatIsNotStoredFailsWithIt() {
+        machine.upload("A", 1)
+        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
+        machine.feed(.sent(request.id, .success([saved])))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 2)]))
+        let failed = machine.failNextCommit()
+        XCTAssertEqual(failed.first, .resumeJournal)
+        XCTAssertEqual(failed.answers, [.failed(.storageFull("full"))])
+        XCTAssertEqual(failed.conflicts, [])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
+        machine.run(.enqueue(machine.newCall(), [.save("A", 3)]))
+        XCTAssertNil(machine.state["A"]?.pending?.base)
+        XCTAssertEqual(machine.conflicts, [])
+    }
+
+    /// The journal reports each of them, and the machine has taken all of them in with the first.
+    func testBatchesThatFailWithAnEarlierOneAreReportedInVain() {
+        for number in 1...3 { machine.feed(.enqueue(machine.newCall(), [.save("A", UInt64(number))])) }
+        let batches = machine.waiting.map(\.batch)
+        XCTAssertEqual(machine.failNextCommit().answers.count, 3)
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 4)]))
+        for batch in batches { XCTAssertEqual(machine.feed(.commitFailed(batch, .storageFull("full"))), []) }
+        XCTAssertEqual(machine.commitAll().answers, [.done])
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 4)
+    }
+
     func testResolutionThatIsNotStoredIsAskedForAgain() {
         machine.know("A", 1)
         machine.upload("A", 2)

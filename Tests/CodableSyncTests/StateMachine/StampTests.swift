@@ -7,15 +7,35 @@ import XCTest
 ///
 /// 14 of each kind, and 40 if all cases are asked for.
 final class StampTests: XCTestCase {
+    private func story(_ seed: UInt64, _ change: (inout StampWorld.Options) -> Void) -> StampWorld {
+        var options = StampWorld.Options()
+        options.consumes = seed % 2 == 0
+        change(&options)
+        var world = StampWorld(seed: seed, options)
+        for _ in 0..<80 where world.faults.isEmpty { world.step() }
+        if world.faults.isEmpty { world.calmDown() }
+        return world
+    }
+
+    /// Tells each story once more for each of its batches, which the disk refuses.
+    private func tellWithEachBatchRefused(_ change: (inout StampWorld.Options) -> Void) throws {
+        for seed in try Seeds.named(first: 2, of: 0..<40) {
+            for batch in 1...story(seed, change).batchCount {
+                let world = story(seed) {
+                    change(&$0)
+                    $0.refusedBatch = batch
+                }
+                if world.faults.isEmpty { continue }
+                let lines = ["seed \(seed), batch \(batch)"] + world.log + world.faults
+                return XCTFail(lines.joined(separator: "\n"))
+            }
+        }
+    }
+
     private func tell(_ change: (inout StampWorld.Options) -> Void) throws {
         var failed: [UInt64] = []
         for seed in try Seeds.named(first: 14, of: 0..<40) {
-            var options = StampWorld.Options()
-            options.consumes = seed % 2 == 0
-            change(&options)
-            var world = StampWorld(seed: seed, options)
-            for _ in 0..<80 where world.faults.isEmpty { world.step() }
-            if world.faults.isEmpty { world.calmDown() }
+            let world = story(seed, change)
             if world.faults.isEmpty { continue }
             if failed.isEmpty {
                 XCTFail((["seed \(seed)"] + world.log + world.faults).joined(separator: "\n"))
@@ -75,6 +95,38 @@ final class StampTests: XCTestCase {
             $0.faults = true
             $0.hidesRecords = true
             $0.crashes = false
+        }
+    }
+
+    /// I-01, I-10: the same where the disk refuses a batch, whichever it is.
+    func testNoStampIsLostWhicheverBatchIsRefused() throws {
+        try tellWithEachBatchRefused {
+            $0.deletes = false
+            $0.discards = false
+        }
+    }
+
+    /// I-01, I-11, I-18: the same where edits win over deletions elsewhere.
+    func testNoStampIsLostWhereEditsWinWhicheverBatchIsRefused() throws {
+        try tellWithEachBatchRefused {
+            $0.discards = false
+            $0.keepsDeleted = true
+        }
+    }
+
+    /// I-11, I-19: the same where deletions win, and edits are given up.
+    func testEverybodyHasTheSameInTheEndWhicheverBatchIsRefused() throws {
+        try tellWithEachBatchRefused { _ in }
+    }
+
+    /// I-01: the same where answers cross and the app takes out what it has put in.
+    func testNothingComesBackWhicheverBatchIsRefused() throws {
+        try tellWithEachBatchRefused {
+            $0.deletes = false
+            $0.discards = false
+            $0.faults = false
+            $0.crashes = false
+            $0.removes = true
         }
     }
 }

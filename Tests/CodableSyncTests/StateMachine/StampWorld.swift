@@ -23,6 +23,8 @@ struct StampWorld {
         var removes = false
         /// Pages cannot read some of the records that they tell of.
         var hidesRecords = true
+        /// The number of the batch that the disk refuses, counted from 1.
+        var refusedBatch: Int?
     }
 
     enum Resolver: CaseIterable { case union, cloud, fails }
@@ -56,6 +58,7 @@ struct StampWorld {
     var harness: MachineHarness
     var random: SplitMix64
     var number: UInt64 = 1
+    var batchCount = 0
     var lastStamp = 0
     var values: [ContentHandle: Stamps] = [:]
     var hashes: [Stamps: UInt64] = [:]
@@ -180,6 +183,8 @@ struct StampWorld {
 
     mutating func commit() {
         guard let batch = harness.waiting.first?.batch else { return }
+        batchCount += 1
+        if batchCount == options.refusedBatch { return failCommit() }
         log.append("committed \(batch)")
         take(harness.commitNext())
     }

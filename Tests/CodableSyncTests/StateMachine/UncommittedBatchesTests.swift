@@ -12,20 +12,28 @@ final class UncommittedBatchesTests: MachineTestCase {
         .queued(name: name, LocalChange(kind: .save(ContentHandle(handle), size: 1), edited: nil, base: nil))
     }
 
-    func testBatchesAreTakenOutInOrderAndFoundInAnyOrder() {
+    func testBatchesAreRemovedInOrder() {
         var batches = UncommittedBatches()
-        for id in stride(from: BatchID(1), through: 999, by: 2) {
-            batches.append(batch(id, [queued("n\(id)", id)]))
-        }
-        XCTAssertNil(batches.remove(2))
-        XCTAssertNil(batches.remove(1001))
-        XCTAssertEqual(batches.remove(501)?.entries, [queued("n501", 501)])
-        XCTAssertNil(batches.remove(501))
-        for id in stride(from: BatchID(1), through: 999, by: 2) where id != 501 {
-            XCTAssertEqual(batches.remove(id)?.batch, id)
+        for id in BatchID(1)...500 { batches.append(batch(id, [queued("n\(id)", id)])) }
+        XCTAssertNil(batches.removeFirst(2))
+        for id in BatchID(1)...500 {
+            XCTAssertEqual(batches.removeFirst(id)?.entries, [queued("n\(id)", id)])
+            XCTAssertNil(batches.removeFirst(id))
         }
         XCTAssertTrue(batches.isEmpty)
         XCTAssertEqual(batches.keptCount, 0)
+    }
+
+    func testARefusedBatchTakesAllLaterOnesWithIt() {
+        var batches = UncommittedBatches()
+        for id in BatchID(1)...5 { batches.append(batch(id, [queued("A", id)])) }
+        XCTAssertNotNil(batches.removeFirst(1))
+        XCTAssertEqual(batches.removeAll(from: 3), [], "not the first")
+        XCTAssertEqual(batches.removeAll(from: 2).map(\.batch), [2, 3, 4, 5])
+        XCTAssertTrue(batches.isEmpty)
+        XCTAssertEqual(batches.entries(about: ["A"]), [])
+        batches.append(batch(6, [queued("A", 6)]))
+        XCTAssertEqual(batches.entries(about: ["A"]), [queued("A", 6)])
     }
 
     func testWhatIsUnderWayAboutARecordIsFoundInOrderAndCutDownToIt() {
@@ -38,10 +46,11 @@ final class UncommittedBatchesTests: MachineTestCase {
         let saved = JournalEntry.saved(name: "A", sent: 1, KnownVersion(9))
         XCTAssertEqual(batches.entries(about: ["A"]), [queued("A", 1), .sending([a]), .zoneLost(nil), saved])
         XCTAssertEqual(batches.entries(about: ["X"]), [.zoneLost(nil)])
-        XCTAssertEqual(batches.remove(1)?.batch, 1)
+        XCTAssertEqual(batches.removeFirst(1)?.batch, 1)
         XCTAssertEqual(batches.entries(about: ["B"]), [.sending([b]), .zoneLost(nil)])
-        XCTAssertEqual(batches.remove(3)?.batch, 3)
-        XCTAssertEqual(batches.entries(about: ["A", "C"]), [.sending([a]), saved])
+        XCTAssertEqual(batches.removeFirst(2)?.batch, 2)
+        XCTAssertEqual(batches.removeFirst(3)?.batch, 3)
+        XCTAssertEqual(batches.entries(about: ["A", "C"]), [saved])
     }
 
     /// Five thousand uploads at once, while an answer is being stored: each looks at what concerns it.
@@ -72,7 +81,7 @@ final class UncommittedBatchesTests: MachineTestCase {
         for id in 1...BatchID(5000) {
             batches.append(batch(id, [queued("n\(id % 700)", id), .fetchedDeletion(name: "m\(id)")]))
             _ = batches.entries(about: ["n\(id % 700)"])
-            if id > 50 { XCTAssertNotNil(batches.remove(id - 51)) }
+            if id > 50 { XCTAssertNotNil(batches.removeFirst(id - 51)) }
             XCTAssertLessThanOrEqual(batches.keptCount, 200)
         }
         XCTAssertEqual(batches.count, 51)
