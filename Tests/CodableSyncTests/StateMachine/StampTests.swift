@@ -118,15 +118,4 @@ final class StampTests: XCTestCase {
     func testEverybodyHasTheSameInTheEndWhicheverBatchIsRefused() throws {
         try tellWithEachBatchRefused { _ in }
     }
-
-    /// I-01: the same where answers cross and the app takes out what it has put in.
-    func testNothingComesBackWhicheverBatchIsRefused() throws {
-        try tellWithEachBatchRefused {
-            $0.deletes = false
-            $0.discards = false
-            $0.faults = false
-            $0.crashes = false
-            $0.removes = true
-        }
-    }
 }

@@ -15,6 +15,8 @@
         var crashes = true
         /// Disks refuse single writes.
         var refusesWrites = false
+        /// The one write that the disk of one device refuses, counted from 0.
+        var refusedWrite: Int?
         var expiresTokens = true
         var losesZone = true
         /// Apps that make their copy from the stream, beside those that read.
@@ -72,6 +74,7 @@
             }
             self.random = random
             for app in apps { app.story = self }
+            if let write = options.refusedWrite { apps[chance(apps.count)].refuseWrite(after: write) }
         }
 
         func say(_ line: String) {

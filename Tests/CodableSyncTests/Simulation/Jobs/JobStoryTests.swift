@@ -20,13 +20,14 @@
         private func tell<Model: StoryModel>(
             _ model: Model.Type = StampSet.self,
             _ count: UInt64 = 6,
-            _ change: (inout StoryOptions) -> Void = { _ in }
+            variants: UInt64 = 1,
+            _ change: (inout StoryOptions, _ variant: UInt64) -> Void
         ) throws {
             var failed: [UInt64] = []
             for seed in try Seeds.named(first: count, of: 0..<200) {
                 var options = StoryOptions()
-                change(&options)
-                let story = story(seed, of: model, options)
+                change(&options, seed % variants)
+                let story = story(seed / variants, of: model, options)
                 if story.failures.isEmpty { continue }
                 if failed.isEmpty {
                     XCTFail((["seed \(seed)"] + story.log + story.failures).joined(separator: "\n"))
@@ -34,6 +35,13 @@
                 failed.append(seed)
             }
             XCTAssertEqual(failed, [])
+        }
+
+        private func tell<Model: StoryModel>(
+            _ model: Model.Type = StampSet.self,
+            _ change: (inout StoryOptions) -> Void = { _ in }
+        ) throws {
+            try tell(model, 6) { options, _ in change(&options) }
         }
 
         /// I-01: nothing that an upload returned for is missing, whatever falls between two jobs.
@@ -78,6 +86,17 @@
             try tell {
                 $0.refusesWrites = true
                 $0.losesZone = false
+            }
+        }
+
+        /// I-01: the same for each write of a story in turn: 60 seeds tell the same story, in each of which the disk of one
+        /// device refuses another one.
+        func testNothingIsLostWhicheverWriteIsRefused() throws {
+            try tell(StampFields.self, 10, variants: 60) { options, variant in
+                options.refusedWrite = Int(variant)
+                options.crashes = false
+                options.losesZone = false
+                options.length = 120
             }
         }
 

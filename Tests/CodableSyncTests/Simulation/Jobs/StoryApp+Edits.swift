@@ -42,8 +42,10 @@
         }
 
         /// The disk refuses one of the next writes.
-        func refuseWrite() {
-            let count = story.chance(4)
+        func refuseWrite() { refuseWrite(after: story.chance(4)) }
+
+        /// The disk refuses the write that follows so many others.
+        func refuseWrite(after count: Int) {
             say("refuses a write, after \(count)")
             files.clearFaults()
             files.fail(
