@@ -42,21 +42,6 @@ struct Waiter: Equatable, Sendable {
     }
 }
 
-/// How far the decision of a conflict is.
-enum DecisionStage: Equatable, Sendable {
-    case asked
-    /// It is decided, and being stored.
-    case decided
-}
-
-/// A call that gives edits up, of which one is being decided.
-struct PostponedDiscard: Equatable, Sendable {
-    var call: CallID
-    var names: [String]
-    /// The last batch that was on its way to the disk before it.
-    var after: BatchID
-}
-
 /// What one run of fetching brought.
 struct FetchTotals: Equatable, Sendable {
     var changed = 0
@@ -103,14 +88,23 @@ struct StreamState: Equatable, Sendable {
     }
 }
 
-/// Entries on their way to the disk, and what comes once they are there.
+/// Entries that are applied and on their way to the disk, and what comes once they are there.
 struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
-    var entries: [JournalEntry]
-    var then: Outcome
+    var entries: [JournalEntry] = []
+    var then = Outcome.nothing
+    /// What the entries have replaced.
+    var image = StateImage()
+    /// Events about what the entries do, emitted once they are stored.
+    var events: [SyncAction] = []
+    /// Versions whose contents have another handle now.
+    var repointed: [Repointed] = []
 
-    /// Whether versions of all records are gone once it is stored.
-    var takesVersionsAway: Bool { entries.contains { $0.concernsAllRecords } }
+    struct Repointed: Equatable, Sendable {
+        var name: String
+        var former: ContentHandle
+        var handle: ContentHandle
+    }
 
     enum Outcome: Equatable, Sendable {
         case nothing

@@ -32,6 +32,9 @@ package struct SyncState: Sendable {
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
     var renewed: [String] = []
 
+    /// What has been replaced since ``beginImage()``; `nil` where changes are not taken back.
+    private var image: StateImage?
+
     /// Records that were changed and cannot be sent now, since this was last drained: as little a part of the state.
     var unsendable: [String] = []
 
@@ -47,6 +50,7 @@ package struct SyncState: Sendable {
     /// Changes one record and puts it into the queues that it now belongs to: the only way to change one.
     mutating func change(_ name: String, _ body: (inout RecordState) -> Void) {
         let before = records[name]
+        image?.records.append(StateImage.Former(name: name, record: before))
         var record = before ?? RecordState()
         body(&record)
         let after = record.isEmpty ? nil : record
@@ -114,7 +118,27 @@ package struct SyncState: Sendable {
 
     mutating func keep(_ note: SyncNote) {
         notes.append(note)
+        image?.noteCount += 1
         if notes.count > Self.maximumNotes * 2 { notes.removeFirst(notes.count - Self.maximumNotes) }
+    }
+
+    // MARK: Taking changes back
+
+    /// Remembers what is replaced from now on.
+    mutating func beginImage() {
+        image = StateImage(summary: summary, newestKnown: newestKnown)
+    }
+
+    mutating func endImage() -> StateImage {
+        defer { image = nil }
+        return image ?? StateImage()
+    }
+
+    /// Puts back what belongs to no single record.
+    mutating func restoreSummary(of image: StateImage) {
+        summary = image.summary
+        newestKnown = image.newestKnown
+        notes.removeLast(min(image.noteCount, notes.count))
     }
 
     /// The number that marks the next delivery.

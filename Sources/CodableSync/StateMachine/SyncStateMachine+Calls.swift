@@ -31,13 +31,9 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
         if changes.first?.isInitial == true {
-            if state.summary.hasInitialModels {
-                actions.append(.answer(call, .done))
-                return
-            }
+            if state.summary.hasInitialModels { return answer(call) }
             entries.append(.initialModelsQueued)
         }
-        let state = uncommitted.isEmpty ? state : stateToCome(of: changes.map(\.name))
         for change in changes {
             // What the user did since is newer than what the app had before.
             if change.isInitial, state[change.name]?.pending != nil { continue }
@@ -58,11 +54,7 @@ extension SyncStateMachine {
             deferred.remove(change.name)
             unknownErrors[change.name] = nil
         }
-        if entries.isEmpty {
-            actions.append(.answer(call, .done))
-        } else {
-            append(entries, then: .answer(call))
-        }
+        answer(call, afterStoring: entries)
     }
 
     mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
@@ -136,32 +128,24 @@ extension SyncStateMachine {
     }
 
     mutating func takeDiscard(_ call: CallID, _ names: [String]) {
-        // Decided already: what is left of it to give up is known once the decision is stored.
-        if names.contains(where: { reconciling[$0] == .decided }) {
-            let discard = PostponedDiscard(call: call, names: names, after: lastNumber)
-            return postponedDiscards.append(discard)
-        }
         var entries: [JournalEntry] = []
         for name in names {
             guard state[name]?.pending != nil, inFlightNames[name] == nil else { continue }
-            discarding[name] = true
             entries.append(.discarded(name: name))
             entries.append(note(.discarded, name, "The app gave the change up."))
         }
         answer(call, afterStoring: entries)
     }
 
-    /// What is given up is told of when it is: nothing can be decided about it in between.
-    mutating func tellOfReplaced(_ entry: JournalEntry) {
+    /// The event about an edit that an entry takes away.
+    func eventOfReplaced(_ entry: JournalEntry) -> ContentsEvent? {
         switch entry {
         case .discarded(let name):
-            discarding[name] = nil
-            guard let handle = state[name]?.pending?.handle else { return }
-            actions.append(.emitLoading(.discarded(name: name, handle, .discarded)))
+            state[name]?.pending?.handle.map { .discarded(name: name, $0, .discarded) }
         case .queued(let name, let change), .edited(let name, let change):
-            guard !change.isDeletion, let handle = state[name]?.replaceable else { return }
-            actions.append(.emitLoading(.discarded(name: name, handle, .replaced)))
-        default: break
+            change.isDeletion
+                ? nil : state[name]?.replaceable.map { .discarded(name: name, $0, .replaced) }
+        default: nil
         }
     }
 
@@ -170,19 +154,6 @@ extension SyncStateMachine {
         guard record?.replaceable != nil, change.kind != .delete else { return [] }
         let message = "A newer edit has taken the place of one that was set aside."
         return [note(.discarded, change.name, message)]
-    }
-
-    mutating func takePostponedDiscards() {
-        let postponed = postponedDiscards
-        postponedDiscards = []
-        for discard in postponed {
-            // What was called for since is the last word on its record.
-            var changed = RecordTable<Bool>()
-            for batch in uncommitted where batch.batch > discard.after {
-                for entry in batch.entries { if let name = entry.changedName { changed[name] = true } }
-            }
-            takeDiscard(discard.call, discard.names.filter { changed[$0] == nil })
-        }
     }
 
     mutating func takeResync(_ call: CallID) {
@@ -195,34 +166,14 @@ extension SyncStateMachine {
     }
 
     mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {
-        guard state.summary.zone == .purged else {
-            actions.append(.answer(call, .done))
-            return
-        }
+        guard state.summary.zone == .purged else { return answer(call) }
         wantsFetch = true
         forgetVersionsHandedOut()
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
-    /// These records as they will be behind everything that is on its way to the disk.
-    mutating func stateToCome(of names: [String]) -> SyncState {
-        let entries = uncommitted.entries(about: names)
-        if entries.isEmpty { return state }
-        var coming = SyncState()
-        coming.changeSummary { $0 = state.summary }
-        for name in names {
-            guard let record = state[name] else { continue }
-            coming.change(name) { $0 = record }
-        }
-        for entry in entries { coming.apply(entry) }
-        return coming
-    }
-
     /// What a read has given the app it has seen, unless it has seen newer contents since.
     mutating func takeRead(_ given: [GivenContents]) {
-        // What is being taken away is nobody's ancestor.
-        if uncommitted.contains(where: \.takesVersionsAway) { return }
-        let state = uncommitted.isEmpty ? state : stateToCome(of: given.map(\.name))
         var seen: [AcceptedChange] = []
         for contents in given {
             // What was lost is nobody's ancestor.
@@ -263,14 +214,6 @@ extension SyncStateMachine {
         if !entries.isEmpty { append(entries, flush: false) }
     }
 
-    private mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry]) {
-        if entries.isEmpty {
-            actions.append(.answer(call, .done))
-        } else {
-            append(entries, then: .answer(call))
-        }
-    }
-
     func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
@@ -280,11 +223,11 @@ extension JournalEntry {
     /// The record of which a version was fetched.
     var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
 
-    /// The record that the app has changed.
-    fileprivate var changedName: String? {
+    /// Whether all that was known is gone with it.
+    var takesVersionsAway: Bool {
         switch self {
-        case .queued(let name, _), .edited(let name, _): name
-        default: nil
+        case .zoneLost, .purgeResolved, .signedOut(removing: true): true
+        default: false
         }
     }
 }

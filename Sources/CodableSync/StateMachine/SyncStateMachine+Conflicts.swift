@@ -13,7 +13,7 @@ extension SyncStateMachine {
         for name in state.conflictQueue.names {
             if items.count >= Self.reconcileBatch { break }
             // The request under way may turn out to have made the very version that is in conflict.
-            if inFlightNames[name] != nil || discarding[name] != nil { continue }
+            if inFlightNames[name] != nil { continue }
             guard let record = state[name], let pending = record.pending, let client = pending.handle else {
                 continue
             }
@@ -30,7 +30,7 @@ extension SyncStateMachine {
             )
         }
         if items.isEmpty { return }
-        for item in items { reconciling[item.name] = .asked }
+        for item in items { reconciling[item.name] = true }
         actions.append(.reconcile(items))
     }
 
@@ -38,14 +38,11 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var deferring: [String] = []
         setAsideUnread(results)
-        let coming = stateToCome(of: results.map(\.item.name))
         for result in results {
             let item = result.item
-            // Answered for contents that were replaced meanwhile, be it on the way to the disk: the conflict is still
-            // open, and asked anew.
-            guard let record = coming[item.name], record.isInConflict, record.known?.handle == item.server
+            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
+            guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
-            reconciling[item.name] = .decided
             entries.append(
                 .resolved(
                     name: item.name,
@@ -91,15 +88,11 @@ extension SyncStateMachine {
         let item = result.item
         totals.conflictsResolved += 1
         if let server = item.server {
-            actions.append(
-                .emitLoading(
-                    .conflictResolved(name: item.name, client: item.client, server: server, outcome)
-                )
+            eventsOfBatch.append(
+                .conflictResolved(name: item.name, client: item.client, server: server, outcome)
             )
         } else {
-            actions.append(
-                .emitLoading(.editOfDeleted(name: item.name, item.client, kept: outcome != .server))
-            )
+            eventsOfBatch.append(.editOfDeleted(name: item.name, item.client, kept: outcome != .server))
         }
         guard outcome == .server else { return [] }
         let message =

@@ -27,27 +27,15 @@ extension SyncStateMachine {
     /// A stream lives from its first request, and gets whatever nobody has accepted.
     func newStream(_ id: StreamID) -> StreamState {
         var stream = StreamState(id: id)
-        let accepted = acceptedUnderWay
         let isOpen = { (name: String) in
             guard let order = self.state[name]?.undelivered?.order else { return false }
-            return accepted[name] != order && self.undecodable[name] != order
+            return self.undecodable[name] != order
         }
         for name in state.deliveryQueue.names where !suspects.contains(name) && isOpen(name) {
             stream.queue.append(name)
         }
         for name in suspects.names where isOpen(name) { stream.suspects.append(name) }
         return stream
-    }
-
-    /// What was accepted, and is on its way to the disk.
-    private var acceptedUnderWay: RecordTable<UInt64> {
-        var accepted = RecordTable<UInt64>()
-        for batch in uncommitted {
-            for case .accepted(let changes) in batch.entries {
-                for change in changes where change.order != 0 { accepted[change.name] = change.order }
-            }
-        }
-        return accepted
     }
 
     /// A stream that ends has not accepted what it holds; what only it held back is accepted now.
@@ -123,6 +111,17 @@ extension SyncStateMachine {
         if streams.isEmpty, !configuration.keepsUndelivered {
             acceptUnseen(renewed.compactMap { undelivered($0) })
         }
+    }
+
+    /// Tells the streams of what there is to deliver again, since the disk refused what came of it.
+    mutating func passOnRestored() {
+        let accepted = unstoredAcceptances
+        state.renewed = state.renewed.filter { name in
+            let order = state[name]?.undelivered?.order
+            return order != nil && !accepted.contains { $0.name == name && $0.order == order }
+        }
+        passOnRenewed()
+        passOnUnsendable()
     }
 
     /// Says once that a loop has stopped to ask for more.

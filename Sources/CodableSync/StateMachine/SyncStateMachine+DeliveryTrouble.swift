@@ -125,7 +125,7 @@ extension SyncStateMachine {
     /// The disk refused to note what the app has taken.
     mutating func keepUnstoredAcceptances(_ entries: [JournalEntry]) {
         for case .accepted(let changes) in entries {
-            unstoredAcceptances += changes.filter { $0.order != 0 }
+            unstoredAcceptances += changes.filter { state[$0.name]?.undelivered?.order == $0.order }
         }
     }
 

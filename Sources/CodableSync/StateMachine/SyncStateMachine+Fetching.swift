@@ -149,7 +149,7 @@ extension SyncStateMachine {
         guard let pending = state[record.name]?.pending, pending.isDeletion, pending.parked == nil else {
             return
         }
-        actions.append(.emitLoading(.discarded(name: record.name, record.version.handle, .deletion)))
+        eventsOfBatch.append(.discarded(name: record.name, record.version.handle, .deletion))
     }
 
     mutating func endPage(moreComing: Bool) {

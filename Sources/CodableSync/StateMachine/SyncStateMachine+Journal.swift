@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// What is decided becomes true once it is stored.
+/// What is decided is applied at once, and told once it is stored.
 extension SyncStateMachine {
-    /// Hands entries to the journal; they are applied, and `then` happens, when it has taken them.
+    /// Applies entries and hands them to the journal; `then` happens when it has taken them.
     ///
     /// - Parameters:
     ///   - entries: The entries.
@@ -14,10 +14,52 @@ extension SyncStateMachine {
         flush: Bool = true,
         then outcome: UncommittedBatch.Outcome = .nothing
     ) {
-        let batch = nextNumber()
-        uncommitted.append(UncommittedBatch(batch: batch, entries: entries, then: outcome))
-        actions.append(.append(batch, entries, flush: flush))
+        var batch = UncommittedBatch(batch: nextNumber(), entries: entries, then: outcome)
+        batch.events = eventsOfBatch.map { .emitLoading($0) }
+        eventsOfBatch = []
+        actions.append(.append(batch.batch, entries, flush: flush))
+        state.beginImage()
+        for entry in entries { apply(entry, in: &batch) }
+        batch.image = state.endImage()
+        uncommitted.append(batch)
         noteFlush(flush)
+        passOnUnsendable()
+        passOnRenewed()
+    }
+
+    private mutating func apply(_ entry: JournalEntry, in batch: inout UncommittedBatch) {
+        if let replaced = eventOfReplaced(entry) { batch.events.append(.emitLoading(replaced)) }
+        let former = entry.fetchedName.flatMap { state[$0]?.known }
+        state.apply(entry)
+        switch entry {
+        case .fetched(let name, _):
+            guard let former, let known = state[name]?.known, known.isSameVersion(as: former),
+                known.handle != former.handle
+            else { break }
+            batch.repointed.append(.init(name: name, former: former.handle, handle: known.handle))
+        case .saved(let name, let sent, let version):
+            batch.repointed.append(.init(name: name, former: sent, handle: version.handle))
+        case .zoneLost(let reason): batch.events.append(.emit(.zoneLost(reason)))
+        case .parked(let name, let reason): batch.events.append(.emit(.parked(recordName: name, reason)))
+        case .resolved(let name, let client, _, .failed(let reason)):
+            let pending = state[name]?.pending
+            guard pending?.handle == client, pending?.parked == reason else { break }
+            batch.events.append(.emit(.parked(recordName: name, reason)))
+        case .signedOut: forgetWhatIsHandedOut()
+        case .accepted(let changes):
+            forgetSuspicions(of: changes)
+            forgetTaken(changes)
+        default: break
+        }
+    }
+
+    /// Answers a call once everything that it may have been told of is stored.
+    mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry] = []) {
+        if entries.isEmpty, uncommitted.isEmpty {
+            actions.append(.answer(call, .done))
+        } else {
+            append(entries, flush: !entries.isEmpty, then: .answer(call))
+        }
     }
 
     private mutating func noteFlush(_ isFlushed: Bool) {
@@ -47,30 +89,15 @@ extension SyncStateMachine {
 
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = uncommitted.removeFirst(batch) else { return }
+        actions += committed.events
+        for one in committed.repointed { repointHanded(one.name, from: one.former, to: one.handle) }
         for entry in committed.entries {
-            tellOfReplaced(entry)
-            let former = entry.fetchedName.flatMap { state[$0]?.known }
-            state.apply(entry)
-            if let name = entry.fetchedName, let former, let known = state[name]?.known,
-                known.isSameVersion(as: former), known.handle != former.handle
-            {
-                repointHanded(name, from: former.handle, to: known.handle)
-            }
-            if case .saved(let name, let sent, let version) = entry {
-                repointHanded(name, from: sent, to: version.handle)
-            }
-            tellOfStored(entry)
-            if case .signedOut = entry { forgetWhatIsHandedOut() }
-            if case .accepted(let changes) = entry {
-                forgetSuspicions(of: changes)
-                forgetTaken(changes)
-            }
+            // It is an answer about a zone that the state no longer knows.
+            if case .zoneLost = entry { heldAnswer = nil }
+            // Also what was handed out while it was being stored.
+            if entry.takesVersionsAway { forgetVersionsHandedOut() }
         }
-        // Also what was handed out while it was being stored.
-        if committed.takesVersionsAway { forgetVersionsHandedOut() }
         acceptAgain()
-        passOnUnsendable()
-        passOnRenewed()
         switch committed.then {
         case .nothing: break
         case .answer(let call), .resync(let call): actions.append(.answer(call, .done))
@@ -83,7 +110,6 @@ extension SyncStateMachine {
         case .lookedUp: endLookUp()
         case .reconciled(let names, let deferring):
             for name in names { reconciling[name] = nil }
-            takePostponedDiscards()
             for name in deferring { deferItem(name, after: nil) }
             extendPass()
         case .setup: setup.isStoring = false
@@ -98,25 +124,8 @@ extension SyncStateMachine {
         }
     }
 
-    /// Whoever is told of these may answer at once, so they are told when they are true.
-    private mutating func tellOfStored(_ entry: JournalEntry) {
-        switch entry {
-        case .zoneLost(let reason):
-            // What they tell is of a zone that this state knows nothing of.
-            heldAnswer = nil
-            emit(.zoneLost(reason))
-        case .parked(let name, let reason): emit(.parked(recordName: name, reason))
-        case .resolved(let name, let client, _, .failed(let reason)):
-            let pending = state[name]?.pending
-            if pending?.handle == client, pending?.parked == reason {
-                emit(.parked(recordName: name, reason))
-            }
-        default: break
-        }
-    }
-
     /// What is not to be sent does not wait for it either, and what it would have told of the record is looked up.
-    private mutating func passOnUnsendable() {
+    mutating func passOnUnsendable() {
         let names = state.unsendable
         state.unsendable = []
         for name in names where !state.sendQueue.contains(name) {
@@ -136,11 +145,10 @@ extension SyncStateMachine {
         let refused = uncommitted.removeAll(from: batch)
         if refused.isEmpty { return }
         actions.append(.resumeJournal)
+        state.restore(refused.map(\.image))
         if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
-        for batch in refused {
-            for case .discarded(let name) in batch.entries { discarding[name] = nil }
-            keepUnstoredAcceptances(batch.entries)
-        }
+        for batch in refused { keepUnstoredAcceptances(batch.entries) }
+        passOnRestored()
         for batch in refused { takeRefused(batch.then, failure) }
     }
 
@@ -167,7 +175,6 @@ extension SyncStateMachine {
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names, _):
             for name in names { reconciling[name] = nil }
-            takePostponedDiscards()
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
         case .subscribed:

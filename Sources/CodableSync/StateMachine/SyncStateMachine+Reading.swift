@@ -8,27 +8,20 @@ extension SyncStateMachine {
 
     /// Calls that wait for the journal.
     package var callsUnderWay: [CallID] {
-        uncommitted.compactMap(\.then.call) + postponedDiscards.map(\.call)
+        uncommitted.compactMap(\.then.call)
     }
 
     /// Whether something is on its way to the disk.
     package var isStoring: Bool { !uncommitted.isEmpty }
 
-    /// Whether nothing about these records is on its way to the disk.
-    package mutating func isSettled(_ names: [String]) -> Bool {
-        uncommitted.isEmpty || uncommitted.entries(about: names).isEmpty
-    }
-
     /// Whether reads show an edit that the app has not been given, so that an upload may only go on top of it.
-    package mutating func showsUnseenEdit(of name: String) -> Bool {
-        let state = uncommitted.isEmpty ? state : stateToCome(of: [name])
+    package func showsUnseenEdit(of name: String) -> Bool {
         guard let record = state[name], record.pending?.handle != nil else { return false }
         return record.isPendingOnTop && !record.isPendingSeen
     }
 
     /// Whether the app has been given the edit that is pending on this version, and may take it back by its next upload.
-    package mutating func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
-        let state = uncommitted.isEmpty ? state : stateToCome(of: [name])
+    package func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
         guard let record = state[name] else { return false }
         return record.isPendingSeen && record.isPendingOnTop && record.known?.changeTag == changeTag
     }

@@ -14,7 +14,7 @@ extension SyncStateMachine {
     private var currentStatus: SyncStatus {
         if isStopped { return .stopped }
         if !isStarted, waiters.isEmpty { return .stopped }
-        if state.summary.zone == .purged, !isForAnotherUser { return .waitingForDecision(.purged) }
+        if isPurgeStored, !isForAnotherUser { return .waitingForDecision(.purged) }
         if let fault { return .paused(.configuration(fault)) }
         switch account {
         case .unavailable where setup.isStoring: return .fetching

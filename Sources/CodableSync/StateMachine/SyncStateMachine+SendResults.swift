@@ -280,7 +280,7 @@ extension SyncStateMachine {
         sent handle: ContentHandle?,
         _ reason: ParkReason
     ) -> [JournalEntry] {
-        guard let record = stateToCome(of: [name])[name], record.isSendable else { return [] }
+        guard let record = state[name], record.isSendable else { return [] }
         let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
         guard handle == sendable else { return [] }
         return park(name, reason)

@@ -26,6 +26,8 @@ extension SyncStateMachine {
     private var mayBeginSending: Bool {
         guard isAutomatic || waiters.contains(where: \.wantsSend) else { return false }
         guard isReady, !isWaiting(sending), !isOverQuota else { return false }
+        // Calls that come together are sent together.
+        guard uncommitted.isEmpty || isCommitting else { return false }
         return state.sendQueue.count > deferred.count && !isFirstFetchAhead
     }
 
@@ -41,8 +43,7 @@ extension SyncStateMachine {
     /// What could be sent now, in order, with the bytes that each may need.
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
-            guard !deferred.contains(name), !lookUps.contains(name), discarding[name] == nil,
-                let record = state[name]
+            guard !deferred.contains(name), !lookUps.contains(name), let record = state[name]
             else { return nil }
             if let lost = record.lost {
                 return (SendItem(name: name, handle: lost.handle, known: nil), lost.size)

@@ -34,7 +34,7 @@ extension SyncStateMachine {
     }
 
     private func outcomeThatEnds(_ waiter: Waiter) -> SyncError? {
-        if isDecisionAwaited || (state.summary.zone == .purged && waiter.failure != nil) {
+        if isDecisionAwaited || (isPurgeStored && waiter.failure != nil) {
             return .waitingForDecision(.purged)
         }
         if let failure = waiter.failure { return failure }

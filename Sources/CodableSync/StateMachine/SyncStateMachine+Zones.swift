@@ -7,12 +7,14 @@ extension SyncStateMachine {
 
     /// The owner must say what becomes of the records; another user who may be here is not held up by that.
     var isDecisionAwaited: Bool {
-        guard state.summary.zone == .purged else { return false }
+        guard isPurgeStored else { return false }
         switch account {
         case .confirmed, .unavailable: return true
         case .unknown, .other: return false
         }
     }
+
+    var isPurgeStored: Bool { state.summary.zone == .purged && !setup.isStoring }
 
     /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {

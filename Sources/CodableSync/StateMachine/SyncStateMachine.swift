@@ -72,10 +72,8 @@ package struct SyncStateMachine: Sendable {
     var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has met.
     var conflictRounds = RecordTable<Int>()
-    var reconciling = RecordTable<DecisionStage>()
-    /// Edits that the app gives up, as soon as that is stored.
-    var discarding = RecordTable<Bool>()
-    var postponedDiscards: [PostponedDiscard] = []
+    /// Records whose conflict is being decided, or whose decision is being stored.
+    var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
     /// What the server has shown that it takes in one look-up.
@@ -116,6 +114,10 @@ package struct SyncStateMachine: Sendable {
     /// How often all versions were lost: what was given before the last time is nobody's ancestor.
     package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
+    /// Events about what is about to be handed to the journal.
+    var eventsOfBatch: [ContentsEvent] = []
+    /// Whether the input is that a batch is stored.
+    var isCommitting = false
     /// Something was handed to the journal that need not be flushed, and nothing since that must.
     var isUnflushed = false
     var lastNumber: UInt64 = 0
@@ -155,6 +157,7 @@ package struct SyncStateMachine: Sendable {
     package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
         self.now = now
         actions = []
+        isCommitting = if case .committed = input { true } else { false }
         acceptLeftovers()
         take(input)
         advance()

@@ -17,6 +17,8 @@ final class JournalLane: Sendable {
 
     private struct State {
         var waiting: [JournalBatch] = []
+        /// The contents of batches that are not stored yet.
+        var unstored: [ContentHandle: Record] = [:]
         var isRunning = false
         var isClosed = false
         /// Nothing more is taken or written, but for what is being written.
@@ -32,6 +34,10 @@ final class JournalLane: Sendable {
         var removal: Removal?
         /// Why records could not be removed, if they could not.
         var failure: JournalFailure?
+
+        mutating func forgetContents(of batches: [JournalBatch]) {
+            for batch in batches { for handle in batch.contents.keys { unstored[handle] = nil } }
+        }
 
         var leftTraces: JournalFailure? {
             removal == nil
@@ -86,6 +92,7 @@ final class JournalLane: Sendable {
             if state.isClosed || state.isAbandoned { return false }
             state.mark += 1
             state.waiting.append(batch)
+            state.unstored.merge(batch.contents) { $1 }
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -97,6 +104,7 @@ final class JournalLane: Sendable {
     func resume() {
         state.withLock { state in
             if state.waiting.contains(where: \.removesRecords) { state.failure = state.refusal }
+            state.forgetContents(of: state.waiting)
             state.refusal = nil
             state.waiting = []
         }
@@ -130,6 +138,7 @@ final class JournalLane: Sendable {
             }
             if batches.isEmpty { return }
             let failure = refusal ?? write(batches)
+            state.withLock { $0.forgetContents(of: batches) }
             for batch in batches {
                 outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
             }
@@ -272,9 +281,15 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Reads contents, beside the actor's thread.
+    /// Reads contents, beside the actor's thread; those on their way to the disk, too.
     func load(_ handles: [ContentHandle]) throws -> StoredContents {
-        try store.load(handles)
+        let unstored = state.withLock { state in
+            handles.reduce(into: [ContentHandle: Record]()) { $0[$1] = state.unstored[$1] }
+        }
+        if unstored.isEmpty { return try store.load(handles) }
+        var contents = try store.load(handles.filter { unstored[$0] == nil })
+        contents.records.merge(unstored) { $1 }
+        return contents
     }
 }
 

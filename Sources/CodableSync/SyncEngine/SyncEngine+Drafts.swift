@@ -99,7 +99,7 @@ extension SyncEngine {
     private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
-        let bases = try await settledBases(of: names)
+        let bases = try current(names)
         let records = names.map { machine?.state[$0] }
         let coding = coding
         let journal = journal
@@ -120,12 +120,12 @@ extension SyncEngine {
         }
         do {
             let overlaid = try await task.value
-            guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
+            guard try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
             // What is replaced while it is read may be gone from the disk.
             await catchUp()
-            guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
+            guard try current(names) == bases else { return nil }
             throw error
         } catch {
             throw SyncError.stateUnreadable("\(error)")

@@ -113,11 +113,10 @@ extension SyncEngine {
     ) async throws -> ShownModels<Model> {
         try await enter(ticket)
         while true {
-            let bases = try await settledBases(of: edited.names)
+            let bases = try current(edited.names)
             let found = try await decode(bases.compactMap(\.contents))
             await catchUp(after: found)
-            guard machine?.isSettled(edited.names) == true, try current(edited.names) == bases
-            else { continue }
+            guard try current(edited.names) == bases else { continue }
             tellUndecodable(found)
             let models = try bases.enumerated().map { index, basis in
                 guard basis.shown != nil else { return try edited.missing(at: index, basis) }
@@ -167,7 +166,7 @@ extension SyncEngine {
     ) async throws -> Bool {
         try await enter(ticket)
         let names = shown.bases.map(\.name)
-        guard machine?.isSettled(names) == true, try current(names) == shown.bases else { return false }
+        guard try current(names) == shown.bases else { return false }
         var contents: [ContentHandle: Record] = [:]
         let changes = records.map { place, record in
             let handle = newHandle()
@@ -183,17 +182,7 @@ extension SyncEngine {
         return true
     }
 
-    /// What edits of these records are made on, once nothing about them is on its way to the disk.
-    func settledBases(of names: [String]) async throws -> [EditBasis] {
-        while machine?.isSettled(names) == false {
-            // A crash that is simulated drops what was on its way.
-            if isEnding { throw SyncError.closed }
-            await wait { $0.machine?.isSettled(names) != false || $0.isEnding }
-            try Task.checkCancellation()
-        }
-        return try current(names)
-    }
-
+    /// What edits of these records are made on.
     func current(_ names: [String]) throws -> [EditBasis] {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.map { state.editBasis(of: $0) }

@@ -81,6 +81,13 @@ struct MachineHarness {
 
     var state: SyncState { machine.state }
 
+    /// The state without what is on its way to the disk.
+    var storedState: SyncState {
+        var state = machine.state
+        state.restore(machine.uncommitted.map(\.image))
+        return state
+    }
+
     // MARK: Feeding
 
     /// Takes one input in; the journal does not answer.

@@ -19,10 +19,6 @@ extension StampWorld {
 
     mutating func upload(_ name: String) {
         let isOnTop = harness.machine.showsUnseenEdit(of: name)
-        // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
-        if isOnTop, !harness.machine.isSettled([name]) {
-            return log.append("waits with an upload of \(name)")
-        }
         if !options.consumes, let value = underWay[name] {
             copies[name] = value
         } else if !options.consumes, copies[name] == nil {

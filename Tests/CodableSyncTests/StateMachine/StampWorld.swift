@@ -193,21 +193,34 @@ struct StampWorld {
         guard let batch = harness.waiting.first?.batch else { return }
         log.append("refused \(batch)")
         take(harness.failNextCommit())
+        compareWithJournal()
+    }
+
+    /// What is stored is what the journal amounts to.
+    ///
+    /// - Returns: The state as a new process would read it.
+    @discardableResult
+    private mutating func compareWithJournal() -> SyncState {
+        var state = SyncState()
+        for entry in journalBefore + harness.journal { state.apply(entry) }
+        let stored = harness.storedState
+        if state.records != stored.records { faults.append("the replayed records differ") }
+        if state.summary != stored.summary { faults.append("the replayed summary differs") }
+        if state.newestKnown != stored.newestKnown { faults.append("the replayed newest version differs") }
+        return state
     }
 
     /// The process ends, and what is not committed never was.
     mutating func crash() {
         log.append("crash")
+        var state = compareWithJournal()
         journalBefore += harness.journal
-        var state = SyncState()
-        for entry in journalBefore { state.apply(entry) }
-        if state.records != harness.state.records { faults.append("the replayed records differ") }
         if pick(2) == 0 {
             // A snapshot took the place of the journal.
-            journalBefore = harness.state.sortedNames.compactMap { name in
-                harness.state[name].map { .record(name: name, $0) }
+            journalBefore = state.sortedNames.compactMap { name in
+                state[name].map { .record(name: name, $0) }
             }
-            journalBefore.append(.summary(harness.state.summary))
+            journalBefore.append(.summary(state.summary))
             state = SyncState()
             for entry in journalBefore { state.apply(entry) }
         }

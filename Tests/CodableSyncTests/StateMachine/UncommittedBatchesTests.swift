@@ -31,61 +31,18 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(batches.removeAll(from: 3), [], "not the first")
         XCTAssertEqual(batches.removeAll(from: 2).map(\.batch), [2, 3, 4, 5])
         XCTAssertTrue(batches.isEmpty)
-        XCTAssertEqual(batches.entries(about: ["A"]), [])
-        batches.append(batch(6, [queued("A", 6)]))
-        XCTAssertEqual(batches.entries(about: ["A"]), [queued("A", 6)])
     }
 
-    func testWhatIsUnderWayAboutARecordIsFoundInOrderAndCutDownToIt() {
-        var batches = UncommittedBatches()
-        let (a, b) = (SentContents(name: "A", handle: 1), SentContents(name: "B", handle: 2))
-        batches.append(batch(1, [queued("A", 1), queued("B", 2)]))
-        batches.append(batch(2, [.sending([a, b])]))
-        batches.append(batch(3, [.zoneLost(nil), .fetchedDeletion(name: "C")]))
-        batches.append(batch(4, [.saved(name: "A", sent: 1, KnownVersion(9))]))
-        let saved = JournalEntry.saved(name: "A", sent: 1, KnownVersion(9))
-        XCTAssertEqual(batches.entries(about: ["A"]), [queued("A", 1), .sending([a]), .zoneLost(nil), saved])
-        XCTAssertEqual(batches.entries(about: ["X"]), [.zoneLost(nil)])
-        XCTAssertEqual(batches.removeFirst(1)?.batch, 1)
-        XCTAssertEqual(batches.entries(about: ["B"]), [.sending([b]), .zoneLost(nil)])
-        XCTAssertEqual(batches.removeFirst(2)?.batch, 2)
-        XCTAssertEqual(batches.removeFirst(3)?.batch, 3)
-        XCTAssertEqual(batches.entries(about: ["A", "C"]), [saved])
-    }
-
-    /// Five thousand uploads at once, while an answer is being stored: each looks at what concerns it.
-    func testTheCostOfACallDoesNotGrowWithTheCallsUnderWay() {
-        machine.know("moved", 1)
-        machine.upload("moved", 2)
-        machine.feed(
-            .sent(
-                machine.sendRequest?.id ?? 0,
-                .success([
-                    SendResult(name: "moved", handle: 2, outcome: .saved(KnownVersion(3)))
-                ])
-            )
-        )
-        let count = 5000
-        for number in 0..<count {
-            machine.feed(.enqueue(machine.newCall(), [.save("n\(number)", UInt64(100 + number))]))
-        }
-        XCTAssertEqual(machine.machine.uncommitted.count, count + 1)
-        // Each entry is looked at once, to be indexed.
-        XCTAssertLessThanOrEqual(machine.machine.uncommitted.lookedAtCount, count + 10)
-    }
-
-    /// The same with commits in between: what is gone is let go of.
+    /// What is gone is let go of.
     func testUnderALoadThatNeverEndsNothingGrows() {
         var batches = UncommittedBatches()
         batches.append(batch(0, [.fetchedDeletion(name: "moved")]))
         for id in 1...BatchID(5000) {
             batches.append(batch(id, [queued("n\(id % 700)", id), .fetchedDeletion(name: "m\(id)")]))
-            _ = batches.entries(about: ["n\(id % 700)"])
             if id > 50 { XCTAssertNotNil(batches.removeFirst(id - 51)) }
             XCTAssertLessThanOrEqual(batches.keptCount, 200)
         }
         XCTAssertEqual(batches.count, 51)
-        XCTAssertLessThan(batches.lookedAtCount, 5000 * 8)
     }
 
     func testAnEditBehindAnUnstoredAnswerIsBasedOnIt() {
