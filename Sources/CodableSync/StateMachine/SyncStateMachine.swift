@@ -4,8 +4,8 @@ import struct Foundation.Date
 
 /// The client's rules of sync, as a value: what happened goes in, what is to be done comes out.
 ///
-/// It holds the durable state, which only committed entries of the journal change, and beside it what a restart
-/// may forget: requests under way, waiting callers, streams, timers. It never loads contents, never waits, and
+/// It holds the state, which only entries of the journal change, and beside it what a restart may forget: requests
+/// under way, waiting callers, streams, timers. It never loads contents, never waits, and
 /// knows the time only from its caller.
 package struct SyncStateMachine: Sendable {
     package internal(set) var configuration: MachineConfiguration

@@ -196,7 +196,7 @@ extension StateScenarios {
         let model = try await engine.model(named: "first")
         XCTAssertEqual(model, Note("first"))
         let names = try await phone.pendingNames()
-        XCTAssertEqual(names, ["first"])
+        XCTAssertEqual(names.prefix(2), ["first", "held"])
         await engine.reach("all have come") { $0.waitingCallCount == 51 }
         disk.release()
         try await held.value

@@ -31,7 +31,10 @@
                     guard life == self.life else { return }
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
-                    story.expected[name, default: []].insert(stamp)
+                    // A later edit may have taken it out, and have returned first.
+                    if story.takenOut[name]?.contains(stamp) != true {
+                        story.expected[name, default: []].insert(stamp)
+                    }
                     story.acknowledged[name, default: []].insert(stamp)
                     story.expected[name]?.subtract(out)
                     story.takenOut[name, default: []].formUnion(out)
