@@ -109,7 +109,7 @@ struct UncommittedBatch: Equatable, Sendable {
     var entries: [JournalEntry]
     var then: Outcome
 
-    /// Whether versions of all records are gone once it is stored.
+    /// Whether storing it removes versions of all records.
     var takesVersionsAway: Bool { entries.contains { $0.concernsAllRecords } }
 
     enum Outcome: Equatable, Sendable {

@@ -12,7 +12,7 @@ extension SyncStateMachine {
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         guard configuration.automaticallySyncs else { return }
         wantsFetch = true
-        // What others did meanwhile is seen before what waited is sent.
+        // Other devices' changes are fetched before what waited is sent.
         isSendsTurn = false
     }
 
@@ -151,7 +151,7 @@ extension SyncStateMachine {
         answer(call, afterStoring: entries)
     }
 
-    /// What is given up is told of when it is: nothing can be decided about it in between.
+    /// Reports the edit that an entry gives up, as the entry takes effect: nothing can be decided about it in between.
     mutating func tellOfReplaced(_ entry: JournalEntry) {
         switch entry {
         case .discarded(let name):
@@ -165,7 +165,8 @@ extension SyncStateMachine {
         }
     }
 
-    /// An edit that a conflict has set aside is no part of what this device shows, and so of no later edit.
+    /// Notes that a change replaces an edit that a conflict set aside: reads do not show that edit, so no later edit
+    /// includes it.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
         guard record?.replaceable != nil, change.kind != .delete else { return [] }
         let message = "A newer edit has taken the place of one that was set aside."
@@ -218,27 +219,27 @@ extension SyncStateMachine {
         return coming
     }
 
-    /// What a read has given the app it has seen, unless it has seen newer contents since.
+    /// Marks what a read returned as seen, unless the app has seen newer contents since.
     mutating func takeRead(_ given: [GivenContents]) {
-        // What is being taken away is nobody's ancestor.
+        // Versions that are being removed cannot be ancestors.
         if uncommitted.contains(where: \.takesVersionsAway) { return }
         let state = uncommitted.isEmpty ? state : stateToCome(of: given.map(\.name))
         var seen: [AcceptedChange] = []
         for contents in given {
-            // What was lost is nobody's ancestor.
+            // Neither can a version that was lost.
             guard let record = state[contents.name], record.lost == nil else { continue }
             if let handle = contents.handle {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
+                // An edit on top of what the app had seen is newer than that, even if it has been replaced by now.
                 let wasOnTop = contents.known != nil && contents.known == record.seen
                 guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
                     continue
                 }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
-                // Looked for and not found: whoever uploads it now knows that it was deleted.
+                // The read found nothing, so the app uploads the record knowing that it was deleted.
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
             }
         }
@@ -255,7 +256,7 @@ extension SyncStateMachine {
         for version in versions {
             reportUndecodable(version)
             if version.isLost { entries += lookUpLost(version) }
-            // Where only the stored copy cannot be read, the app still has what it was given.
+            // If only the stored copy cannot be read, the app still has what it received.
             guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
@@ -280,7 +281,7 @@ extension JournalEntry {
     /// The record of which a version was fetched.
     var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
 
-    /// The record that the app has changed.
+    /// The name of the record that the app changed.
     fileprivate var changedName: String? {
         switch self {
         case .queued(let name, _), .edited(let name, _): name
@@ -290,21 +291,21 @@ extension JournalEntry {
 }
 
 extension RecordState {
-    /// Says what an upload or a deletion of the whole record is made on: what the app has last been given.
+    /// Sets the base of an upload or a deletion of the whole record: what the app saw last.
     fileprivate func give(baseTo change: inout LocalChange) {
         change.base = seen
         guard let pending, pending.parked == nil || isPendingSeen else { return }
         if pending.isDeletion || isPendingSeen {
-            // Uploaded again before the deletion is sent, or on top of the edit: made on the version below.
+            // An upload before the pending deletion is sent, or a change on top of the edit: based on the version below.
             change.base = pending.base
             if !change.isDeletion { change.contested = pending.contested }
         } else if change.isDeletion {
-            // Of the edit, which the app was not given, goes what the app has: at most the version below.
+            // The app has not seen the edit: it deletes what it has seen, or the version below the edit if that is older.
             change.base = pending.base.flatMap { base in seen.map { min(base, $0) } }
         }
     }
 
-    /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.
+    /// An edit that a conflict set aside: reads show the cloud's value, and a new edit replaces this one.
     fileprivate var replaceable: ContentHandle? {
         guard let pending, let reason = pending.parked, reason.isConflict else { return nil }
         return pending.handle
