@@ -169,7 +169,7 @@ extension SyncStateMachine {
     /// includes it.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
         guard record?.replaceable != nil, change.kind != .delete else { return [] }
-        let message = "A newer edit has taken the place of one that was set aside."
+        let message = "A newer edit replaced one that was set aside."
         return [note(.discarded, change.name, message)]
     }
 
