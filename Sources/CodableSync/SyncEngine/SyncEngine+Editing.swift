@@ -23,7 +23,7 @@ extension SyncEngine {
     ///   the model that you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
     /// - The new edit replaces one that a conflict has set aside: the closure gets the server's value, as reads do, and
     ///   ``SyncEvent/discarded(recordName:_:_:)`` reports the replaced edit.
-    /// - ``changes`` still delivers what it has not delivered yet, and then shows the edited model.
+    /// - An update of the record that ``changes`` has not delivered yet is still delivered, with the edited model.
     ///
     /// - Parameters:
     ///   - model: The model as the app has it; its record name tells which record to edit.

@@ -19,7 +19,7 @@ extension StampWorld {
 
     mutating func upload(_ name: String) {
         let isOnTop = harness.machine.showsUnseenEdit(of: name)
-        // As the engine does: on top of what is shown, once nothing about it is on its way to the disk.
+        // As the engine does: based on what is shown, once nothing about it is still being stored.
         if isOnTop, !harness.machine.isSettled([name]) {
             return log.append("waits with an upload of \(name)")
         }
