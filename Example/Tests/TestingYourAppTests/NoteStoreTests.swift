@@ -124,7 +124,7 @@ final class NoteStoreTests: XCTestCase {
             await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
             try await phone.start()
             await wait(for: store) { $0.notes.isEmpty && $0.message != nil }
-            XCTAssertEqual(store.message, "“Tea” was deleted on another device, and your edit of it with it.")
+            XCTAssertEqual(store.message, "“Tea” was deleted on another device, along with your edit.")
         }
     }
 
