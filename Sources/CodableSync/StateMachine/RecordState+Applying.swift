@@ -73,8 +73,7 @@ extension RecordState {
         }
     }
 
-    /// The app accepts contents late, after something newer has arrived. If it has seen newer contents since, such as
-    /// its own upload, those stay seen.
+    /// The app accepts contents late: newer contents that it has seen since, such as its own upload, stay seen.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
         if let version {

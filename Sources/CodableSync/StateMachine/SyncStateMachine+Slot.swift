@@ -9,7 +9,7 @@ extension SyncStateMachine {
         return !fetching.isBusy && !lookingUp.isBusy
     }
 
-    /// Whether the answer to a request about records is on its way. A held answer does not count: it waits for the setup.
+    /// Whether the answer to a request about records is on its way; a held answer, which waits for the setup, is not.
     var isSlotTakenByRecords: Bool { !holdsAnswer && !isSlotFree }
 
     /// Starts the request whose turn it is, if the slot is free.
@@ -71,8 +71,9 @@ extension SyncStateMachine {
         isListingAhead || waiters.contains { $0.wantsSend && isFirstPageAhead(of: $0) }
     }
 
-    /// Whether the fetch that a caller waits for has yet to read its first page. A run that is past its first page delays
-    /// nothing, even if the caller waits for the next run.
+    /// Whether the fetch that a caller waits for has yet to read its first page.
+    ///
+    /// A run that is past its first page delays nothing, even if the caller waits for the next run.
     private func isFirstPageAhead(of waiter: Waiter) -> Bool {
         guard let run = waiter.fetchRun, waiter.failure == nil else { return false }
         return isFetchRunning ? !isPastFirstPage : run > fetchRuns

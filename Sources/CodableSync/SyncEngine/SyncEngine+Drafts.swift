@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Uploads of drafts that a screen edits while other changes arrive.
+/// Uploads of drafts, which are edited while other changes arrive.
 extension SyncEngine {
     /// Uploads the fields that a draft changed since editing began.
     ///

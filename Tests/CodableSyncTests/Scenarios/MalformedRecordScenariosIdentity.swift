@@ -81,7 +81,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             let model = try await phone.engine.model(named: "a")
             XCTAssertEqual(model?.systemFields, server?.systemFields?.encodedBlob)
         }
-        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version that is no longer stored is no ancestor")
+        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version no longer stored is no ancestor")
         XCTAssertEqual(phone.database.modifies.count, blobs.count, "no request was refused")
     }
 
