@@ -226,7 +226,7 @@ extension SyncStateMachine {
         let state = uncommitted.isEmpty ? state : stateToCome(of: given.map(\.name))
         var seen: [AcceptedChange] = []
         for contents in given {
-            // Neither can a version that was lost.
+            // A lost version cannot be an ancestor.
             guard let record = state[contents.name], record.lost == nil else { continue }
             if let handle = contents.handle {
                 let isKnown =
@@ -239,7 +239,7 @@ extension SyncStateMachine {
                 }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
-                // The read found nothing, so the app uploads the record knowing that it was deleted.
+                // The read found nothing, so a later upload is made knowing that the record was deleted.
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
             }
         }

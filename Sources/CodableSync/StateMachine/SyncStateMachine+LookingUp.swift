@@ -13,7 +13,7 @@ extension SyncStateMachine {
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
-    /// Looks a record up by name, even after a restart.
+    /// Looks a record up by name; a restart does not forget it.
     mutating func lookUpNow(_ name: String) -> [JournalEntry] {
         lookUps.append(name)
         return [.unread([name])]

@@ -26,7 +26,7 @@ extension SyncStateMachine {
     /// How long a change waits for a page or a look-up before that is abandoned.
     static var patience: Duration { .seconds(5) }
 
-    /// Starts a change's wait for the page or look-up under way, which can be requested again.
+    /// Starts the timer of a change that waits for a page or a look-up, which can be requested again.
     mutating func demandSlot() {
         guard demandedSlot == nil, let request = fetching.request ?? lookingUp.request, hasSomethingToSend
         else { return }

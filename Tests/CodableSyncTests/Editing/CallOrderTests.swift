@@ -6,7 +6,7 @@ import XCTest
 /// Calls take effect in the order in which they are made, however long each takes to encode.
 final class CallOrderTests: EngineScenario {
     @MainActor
-    func testAnUploadThenADeletionFromTwoTasksEndDeletedOnAnOpenEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnAnOpenEngine() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("other"))
         for round in 0..<1000 {
@@ -17,7 +17,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testAnUploadThenADeletionFromTwoTasksEndDeletedOnANewEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnANewEngine() async throws {
         for _ in 0..<1000 {
             let phone = try makeDevice(Note.self)
             try await uploadAndDelete(Note("A"), phone.engine)

@@ -128,7 +128,7 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
     }
 
-    /// A page shows a deletion after a lost save that the app's own deletion has replaced; the app then reverses that.
+    /// A page shows a deletion after a lost save, which the app's own deletion replaced; the app then withdraws its own.
     func testADeletionElsewhereIsNotMissedBecauseOfADeletionThatIsTakenBack() {
         machine.know("A", 1)
         machine.upload("A", 8)

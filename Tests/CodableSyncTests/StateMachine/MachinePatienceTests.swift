@@ -10,7 +10,7 @@ final class MachinePatienceTests: MachineTestCase {
     func testAPageIsAbandonedOnceAChangeHasWaitedFiveSeconds() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
-        XCTAssertFalse(isSlotTimerSet(), "nobody waits")
+        XCTAssertFalse(isSlotTimerSet(), "no change waits")
         machine.advance(by: .seconds(20))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
         XCTAssertEqual(machine.timers[.slot], machine.now.monotonic + .seconds(5))
@@ -84,7 +84,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["lookUp A"])
     }
 
-    /// Even the first page of a sync, which usually comes before any send, comes after this one.
+    /// Even the first page of a sync, which usually comes before any send, is requested again after this one.
     func testTheFirstPageOfASyncIsAbandonedToo() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
