@@ -18,7 +18,7 @@ let package = Package(
         .target(
             name: "CodableSync",
             dependencies: ["RecordCoding"],
-            // A call takes its place in the order of calls before it leaves its caller's actor.
+            // A call takes its place in the queue before it leaves its caller's actor.
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
         ),
         .testTarget(name: "RecordCodingTests", dependencies: ["RecordCoding"], swiftSettings: settings),

@@ -1,5 +1,5 @@
-// A stand-in for the part of SwiftUI that the articles use, for systems without it: declarations to compile against,
-// with the isolation of the real ones, and nothing behind them.
+// A stand-in for the part of SwiftUI that the articles use, for systems without it: declarations to compile against, with
+// the isolation of the real ones and no implementation.
 
 @_exported import Foundation
 @_exported import Observation
@@ -13,7 +13,7 @@ extension Never: View {
     public var body: Never { return nothing() }
 }
 
-/// What every body here is; nobody asks for it.
+/// The type of every body here, which nothing evaluates.
 public struct Nothing: View {
     public var body: Never { return nothing() }
 }

@@ -1,7 +1,7 @@
 import CodableSync
 
 // begin model
-/// What the app keeps: two edits of its text are both kept, whatever a clock says.
+/// What the app stores: concurrent edits of the text are both kept, whatever the clocks say.
 struct Note: RecordCodable, Identifiable, Equatable {
     let id: String
     var title: String

@@ -3,7 +3,7 @@ import Foundation
 import Observation
 
 // begin engine
-/// The app's engines: one for each model, as long as the app runs.
+/// The app's engines: one for each model, for as long as the app runs.
 enum Sync {
     static let notes = SyncEngine<Note>(database: .local)
 }
@@ -14,7 +14,7 @@ enum Sync {
 @MainActor @Observable
 final class NoteStore {
     private(set) var notes: [String: Note] = [:]
-    /// What the user must be told; a view shows it, and clears it.
+    /// A message for the user; a view shows and clears it.
     var message: String?
     /// The user's last edit, for undo.
     private(set) var lastEdit: ModelEdit<Note>?
@@ -31,7 +31,7 @@ final class NoteStore {
         var loop = Task { await follow() }
         for await event in events {
             if let text = text(for: event) { message = text }
-            // Another user is here, or nobody: what the former one had is no longer shown.
+            // Another user is signed in, or nobody is: the former user's notes are no longer shown.
             guard case .accountChanged = event else { continue }
             loop.cancel()
             await loop.value
@@ -51,9 +51,9 @@ final class NoteStore {
         }
     }
 
-    /// Shows notes as the engine has them: these, or all.
+    /// Shows notes as the engine has them: the named ones, or all.
     ///
-    /// One read at a time, so that no older value covers a newer one.
+    /// One read at a time, so that no older value overwrites a newer one.
     private func show(_ names: [String]? = nil) async {
         let former = reading
         let task = Task {
@@ -80,12 +80,12 @@ final class NoteStore {
 
 // begin edit
 extension NoteStore {
-    /// Changes a note in place: on the newest version, whatever the screen shows.
+    /// Edits a note in place: the newest version, whatever the screen shows.
     func edit(_ note: Note, _ change: (inout Note) -> Void) async {
         await perform(on: note) { lastEdit = try await engine.edit(note, change) }
     }
 
-    /// Makes a change of a note, shows what has become of it, and tells the user if it was refused.
+    /// Changes a note, shows the result, and tells the user if the change was refused.
     private func perform(on note: Note, _ call: () async throws -> Void) async {
         lastEdit = nil
         do { try await call() } catch { message = error.localizedDescription }
@@ -108,7 +108,7 @@ extension NoteStore {
 
 // begin draft
 extension NoteStore {
-    /// Keeps what the user has changed in a sheet since it was opened.
+    /// Saves what the user has changed in a sheet since it was opened.
     func save(_ draft: Note, editedFrom original: Note) async {
         await perform(on: draft) { try await engine.upload(draft, editedFrom: original) }
     }
@@ -117,7 +117,7 @@ extension NoteStore {
 
 // begin undo
 extension NoteStore {
-    /// Takes the last edit back, and nothing else: what others have changed since stays.
+    /// Reverts the last edit and nothing else: what others have changed since stays.
     func undo() async {
         guard let edit = lastEdit, notes[edit.before.id] != nil else { return }
         await perform(on: edit.before) { try await engine.upload(edit.before, editedFrom: edit.after) }
@@ -127,19 +127,19 @@ extension NoteStore {
 
 // begin told
 extension NoteStore {
-    /// What the user must be told although the app goes on.
+    /// The message for an event that the user must know about.
     func text(for event: SyncEvent) -> String? {
         switch event {
         case .undecodable:
             "A note cannot be read by this version of the app, and is kept as it is. Update the app to see it."
         case .editOfDeleted(_, let record, kept: false):
-            "“\(title(of: record))” was deleted on another device, and your edit of it with it."
+            "“\(title(of: record))” was deleted on another device, along with your edit."
         case .discarded(_, let record, .deletion):
             "“\(title(of: record))” was deleted here while another device edited it."
         case .parked(let name, _):
-            "Your change of “\(notes[name]?.title ?? name)” could not be made in the cloud, and was set aside."
+            "Your change to “\(notes[name]?.title ?? name)” could not be saved to the cloud, and was set aside."
         case .discarded(_, let record, .replaced):
-            "Your new edit of “\(title(of: record))” has taken the place of the one that was set aside."
+            "Your new edit of “\(title(of: record))” replaced the one that was set aside."
         default:
             nil
         }
@@ -153,18 +153,18 @@ extension NoteStore {
 
 // begin parked
 extension NoteStore {
-    /// What was set aside: both sides, for a screen on which the user decides.
+    /// The changes that were set aside, with both sides, for a screen where the user decides.
     func parked() async throws -> [ParkedChange<Note>] {
         try await engine.parkedChanges()
     }
 
-    /// Puts the user's text into the note as the cloud has it.
+    /// Puts the user's text into the cloud's version of the note.
     func keepText(of change: ParkedChange<Note>) async {
         guard let mine = change.client else { return }
         await edit(mine) { $0.text = mine.text }
     }
 
-    /// Gives the user's change up.
+    /// Discards the user's change.
     func giveUp(_ change: ParkedChange<Note>) async throws {
         try await engine.discard([change.recordName])
     }

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// The article's store beside another device: thousands of edits, and nothing goes back.
+/// The article's store races another device: thousands of edits, and none is reverted.
 @MainActor
 final class NoteStoreRaceTests: XCTestCase {
     private let clock = ManualClock()
@@ -16,8 +16,7 @@ final class NoteStoreRaceTests: XCTestCase {
         return SyncEngine(database: cloud.database(), configuration: configuration)
     }
 
-    /// Two parts of a screen count one field up, on copies as old as they come, while another device counts up
-    /// another field.
+    /// Two parts of a screen count up one field, each from a copy of any age, while another device counts up another.
     func testNoFieldGoesBackWhileTheStoreAndAnotherDeviceEditOneNote() async throws {
         let (phone, tablet) = (device(), device())
         let note = Note(id: "a", title: "0", text: "0")
@@ -62,7 +61,7 @@ final class NoteStoreRaceTests: XCTestCase {
 
     private var server = Note(id: "a", title: "0", text: "0")
 
-    /// Neither field has gone back on the server.
+    /// Checks that neither field was reverted on the server.
     private func checkServer() throws {
         let now = try XCTUnwrap(cloud.models(Note.self).first)
         XCTAssertGreaterThanOrEqual(

@@ -21,7 +21,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    /// A device with the store, which shows the note that another device has uploaded.
+    /// A device whose store shows a note that another device has uploaded.
     private func makePair(
         _ body: (_ store: NoteStore, _ phone: SyncEngine<Note>, _ tablet: SyncEngine<Note>) async throws ->
             Void
@@ -47,7 +47,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testAnEditOfAnOldCopyTakesNothingBack() async throws {
+    func testAnEditOfAnOldCopyRevertsNothing() async throws {
         try await makePair { store, phone, tablet in
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
             await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
@@ -58,7 +58,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testASheetTakesNothingBackThatItsUserDidNotChange() async throws {
+    func testASheetRevertsNothingThatItsUserDidNotChange() async throws {
         try await makePair { store, phone, tablet in
             let original = Note(id: "a", title: "Tea")
             var draft = original
@@ -72,7 +72,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testUndoTakesBackTheUsersEditOnly() async throws {
+    func testUndoRevertsTheUsersEditOnly() async throws {
         try await makePair { store, phone, tablet in
             await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
@@ -116,7 +116,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testTheUserIsToldOfAnEditThatADeletionTook() async throws {
+    func testTheUserIsToldOfAnEditLostToADeletion() async throws {
         try await makePair { store, phone, tablet in
             await phone.stop()
             try await tablet.delete(recordNames: ["a"])
@@ -124,7 +124,7 @@ final class NoteStoreTests: XCTestCase {
             await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
             try await phone.start()
             await wait(for: store) { $0.notes.isEmpty && $0.message != nil }
-            XCTAssertEqual(store.message, "“Tea” was deleted on another device, and your edit of it with it.")
+            XCTAssertEqual(store.message, "“Tea” was deleted on another device, along with your edit.")
         }
     }
 

@@ -128,7 +128,7 @@ public struct CloudLedger: Sendable {
 }
 
 extension CloudLedger {
-    /// What to do with the files of a cloud that cannot be used any more.
+    /// What to do when a cloud's files can no longer be used.
     static let adviceToReplace =
         "Restore the whole directory from a backup, or move it away to start with an empty cloud. Either way, "
         + "devices upload again what the cloud no longer has."

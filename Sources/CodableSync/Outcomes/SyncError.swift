@@ -25,7 +25,7 @@ public enum SyncError: Error, Hashable, Sendable {
 
     /// Models of the call are invalid; nothing of the call was queued.
     case invalidModels([InvalidModel])
-    /// This device knows of no record of this name; nothing was queued.
+    /// This device has no record of this name; nothing was queued.
     case recordNotFound(String)
     /// This version of the app cannot read the record of this name, and must not change it; nothing was queued.
     case recordUndecodable(String, reason: String)
@@ -63,7 +63,7 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         case .recordNotFound(let name):
             "There is no record \(name.quoted) on this device. Upload the model to create it."
         case .recordUndecodable(let name, let reason):
-            "The record \(name.quoted) cannot be read by this version of the app, and so not edited: \(reason)"
+            "This version of the app cannot read the record \(name.quoted), so it cannot edit it: \(reason)"
         case .storageFull(let detail):
             "The disk of this device's state is full: \(detail)"
         case .stateInUse(let owner):

@@ -8,7 +8,7 @@ public enum DiscardReason: String, Hashable, Sendable, Codable {
     case discarded
     /// A pending deletion of this device removed an edit of another one.
     case deletion
-    /// A newer edit took the place of one that a conflict had set aside.
+    /// A newer edit replaced one that a conflict had set aside.
     case replaced
 }
 

@@ -15,9 +15,9 @@ package enum JournalEntry: Equatable, Sendable {
     case claimed(by: String)
     /// The user has signed out; with `removing`, what the cloud has confirmed is no longer here.
     case signedOut(removing: Bool)
-    /// The app uploaded or deleted a record: it has these contents now.
+    /// The app uploaded or deleted a record, so it has seen these contents.
     case queued(name: String, LocalChange)
-    /// The app edited what this device shows of a record, which it may never have been given.
+    /// The app edited the contents that this device shows, which the app may not have seen.
     case edited(name: String, LocalChange)
     /// The models that the app had before sync are queued, with this batch.
     case initialModelsQueued

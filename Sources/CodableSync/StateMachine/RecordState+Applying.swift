@@ -30,7 +30,7 @@ extension RecordState {
         // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
-        // What the app has is what the server holds.
+        // The server now holds what the app has seen.
         if seen == sent { seen = version.handle }
         if isAnswered {
             pending = nil
@@ -56,7 +56,7 @@ extension RecordState {
             pending?.base = server
             pending?.contested = nil
         case .redated(let handle, let size, let edited):
-            // The same model, so whatever the app has still to be told is told of this copy of it.
+            // The same model, so what is still undelivered refers to this copy.
             if isPendingNews { undelivered?.kind = .updated(handle) }
             if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
             if isPendingSeen { seen = handle }
@@ -73,8 +73,7 @@ extension RecordState {
         }
     }
 
-    /// The app takes contents after something else has come: what it has seen since, by an upload of its own, stays
-    /// seen.
+    /// The app accepts contents late: newer contents that it has seen since, such as its own upload, stay seen.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
         if let version {

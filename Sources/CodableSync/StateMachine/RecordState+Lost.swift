@@ -43,7 +43,7 @@ extension RecordState {
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - isExact: Whether the app says what the change was made on.
+    ///   - isExact: Whether the change states its base.
     mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
         defer { isLostRefused = false }
         if isExact { return pending = change }

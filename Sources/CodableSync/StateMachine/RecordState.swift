@@ -55,8 +55,8 @@ package struct LocalChange: Equatable, Sendable {
     package var base: ContentHandle? {
         didSet { if base == nil { contested = nil } }
     }
-    /// Fields of the ancestor that are not as in the base: the cloud has changed them since the edit was begun, so
-    /// that it is in conflict.
+    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields since the edit
+    /// began, so they are in conflict.
     package var contested: ContentHandle?
     /// Why it is not sent, if it is not.
     package var parked: ParkReason?
@@ -118,7 +118,7 @@ package struct Undelivered: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// What the app has once it accepted this.
+    /// What the app has seen once it accepts this.
     package var seen: ContentHandle?
     /// Grows with every change that is to be delivered: tells a renewed one from the one handed out.
     package var order: UInt64
@@ -138,9 +138,9 @@ package struct RecordState: Equatable, Sendable {
     package var lost: KnownVersion?
     /// The server does not take back what was lost.
     package var isLostRefused = false
-    /// The newest contents that the app has been given, or has uploaded: what its next upload is made on.
+    /// The newest contents that the app has received or uploaded: the base of its next upload.
     ///
-    /// An edit of what this device shows gives the app nothing: it may have been made beside an older copy.
+    /// An edit of what this device shows leaves this unchanged, since the app may still hold an older copy.
     package var seen: ContentHandle?
     package var pending: LocalChange?
     /// Contents of requests whose outcome is not known: what the server may hold as our own writes.
@@ -183,18 +183,18 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether it knows a version of the zone, which is lost with the zone.
     package var hasVersions: Bool {
-        // Below an edit without a base the app has been given contents of its own only.
+        // If the pending edit has no base, the app has seen only contents of its own.
         lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
     }
 
-    /// Whether the app has been given the pending edit, or has uploaded it.
+    /// Whether the app has received or uploaded the pending edit.
     var isPendingSeen: Bool {
         guard let handle = pending?.handle else { return false }
         return seen == handle
     }
 
-    /// The newer of two contents that the app has seen: the edit on top of everything, the cloud's last word, or those
-    /// with the greater handle.
+    /// The newer of two contents that the app has seen: the pending edit if it is on top, else the cloud's last word,
+    /// else those with the greater handle.
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
         if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }

@@ -4,8 +4,8 @@ import struct Foundation.Date
 
 /// Everything that the state machine can ask its shell to do.
 ///
-/// Where order matters between lanes, the second action is emitted only on the first one's outcome; of the requests
-/// for zones and records, one is under way at a time.
+/// Where order matters between lanes, the second action is emitted only on the first one's outcome. At most one request
+/// about zones and records is under way at a time.
 package enum SyncAction: Equatable, Sendable {
     /// Journal lane, strictly in order; flushed before it is reported, if asked.
     case append(BatchID, [JournalEntry], flush: Bool)
@@ -22,7 +22,7 @@ package enum SyncAction: Equatable, Sendable {
     case fetch(RequestID, since: ChangeToken?)
     case lookUp(RequestID, [String])
     case send(RequestID, [SendItem])
-    /// Cancels a request that only reads, and whose answer nobody waits for any more.
+    /// Cancels a read-only request whose answer is no longer needed.
     case cancel(RequestID)
     /// Gives the pairs to the model's resolver.
     case reconcile([ReconcileItem])
@@ -45,9 +45,9 @@ package enum SyncTimer: Hashable, Sendable {
         deliverRetry
     case serverWait
     case poll
-    /// A change has waited long enough for a page or a look-up.
+    /// A change has waited long enough behind a page or a look-up.
     case slot
-    /// Something has been stored for long enough without being flushed.
+    /// Stored entries have gone unflushed for long enough.
     case flush
     case deadline(RequestID)
 }
@@ -78,7 +78,7 @@ package struct ReconcileItem: Equatable, Sendable {
     /// The cloud's last word; `nil` if the record was deleted.
     package var server: ContentHandle?
     package var ancestor: ContentHandle?
-    /// Fields of the ancestor that are not as in it.
+    /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
     /// What the server may hold as our own write.
     package var sent: [SentVersion]

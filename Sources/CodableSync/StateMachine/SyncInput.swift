@@ -21,7 +21,7 @@ package enum SyncInput: Equatable, Sendable {
     case discard(CallID, names: [String])
     case resync(CallID)
     case resolvePurge(CallID, uploadAgain: Bool)
-    /// The app was given these by a read.
+    /// A read returned these contents to the app.
     case read([GivenContents])
     /// These versions were read and could not be decoded, so that the app has not seen them.
     case readInVain([ReadVersion])
@@ -98,7 +98,7 @@ package struct NewChange: Equatable, Sendable {
     package var edited: Date?
     /// A model that the app had before sync: it knows nothing of the cloud's, and is queued only once.
     package var isInitial = false
-    /// For an edit of what this device shows: what it was made on.
+    /// What an edit was made on; `nil` for an upload or a deletion of the whole record.
     package var basis: Basis?
 
     package struct Basis: Equatable, Sendable {
@@ -244,14 +244,14 @@ package struct Reconciled: Equatable, Sendable {
     }
 }
 
-/// What a read has given the app of one record.
+/// What a read returned to the app for one record.
 package struct GivenContents: Equatable, Sendable {
     package var name: String
     /// The contents; `nil` if there was no such record.
     package var handle: ContentHandle?
-    /// The cloud's version at that moment, on top of which the contents were shown.
+    /// The cloud's version at that moment; the contents are that version, or an edit on top of it.
     package var known: ContentHandle?
-    /// The change tag, for a version of the cloud.
+    /// The change tag, if the contents are the cloud's version.
     package var changeTag: String?
 
     package init(

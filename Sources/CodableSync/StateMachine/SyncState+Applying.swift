@@ -51,7 +51,7 @@ extension SyncState {
         }
     }
 
-    /// The streams are still told of what they have not taken, with the edit on top of it.
+    /// An undelivered update stays undelivered, and now shows the edited model.
     private mutating func applyEdited(_ name: String, _ pending: LocalChange) {
         guard let handle = pending.handle else { return }
         let order = nextDeliveryOrder()
@@ -60,7 +60,7 @@ extension SyncState {
             switch record.undelivered?.kind {
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
-            // The edit is confirmed later, or meets the deletion, and that is told.
+            // The edit's own outcome is delivered instead: its confirmation, or the decision about the deletion.
             case .saved?, .deleted?: record.undelivered = nil
             case nil: break
             }

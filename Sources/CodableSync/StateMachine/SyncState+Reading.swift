@@ -7,7 +7,7 @@ extension SyncState {
         return record.lastKnown?.handle
     }
 
-    /// What an edit of a record would be made on now.
+    /// What an edit of a record would be based on now.
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
@@ -38,18 +38,18 @@ extension SyncState {
     }
 }
 
-/// What an edit of a record is made on; it changes with the record.
+/// What an edit of a record is based on; it changes with the record.
 package struct EditBasis: Equatable, Sendable {
     package var name: String
     /// The contents that reads show; `nil` if they show none.
     package var shown: ContentHandle?
     /// The common ancestor of the edit and the cloud's last word.
     package var base: ContentHandle?
-    /// Fields of the ancestor that are not as in the base.
+    /// Field values of the ancestor that differ from those in `base`.
     package var contested: ContentHandle?
     /// The cloud's last word.
     package var known: ContentHandle?
-    /// Another device has deleted the record, and the app has not been told.
+    /// Whether another device has deleted the record and the app does not know yet.
     package var isDeletionNews = false
 
     package init(name: String) {

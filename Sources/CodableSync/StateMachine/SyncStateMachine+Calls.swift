@@ -12,7 +12,7 @@ extension SyncStateMachine {
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         guard configuration.automaticallySyncs else { return }
         wantsFetch = true
-        // What others did meanwhile is seen before what waited is sent.
+        // Other devices' changes are fetched before what waited is sent.
         isSendsTurn = false
     }
 
@@ -137,7 +137,7 @@ extension SyncStateMachine {
         answer(call, afterStoring: entries)
     }
 
-    /// The event about an edit that an entry takes away.
+    /// The event about the edit that an entry gives up.
     func eventOfReplaced(_ entry: JournalEntry) -> ContentsEvent? {
         switch entry {
         case .discarded(let name):
@@ -149,10 +149,11 @@ extension SyncStateMachine {
         }
     }
 
-    /// An edit that a conflict has set aside is no part of what this device shows, and so of no later edit.
+    /// Notes that a change replaces an edit that a conflict set aside: reads do not show that edit, so no later edit
+    /// includes it.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
         guard record?.replaceable != nil, change.kind != .delete else { return [] }
-        let message = "A newer edit has taken the place of one that was set aside."
+        let message = "A newer edit replaced one that was set aside."
         return [note(.discarded, change.name, message)]
     }
 
@@ -172,24 +173,24 @@ extension SyncStateMachine {
         answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
     }
 
-    /// What a read has given the app it has seen, unless it has seen newer contents since.
+    /// Marks what a read returned as seen, unless the app has seen newer contents since.
     mutating func takeRead(_ given: [GivenContents]) {
         var seen: [AcceptedChange] = []
         for contents in given {
-            // What was lost is nobody's ancestor.
+            // A lost version cannot be an ancestor.
             guard let record = state[contents.name], record.lost == nil else { continue }
             if let handle = contents.handle {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                // An edit that was on top of what the app had seen is newer than that, also once it was replaced.
+                // An edit on top of what the app had seen is newer than that, even if it has been replaced by now.
                 let wasOnTop = contents.known != nil && contents.known == record.seen
                 guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
                     continue
                 }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
-                // Looked for and not found: whoever uploads it now knows that it was deleted.
+                // The read found nothing, so a later upload is made knowing that the record was deleted.
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
             }
         }
@@ -206,7 +207,7 @@ extension SyncStateMachine {
         for version in versions {
             reportUndecodable(version)
             if version.isLost { entries += lookUpLost(version) }
-            // Where only the stored copy cannot be read, the app still has what it was given.
+            // If only the stored copy cannot be read, the app still has what it received.
             guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
@@ -223,7 +224,7 @@ extension JournalEntry {
     /// The record of which a version was fetched.
     var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
 
-    /// Whether all that was known is gone with it.
+    /// Whether it removes the known versions of records that it does not name.
     var takesVersionsAway: Bool {
         switch self {
         case .zoneLost, .purgeResolved, .signedOut(removing: true): true
@@ -233,21 +234,21 @@ extension JournalEntry {
 }
 
 extension RecordState {
-    /// Says what an upload or a deletion of the whole record is made on: what the app has last been given.
+    /// Sets the base of an upload or a deletion of the whole record: what the app saw last.
     fileprivate func give(baseTo change: inout LocalChange) {
         change.base = seen
         guard let pending, pending.parked == nil || isPendingSeen else { return }
         if pending.isDeletion || isPendingSeen {
-            // Uploaded again before the deletion is sent, or on top of the edit: made on the version below.
+            // An upload before the pending deletion is sent, or a change on top of the edit: based on the version below.
             change.base = pending.base
             if !change.isDeletion { change.contested = pending.contested }
         } else if change.isDeletion {
-            // Of the edit, which the app was not given, goes what the app has: at most the version below.
+            // The app has not seen the edit: it deletes what it has seen, or the version below the edit if that is older.
             change.base = pending.base.flatMap { base in seen.map { min(base, $0) } }
         }
     }
 
-    /// An edit that a conflict has set aside, so that reads show the cloud's value and a new edit replaces it.
+    /// An edit that a conflict set aside: reads show the cloud's value, and a new edit replaces this one.
     fileprivate var replaceable: ContentHandle? {
         guard let pending, let reason = pending.parked, reason.isConflict else { return nil }
         return pending.handle

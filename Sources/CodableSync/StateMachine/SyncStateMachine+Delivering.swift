@@ -73,7 +73,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Accepts what no loop has taken: an upload of an older copy does not know of it.
+    /// Accepts what no loop takes, without marking it as seen: the app may still upload an older copy.
     private mutating func acceptUnseen(_ changes: [AcceptedChange]) {
         // What a conflict made stays news until it is confirmed: it would pass for the app's own edit.
         let free = changes.filter { change in

@@ -85,8 +85,8 @@ extension SyncStateMachine {
         return lookUpNow(version.name)
     }
 
-    /// Whoever has the former contents in their hands has the new ones: a copy of them, or the version that they have
-    /// become.
+    /// Repoints elements that loops hold from former contents to new ones: a copy of them, or the version that a save
+    /// made of them.
     mutating func repointHanded(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
         for index in streams.indices {
             for place in streams[index].handed.indices

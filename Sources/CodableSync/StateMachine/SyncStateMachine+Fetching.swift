@@ -10,7 +10,7 @@ extension SyncStateMachine {
         guard isReady, isSlotFree, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         if state.summary.zoneToken == nil, state.knownCount > 0 {
-            // What is known by now, and missing in the listing that begins now, was deleted.
+            // A full listing begins: records that are known now and missing from it were deleted.
             fetching.isStoring = true
             append([.listingBegan], then: .fetchAnew)
         } else {
@@ -18,7 +18,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// The listing has begun, and nothing has become known since: its first page is asked for before anything else.
+    /// Requests the first page once the start of a listing is stored, before anything else can become known.
     mutating func beginListing() {
         fetching.isStoring = false
         guard isReady, isSlotFree, isFetchRunning, !isWaiting(fetching), !isResyncBeingStored else { return }

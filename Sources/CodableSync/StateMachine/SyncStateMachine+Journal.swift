@@ -6,9 +6,9 @@ extension SyncStateMachine {
     ///
     /// - Parameters:
     ///   - entries: The entries.
-    ///   - flush: Whether they must survive a loss of power before `then` happens. What the cloud, or the app's own
-    ///     stream, tells once more is flushed with the next entries that must, or by ``advanceFlushing()``.
-    ///   - outcome: What happens then.
+    ///   - flush: Whether they must survive a power loss before `then` happens. What the cloud or the app's stream would
+    ///     repeat need not: it is flushed with the next entries that must, or by ``advanceFlushing()``.
+    ///   - outcome: What happens once they are stored.
     mutating func append(
         _ entries: [JournalEntry],
         flush: Bool = true,
@@ -70,7 +70,7 @@ extension SyncStateMachine {
         )
     }
 
-    /// So long, at most, something that is stored is not flushed.
+    /// How long stored entries may stay unflushed.
     static var flushDelay: Duration { .seconds(1) }
 
     /// Flushes the rest once nothing is under way.
@@ -78,11 +78,11 @@ extension SyncStateMachine {
         guard isUnflushed, uncommitted.isEmpty, reconciling.isEmpty, isSlotFree, !subscribing.isBusy else {
             return
         }
-        // A loop that has an element in its hands is about to accept it.
+        // A loop that holds an element is about to accept it.
         if streams.allSatisfy({ $0.stage == .asking }) { flushRest() }
     }
 
-    /// Flushes what was stored without.
+    /// Flushes what was stored without a flush.
     mutating func flushRest() {
         if isUnflushed { append([]) }
     }

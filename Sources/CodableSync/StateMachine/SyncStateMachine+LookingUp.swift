@@ -13,7 +13,7 @@ extension SyncStateMachine {
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
-    /// Asks for a record by its name, also after a restart.
+    /// Looks a record up by name; a restart does not forget it.
     mutating func lookUpNow(_ name: String) -> [JournalEntry] {
         lookUps.append(name)
         return [.unread([name])]

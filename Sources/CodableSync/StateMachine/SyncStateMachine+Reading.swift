@@ -14,13 +14,13 @@ extension SyncStateMachine {
     /// Whether something is on its way to the disk.
     package var isStoring: Bool { !uncommitted.isEmpty }
 
-    /// Whether reads show an edit that the app has not been given, so that an upload may only go on top of it.
+    /// Whether reads show an edit that the app has not seen, so that an upload must not replace it as a whole.
     package func showsUnseenEdit(of name: String) -> Bool {
         guard let record = state[name], record.pending?.handle != nil else { return false }
         return record.isPendingOnTop && !record.isPendingSeen
     }
 
-    /// Whether the app has been given the edit that is pending on this version, and may take it back by its next upload.
+    /// Whether the app has seen the edit that is pending on this version, so that its next upload may revert that edit.
     package func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
         guard let record = state[name] else { return false }
         return record.isPendingSeen && record.isPendingOnTop && record.known?.changeTag == changeTag

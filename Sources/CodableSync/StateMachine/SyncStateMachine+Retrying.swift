@@ -175,7 +175,7 @@ extension SyncStateMachine {
         case .accountChanged:
             doubtAccount()
         case .reachable:
-            // What is under way may hang on the connection that was lost.
+            // A request under way may be stuck on the connection that was lost.
             abandonReading()
             let isOverQuota = isOverQuota
             endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })

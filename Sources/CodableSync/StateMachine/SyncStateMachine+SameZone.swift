@@ -4,9 +4,9 @@ import RecordCoding
 // one zone: the one that was there at the stored position in the database's feed. A full listing, a look-up or a
 // refused save may come from the next one. So such a response is held, and the feed is read from the stored position.
 // If it reports no loss, the response is of the known zone, and the position moves on; otherwise the response is
-// dropped, and requested again once the loss is stored. Meanwhile its request keeps the slot, so that there is only one.
+// dropped, and requested again once the loss is stored. Meanwhile its request keeps the slot, so only one is ever held.
 extension SyncStateMachine {
-    /// Whether a response is held, so that its contents are still needed.
+    /// Whether a response is held and its contents are still needed.
     package var holdsAnswer: Bool { heldAnswer != nil }
 
     /// Whether the position must be read before anything becomes known; a database without a feed has none.
@@ -33,14 +33,14 @@ extension SyncStateMachine {
         }
     }
 
-    /// Keeps what is known: no zone of this name was lost since, so the held response is of the known one.
+    /// Keeps what is known: no zone of this name has been lost, so the held response is from the known one.
     mutating func keepZone(_ token: ChangeToken?) {
         guard let token, token != state.summary.databaseToken else { return endDoubt() }
         setup.isStoring = true
         append([.databaseToken(token)], then: .zoneExamined)
     }
 
-    /// Processes the response that was held when the feed was asked.
+    /// Processes the response that was held while the feed was read.
     mutating func endDoubt() {
         zoneDoubt = nil
         isDoubtOfOwner = false

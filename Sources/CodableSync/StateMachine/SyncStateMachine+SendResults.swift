@@ -303,7 +303,7 @@ private struct SendOutcome {
 }
 
 extension JournalEntry {
-    /// Whether nothing is lost with it: a save whose confirmation is lost is recognised as this device's own.
+    /// Whether losing it does no harm: a save whose confirmation is lost is recognised as this device's own.
     fileprivate var canBeToldAgain: Bool {
         switch self {
         case .saved, .accepted: true

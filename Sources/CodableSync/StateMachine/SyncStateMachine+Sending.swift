@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncStateMachine {
     /// Begins a request, if the slot is free.
     ///
-    /// - Parameter isOverdue: Whether a change has waited for the first page long enough.
+    /// - Parameter isOverdue: Whether a change has waited long enough for the first page.
     mutating func advanceSending(isOverdue: Bool = false) {
         guard mayBeginSending else { return }
         guard isSlotFree else { return demandSlot() }

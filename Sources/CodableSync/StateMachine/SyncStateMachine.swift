@@ -79,7 +79,7 @@ package struct SyncStateMachine: Sendable {
     /// What the server has shown that it takes in one look-up.
     var lookUpLimit = Self.maximumLookUp
 
-    /// Whether the last request in the slot was a page, so that it is a send's turn.
+    /// Whether the last request in the slot was a page, so that a send comes next.
     var isSendsTurn = false
     /// The page or the look-up that a change waits for.
     var demandedSlot: RequestID?
@@ -111,14 +111,14 @@ package struct SyncStateMachine: Sendable {
     var delivering = Lane()
     /// Changes that a former opening left behind are accepted by themselves, once.
     var mustAcceptLeftovers: Bool
-    /// How often all versions were lost: what was given before the last time is nobody's ancestor.
+    /// How often all versions were lost; what a read returned before the last loss cannot be an ancestor.
     package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
-    /// Events about what is about to be handed to the journal.
+    /// Events about the entries that the current input leads to, emitted once these are stored.
     var eventsOfBatch: [ContentsEvent] = []
-    /// Whether the input is that a batch is stored.
+    /// Whether the current input reports that a batch is stored.
     var isCommitting = false
-    /// Something was handed to the journal that need not be flushed, and nothing since that must.
+    /// Whether entries were handed to the journal without a flush, and none with a flush since.
     var isUnflushed = false
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?

@@ -40,7 +40,7 @@ extension RecordState {
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let contested = record.pending?.contested, !isStored(contested) {
-            // Which fields were edited on an older version is not known any more.
+            // It is no longer known which fields were edited on an older version.
             record.pending?.contested = nil
             record.forgetKnownVersion()
         }

@@ -26,7 +26,7 @@ package struct StoredContents: Sendable {
     /// How many can be read.
     package var count: Int { records.count }
 
-    /// The contents of a handle, with fields that are as in other contents.
+    /// The common ancestor: the contents of `base`, with the fields of `contested` in place of its own.
     func ancestor(_ base: ContentHandle?, _ contested: ContentHandle?) -> Record? {
         guard let base, var record = self[base] else { return nil }
         if let contested, let fields = self[contested]?.fields { record.fields.merge(fields) { $1 } }

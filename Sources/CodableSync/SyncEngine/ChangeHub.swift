@@ -38,8 +38,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Makes a hub.
     ///
     /// - Parameters:
-    ///   - requests: What the streams want of the engine.
-    ///   - calls: Where requests for elements, which accept what came before, have their places.
+    ///   - requests: Where the streams' requests go to the engine.
+    ///   - calls: Where a request for an element, which accepts the one before, takes its place.
     init(requests: RequestLine<Request>, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
@@ -94,9 +94,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         state.streams[id] = stream
     }
 
-    /// Takes a stream's request; `false` if there is none that was not taken before.
+    /// Claims a stream's request; `false` if there is none, or it was claimed before.
     ///
-    /// To take one twice would accept what is on its way to the stream.
+    /// Claiming it twice would accept the element that is on its way to the stream.
     func claim(_ id: StreamID) -> Bool {
         state.withLock { state in
             guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }

@@ -3,11 +3,11 @@ import RecordCoding
 /// A model to upload, and what it was edited from.
 struct Draft: Sendable {
     enum Original: Sendable {
-        /// Not said: the draft replaces the whole record, as the app was given it last.
+        /// Not stated: the draft replaces the whole record that the app saw last.
         case whole
-        /// There was none: a new record.
+        /// None: a new record.
         case nothing
-        /// What the screen began with.
+        /// The fields of the model that editing began with.
         case fields([String: RecordValue])
         /// The version with this change tag.
         case version(changeTag: String)
@@ -17,11 +17,11 @@ struct Draft: Sendable {
     var original: Original
 }
 
-/// What a draft amounts to on top of what this device shows.
+/// A draft applied to what this device shows.
 struct OverlaidDraft: Sendable {
     var record: Record
     var base: ContentHandle?
-    /// Fields of the ancestor that are not as in the base.
+    /// Field values of the ancestor that differ from those in `base`.
     var contested: Contested
 
     enum Contested: Sendable {
@@ -30,11 +30,11 @@ struct OverlaidDraft: Sendable {
     }
 }
 
-/// Lays what a draft has changed over what this device shows: a pure function of the contents.
+/// Applies a draft's changes to what this device shows: a pure function of the contents.
 ///
-/// Only the fields in which the draft differs from its original are its edit. All others stay as this device shows
-/// them, however old the original is. A field that the cloud has changed since the original is contested: a conflict,
-/// with an ancestor in which that field is as in the original, so that the resolver sees both changes.
+/// Only the fields in which the draft differs from its original are edited. All others stay as this device shows them,
+/// however old the original is. An edited field that the cloud has changed since the original is contested: it is a
+/// conflict, and its ancestor has the original's value of that field, so that the resolver sees both changes.
 struct DraftOverlay<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
     var draft: Draft
@@ -51,14 +51,14 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
 
     /// The contents to store; `nil` if the draft changes nothing.
     ///
-    /// - Throws: ``SyncError`` if what is shown cannot be decoded, or the result could not be.
+    /// - Throws: ``SyncError`` if the shown contents cannot be decoded, or the result is invalid.
     func overlay() throws(SyncError) -> OverlaidDraft? {
         guard let handle = basis.shown else {
             if case .fields(let original) = draft.original, edited(since: original).isEmpty { return nil }
             return OverlaidDraft(record: draft.record, base: basis.base, contested: .contents(nil))
         }
         guard let original = originalFields else {
-            // Its version is stored no more: nobody knows what was changed.
+            // The original is no longer stored, so it is unknown what the draft changed.
             return OverlaidDraft(record: draft.record, base: nil, contested: .contents(nil))
         }
         let shown = try fieldsShown(handle)
@@ -78,12 +78,12 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         )
     }
 
-    /// The fields in which the draft differs.
+    /// The names of the fields in which the draft differs from its original.
     private func edited(since original: [String: RecordValue]) -> [String] {
         draft.record.fields.differingFields(from: original)
     }
 
-    /// The fields that the draft began with; `nil` if they are stored no more.
+    /// The original's fields; `nil` if they are no longer stored.
     private var originalFields: [String: RecordValue]? {
         switch draft.original {
         case .fields(let fields): return fields
@@ -98,7 +98,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// What this device shows, without fields that this version of the app does not know: nothing may change those.
+    /// The fields that this device shows, without those that this version of the app does not know and must not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
             let model = try coding.decode(try contents.record(handle))
@@ -108,7 +108,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Two edits that fit by themselves may not fit together.
+    /// Checks the result: two edits that are valid alone may be invalid together.
     private func check(_ record: Record) throws(SyncError) {
         do {
             try RecordLimits.checkSize(of: record)
@@ -119,14 +119,14 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// The edited fields that the cloud has changed since the original, as they were in it.
+    /// The edited fields that the cloud has changed since the original, with the original's values.
     private func contested(
         _ edited: [String],
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
-        // What this device has changed itself, and nobody else has confirmed, is no change of the cloud.
+        // This device's own unconfirmed changes do not count as the cloud's.
         var own = record?.sent.compactMap { contents[$0.handle]?.fields } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
         let changed = edited.filter { name in

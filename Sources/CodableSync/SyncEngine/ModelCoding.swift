@@ -59,7 +59,7 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         return record
     }
 
-    /// Makes the record of an upload, and refuses what no device could read back.
+    /// Encodes a model for an upload, and refuses a record that no device could decode again.
     func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
         let record = try encode(model, edited: edited)
         do {

@@ -1,13 +1,13 @@
 public import RecordCoding
 
-/// What an edit was made on, and what came of it.
+/// A model before and after an edit.
 ///
 /// ```swift
 /// let edit = try await engine.edit(landmark) { $0.isFavorite = true }
-/// try await engine.upload(edit.before, editedFrom: edit.after)      // undone
+/// try await engine.upload(edit.before, editedFrom: edit.after)      // undo
 /// ```
 public struct ModelEdit<Model: RecordCodable>: Sendable {
-    /// The model as this device knew it: what the closure was given.
+    /// The model that the closure received: the newest on this device.
     public let before: Model
     /// The model as the closure left it.
     public let after: Model
@@ -15,10 +15,10 @@ public struct ModelEdit<Model: RecordCodable>: Sendable {
 
 extension ModelEdit: Equatable where Model: Equatable {}
 
-/// What an edit does where this device knows of no such record.
+/// What an edit does if this device has no such record.
 public enum MissingRecord: Hashable, Sendable {
     /// It throws ``SyncError/recordNotFound(_:)``.
     case fail
-    /// It creates the record from the model that was passed.
+    /// It creates the record from the model that you pass, as edited by the closure.
     case create
 }

@@ -2,29 +2,29 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Uploads of what was edited on a screen, beside whatever has come since.
+/// Uploads of drafts, which are edited while other changes arrive.
 extension SyncEngine {
-    /// Uploads what a draft has changed since a screen began with a model.
+    /// Uploads the fields that a draft changed since editing began.
     ///
     /// ```swift
     /// try await engine.upload(draft, editedFrom: original)
     /// ```
     ///
-    /// Only the fields in which the two models differ are uploaded; all others stay as this device knows them by then,
-    /// with the changes of other devices and later edits of this one. If another device has changed one of those fields
-    /// since the original, it is a conflict: the resolver gets both, and an ancestor in which these fields are as in the
-    /// original. If the models do not differ, nothing is queued. Returns when the change is durable on this device.
+    /// Only the fields in which the two models differ are uploaded. All others keep this device's current values, with
+    /// other devices' changes and later edits made here. If another device has changed one of the edited fields since the
+    /// original, it is a conflict: the resolver gets both versions, and an ancestor with the original's values of these
+    /// fields. If the models do not differ, nothing is queued. Returns once the change is durable on this device.
     ///
-    /// - Where another device has deleted the record, and ``changes`` has not told of it yet,
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
     ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. A record that this device does not know is
     ///   created.
-    /// - A nested value is one field, as everywhere.
+    /// - A nested value counts as one field, as everywhere.
     ///
     /// - Parameters:
-    ///   - draft: The model as it is now.
+    ///   - draft: The edited model.
     ///   - original: The model as it was when editing began, with the same record name; `nil` for a new one.
-    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` where this version of the app cannot read the record,
-    ///   `storageFull`, or why the state cannot be used; nothing is queued then.
+    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read the record,
+    ///   `storageFull`, or the reason why the state cannot be used; nothing is queued then.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
         defer { ticket.end() }
@@ -60,13 +60,13 @@ extension SyncEngine {
         }
     }
 
-    /// Queues models at their call's turn: whole, or as edits of what this device shows.
+    /// Queues drafts at their call's turn: as whole records, or as edits of what this device shows.
     func enqueue(_ drafts: [Draft], isInitial: Bool = false, _ ticket: CallQueue.Ticket) async throws {
         try await enter(ticket)
         while true {
             let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
             let overlays = try await overlay(overlaid)
-            // One that was to be queued whole may have been edited meanwhile.
+            // The record of a draft that was to replace it may have been edited meanwhile.
             let isSame = drafts.allSatisfy { draft in
                 let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
                 return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
@@ -85,7 +85,7 @@ extension SyncEngine {
         }
     }
 
-    /// Whether a draft is laid over what this device shows; otherwise it takes its place.
+    /// Whether a draft is applied to what this device shows, rather than replacing it.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
         let name = draft.record.recordID.recordName
         return switch draft.original {
@@ -95,7 +95,7 @@ extension SyncEngine {
         }
     }
 
-    /// What becomes of drafts, by record name; `nil` if something has changed their records meanwhile.
+    /// Drafts applied to what this device shows, by record name; `nil` if their records changed meanwhile.
     private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
@@ -123,7 +123,7 @@ extension SyncEngine {
             guard try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
-            // What is replaced while it is read may be gone from the disk.
+            // Contents that were replaced during the read may be gone from the disk.
             await catchUp()
             guard try current(names) == bases else { return nil }
             throw error

@@ -4,35 +4,35 @@ import struct Foundation.Date
 
 /// Edits of what this device shows.
 extension SyncEngine {
-    /// Edits a model: gives the newest one that this device knows to a closure, and uploads what it makes of it.
+    /// Edits a model: passes the newest version on this device to a closure, and uploads the result.
     ///
     /// ```swift
     /// try await engine.edit(landmark) { $0.isFavorite = true }
     /// ```
     ///
-    /// The closure gets the record as it is here at the moment, which may be newer than the model that was passed: with
-    /// the changes of other devices, and with all edits of this one that were made before. So two edits at once both
-    /// survive, and no field goes back that the closure does not touch. It runs on the caller's actor, in the order of
-    /// the calls. Later calls for this record wait for it, others do not. It runs again if a change of another device
-    /// comes in between, so it should do nothing but edit.
+    /// The closure gets the current model, which may be newer than the one that you pass: it includes other devices'
+    /// changes and all earlier edits made here. So concurrent edits both survive, and fields that the closure does not
+    /// touch are not reverted. The closure runs on the caller's actor, in the order of the calls. Later calls for this
+    /// record wait for it; others do not. It runs again if another device's change arrives meanwhile, so it should only
+    /// edit the model.
     ///
-    /// Returns when the change is durable on this device, not when it was sent. If the closure throws, nothing is queued;
-    /// if it changes nothing, nothing is queued either.
+    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws or
+    /// changes nothing, nothing is queued.
     ///
-    /// - Where another device has deleted the record, and ``changes`` has not told of it yet, the closure gets the model
-    ///   that was passed, and ``RecordCodable/resolveDeletion(of:)`` decides.
-    /// - An edit that a conflict has set aside is given up for the new one: reads show the server's value, and the closure
-    ///   gets that. ``SyncEvent/discarded(recordName:_:_:)`` tells of it.
-    /// - ``changes`` still tells of what it has not told yet, and shows the edited model then.
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
+    ///   the model that you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    /// - The new edit replaces one that a conflict has set aside: the closure gets the server's value, as reads do, and
+    ///   ``SyncEvent/discarded(recordName:_:_:)`` reports the replaced edit.
+    /// - An update of the record that ``changes`` has not delivered yet is still delivered, with the edited model.
     ///
     /// - Parameters:
-    ///   - model: The model as the app has it; its record name counts.
-    ///   - ifMissing: What happens where there is no such record here.
+    ///   - model: The model as the app has it; its record name tells which record to edit.
+    ///   - ifMissing: What happens if this device has no such record.
     ///   - change: Edits the model; it must not change its record name.
     /// - Returns: The model before and after.
-    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` where this version of the app cannot read the
-    ///   record, `invalidModels`, `storageFull`, or why the state cannot be used; and whatever the closure throws. Nothing
-    ///   is queued then.
+    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read the record,
+    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error that the closure
+    ///   throws. Nothing is queued then.
     @discardableResult
     public nonisolated func edit(
         _ model: Model,
@@ -46,13 +46,13 @@ extension SyncEngine {
         return edits[0]
     }
 
-    /// Edits the model of a record name, as ``edit(_:ifMissing:_:)`` does.
+    /// Edits the model with a record name, as ``edit(_:ifMissing:_:)`` does.
     ///
     /// - Parameters:
-    ///   - name: The record's name, which is not a property `name` of the model.
+    ///   - name: The record's name, not a `name` property of the model.
     ///   - change: Edits the model; it must not change its record name.
     /// - Returns: The model before and after.
-    /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also where another device has deleted the record.
+    /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also if another device has deleted the record.
     @discardableResult
     public nonisolated func edit(
         named name: String,
@@ -61,13 +61,13 @@ extension SyncEngine {
         try await perform(EditedRecords(names: [name], models: nil, ifMissing: .fail), change)[0]
     }
 
-    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: all of them, durable together, or none.
+    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: all become durable together, or none does.
     ///
     /// They are sent in as many requests as it takes.
     ///
     /// - Parameters:
-    ///   - models: The models as the app has them; of two with one record name the first counts.
-    ///   - change: Edits a model, called for each in order.
+    ///   - models: The models as the app has them; of two with the same record name, the first counts.
+    ///   - change: Edits a model; called for each in order.
     /// - Returns: Each model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``.
     @discardableResult
@@ -106,7 +106,7 @@ extension SyncEngine {
         }
     }
 
-    /// What the closure gets, at the call's turn.
+    /// The models for the closure, as they are at the call's turn.
     private func modelsToEdit(
         _ edited: EditedRecords<Model>,
         _ ticket: CallQueue.Ticket
@@ -128,7 +128,7 @@ extension SyncEngine {
         }
     }
 
-    /// What the closure changed, as records to store, with their places; nothing for those it left as they are.
+    /// The models that the closure changed, as records to store, with their places.
     @concurrent
     private nonisolated func encodeEdits(
         _ edits: [ModelEdit<Model>],
@@ -158,7 +158,7 @@ extension SyncEngine {
         return records
     }
 
-    /// Queues edits, unless something has changed their records since they were shown.
+    /// Queues edits, unless their records have changed since the closure got the models.
     private func queue(
         _ records: [(place: Int, record: Record)],
         on shown: ShownModels<Model>,
@@ -182,7 +182,7 @@ extension SyncEngine {
         return true
     }
 
-    /// What edits of these records are made on.
+    /// What edits of these records are based on.
     func current(_ names: [String]) throws -> [EditBasis] {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.map { state.editBasis(of: $0) }
@@ -192,11 +192,11 @@ extension SyncEngine {
 /// The records of a call to `edit`.
 private struct EditedRecords<Model: RecordCodable>: Sendable {
     var names: [String]
-    /// The models that were passed, if any were.
+    /// The models that were passed, if any.
     var models: [Model]?
     var ifMissing: MissingRecord
 
-    /// What the closure gets where this device shows nothing.
+    /// The model for the closure where this device shows none.
     func missing(at place: Int, _ basis: EditBasis) throws -> Model {
         guard let model = models?[place], basis.isDeletionNews || ifMissing == .create else {
             throw SyncError.recordNotFound(names[place])
@@ -205,7 +205,7 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
     }
 }
 
-/// Models that this device shows, and what they are.
+/// Models that this device shows, and what edits of them are based on.
 private struct ShownModels<Model: RecordCodable>: Sendable {
     var bases: [EditBasis]
     var models: [Model]

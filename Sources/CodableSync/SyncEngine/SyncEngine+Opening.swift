@@ -10,8 +10,8 @@ extension SyncEngine {
         while try await !isReady(isForSync: isForSync) {}
     }
 
-    /// The same for a call that may have been made before a switch of users: the switch waits for it, and it does not
-    /// wait for the switch.
+    /// The same for a call that may have been made before a switch of users: the switch waits for the call, so the call
+    /// must not wait for the switch.
     func ready(for ticket: CallQueue.Ticket) async throws {
         while true {
             switch phase {
@@ -22,7 +22,7 @@ extension SyncEngine {
         }
     }
 
-    /// The same for a sync: it is for the user who comes, and a switch does not wait for it.
+    /// The same for a sync, which is for the next user: a switch does not wait for it.
     func ready(forSyncAt ticket: CallQueue.Ticket) async throws {
         repeat {
             if case .switching = phase { ticket.end() }
@@ -34,7 +34,7 @@ extension SyncEngine {
         awaitedGeneration.map { ticket.generation < $0 } ?? false
     }
 
-    /// Does one step towards an open state.
+    /// Takes one step towards an open state; `true` once the call can go on.
     private func isReady(isForSync: Bool) async throws -> Bool {
         switch phase {
         case .closed: throw SyncError.closed
@@ -189,10 +189,10 @@ extension SyncEngine {
         takeNotes()
         switch request {
         case .repeated(let stream):
-            // One that the machine knows is being served: to ask for it again would accept what is on its way.
+            // A stream that the machine knows is being served: asking again would accept the element on its way.
             let isKnown = machine?.streams.contains { $0.id == stream } == true
             if !isKnown, hub.claim(stream) { process(.streamRequested(stream)) }
-        // Its place was between the app's calls.
+        // `takeNotes` serves a stream's request, in its place among the app's calls.
         case .next, .wake, .ended: break
         }
     }

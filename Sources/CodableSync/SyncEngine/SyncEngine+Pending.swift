@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// What this device has changed, and the cloud has not confirmed, as the app sees it.
+/// Changes made on this device that the cloud has not confirmed, as the app sees them.
 extension SyncEngine {
     /// The changes that the server has not confirmed, parked ones included.
     ///
-    /// Complexity: O(n) in these changes, whose models are all read; ``diagnostics()`` tells how many there are.
+    /// Complexity: O(n) in these changes, all of whose models are read; ``diagnostics()`` just counts them.
     ///
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -14,7 +14,7 @@ extension SyncEngine {
 
     private func pendingChangesNow() async throws -> [PendingChange<Model>] {
         guard let machine else { throw SyncError.closed }
-        // Collected before anything is awaited: a copy of the state that is kept would make every change dear.
+        // Collected before anything is awaited: holding on to a copy of the state would make every change to it slow.
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
@@ -32,7 +32,7 @@ extension SyncEngine {
 
     /// The changes that were set aside: both sides, and the reason.
     ///
-    /// Complexity: O(n) in these changes, whose models are all read.
+    /// Complexity: O(n) in these changes, all of whose models are read.
     ///
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -66,7 +66,7 @@ extension SyncEngine {
         }
     }
 
-    /// The models of these contents by record name, as far as there are any that can be decoded.
+    /// The models of those contents that can be decoded, by record name.
     private func modelsIfDecodable(
         _ contents: [(name: String, handle: ContentHandle?)]
     ) async throws -> [ExactName: Model] {
@@ -83,5 +83,5 @@ extension SyncEngine {
     }
 }
 
-/// The contents to be read were replaced, and dropped, before they were read.
+/// The contents were replaced before they were read, and a compaction dropped them.
 private struct OvertakenByCompaction: Error {}

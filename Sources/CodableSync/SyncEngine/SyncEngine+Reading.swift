@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// What is read counts as given: an upload that follows is made on it, or on nothing if there was nothing.
+    /// A following upload counts as based on the model that this returns, or on nothing if there was none.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, it is to be deleted, or it cannot be decoded.
@@ -33,7 +33,7 @@ extension SyncEngine {
         give(try await read(nil))
     }
 
-    /// Enters what is given to the app, in the order of its calls.
+    /// Notes what the app receives, in its place among the app's calls.
     private nonisolated func give(_ read: ReadModels<Model>) -> [Model] {
         if let note = read.note { callQueue.note(note) }
         return read.models
@@ -41,7 +41,7 @@ extension SyncEngine {
 
     private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
-            // An app that only reads leaves no more than its last read.
+            // So an app that only reads accumulates no notes.
             takeNotes()
             guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
             return try await modelsShown(for: all)
@@ -114,13 +114,13 @@ extension SyncEngine {
         return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
     }
 
-    /// Where contents are missing, waits until the machine knows of everything that is handed to the journal by now: a
-    /// compaction drops what the journal has replaced, and the machine may not have heard of it yet.
+    /// If contents are missing, waits until the machine knows of everything handed to the journal so far: a compaction
+    /// drops what the journal has replaced, and the machine may not know of the replacement yet.
     func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
         if found.values.contains(where: \.isLost) { await catchUp() }
     }
 
-    /// Waits until the machine knows of everything that is handed to the journal by now.
+    /// Waits until the machine knows of everything handed to the journal so far.
     func catchUp() async {
         guard let mark = journal?.mark, journalRest < mark else { return }
         let began = session
@@ -159,9 +159,9 @@ extension SyncEngine {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// What a read gives the app: missing records included, but not records that could not be returned.
+    /// What the app learns from a read: missing records are included; records that could not be returned are not.
     ///
-    /// The next upload must not overwrite those.
+    /// The next upload must not overwrite the latter.
     private func note(
         _ names: [String],
         shown: [ShownContents],
@@ -196,7 +196,7 @@ extension SyncEngine {
         return .read(session: session, losses: machine?.losses ?? 0, given)
     }
 
-    /// Tells of what cannot be decoded, once.
+    /// Reports what cannot be decoded, once.
     func tellUndecodable(_ found: [ExactName: DecodedContents<Model>]) {
         let inVain = found.sorted { $0.key < $1.key }.compactMap {
             $0.value.model == nil ? $0.value.inVain : nil
@@ -239,7 +239,7 @@ extension SyncEngine {
     }
 }
 
-/// What a read returns, and what it gives the app by that.
+/// What a read returns, and a note of what the app has thereby seen.
 private struct ReadModels<Model: Sendable>: Sendable {
     var models: [Model]
     var note: CallQueue.Note?

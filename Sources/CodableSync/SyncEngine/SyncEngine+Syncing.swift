@@ -108,9 +108,9 @@ extension SyncEngine {
         process(.abandoned(call))
     }
 
-    /// Waits for a call's turn, opens the state if need be, and enters what the app was given before.
+    /// Waits for a call's turn, opens the state if need be, and processes what the app received before the call.
     ///
-    /// - Throws: ``SyncError``: why the state cannot be used, or that the call is a former user's.
+    /// - Throws: ``SyncError`` if the state cannot be used, or the call belongs to a former user.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
@@ -120,7 +120,7 @@ extension SyncEngine {
         takeNotes()
     }
 
-    /// Enters what reads and streams have given the app.
+    /// Processes what reads and streams have noted.
     func takeNotes() {
         guard machine != nil else { return }
         for note in callQueue.takeNotes() {
@@ -133,13 +133,13 @@ extension SyncEngine {
         }
     }
 
-    /// Makes an input of a call at its turn, and waits for its answer.
+    /// Turns a call into an input at its turn, and waits for the answer.
     func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> SyncInput) async throws {
         try await enter(ticket)
         try await call(ticket, input)
     }
 
-    /// Makes an input of a call, gives up its place, and waits for its answer.
+    /// Turns a call into an input, gives up its place, and waits for the answer.
     func call(
         contents: [ContentHandle: Record] = [:],
         _ ticket: CallQueue.Ticket,

@@ -10,14 +10,15 @@ extension SyncEngine {
     /// on. Of several calls for one record the last wins. Cancellation is looked at only before anything is
     /// written.
     ///
-    /// An upload replaces the record as a whole. To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a
-    /// draft that a screen has held, ``upload(_:editedFrom:)``: only they know which fields were changed, and on what.
+    /// An upload replaces the whole record. To change an existing record, use ``edit(_:ifMissing:_:)``, or
+    /// ``upload(_:editedFrom:)`` for a draft from a screen: only they know which fields were changed, and on what.
     ///
-    /// An upload counts as made on what the app was given last: read from the engine, accepted from ``changes``, or
-    /// uploaded itself. Another device's change that was fetched and never given is not overwritten; it goes through
-    /// the resolver. What a loop over ``changes`` holds is not accepted yet. An edit made by ``edit(_:ifMissing:_:)``
-    /// is not given either: of the upload only what differs from what the app was given goes on top of it. The
-    /// same goes for a model that is ``SystemFieldsStoring``: it says which version it was made from.
+    /// An upload counts as based on the version that the app has seen last: read from the engine, accepted from
+    /// ``changes``, or uploaded. It does not overwrite another device's change that the app has not seen; that goes
+    /// through the resolver. An element that a loop over ``changes`` still holds is not accepted yet. The result of an
+    /// ``edit(_:ifMissing:_:)`` does not count as seen either: an upload on top of it changes only the fields that
+    /// differ from the version seen. Likewise, a ``SystemFieldsStoring`` model says which version it was made from, and
+    /// only the fields that differ from that version are changed.
     ///
     /// - Parameter models: The models; of two with one record name the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
@@ -180,7 +181,7 @@ extension SyncEngine {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// What a model says of the version that it was made from.
+    /// The version that a model says it was made from.
     private nonisolated func original(of model: Model) -> Draft.Original {
         guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
             let tag = SystemFields.changeTag(inBlob: blob)

@@ -47,9 +47,9 @@ public actor SyncEngine<Model: RecordCodable> {
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
-    /// Calls from before this switch of users are a former user's.
+    /// Calls of earlier generations belong to a former user.
     var firstGeneration = 0
-    /// While another user is here whose state is not open yet: the number of the calls made since.
+    /// The generation of calls made since another user signed in, while that user's state is not open yet.
     var awaitedGeneration: Int?
     /// Where the states of all users are.
     var directory: StateDirectory?

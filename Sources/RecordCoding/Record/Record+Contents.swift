@@ -48,12 +48,12 @@ extension [String: RecordValue] {
         return differences
     }
 
-    /// The fields in which these differ from others, in order: those that a server could tell apart.
+    /// The names of the fields that differ from others as far as a server can tell, sorted.
     ///
     /// Null, absent and an empty list are the same. Reserved fields do not count.
     ///
     /// - Parameter others: The other fields.
-    /// - Returns: Their names.
+    /// - Returns: The names.
     package func differingFields(from others: [String: RecordValue]) -> [String] {
         Set(keys).union(others.keys).filter { name in
             !ReservedField.isReserved(name) && !isSame(name, in: others)

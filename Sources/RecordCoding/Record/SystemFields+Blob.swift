@@ -16,7 +16,7 @@ extension SystemFields {
         return Data(writer.bytes)
     }
 
-    /// The change tag in a blob; `nil` if it holds none that can be read.
+    /// The change tag in a blob; `nil` if it holds no readable one.
     package static func changeTag(inBlob blob: Data) -> String? {
         do {
             let tag = try SystemFields(blob: blob).recordChangeTag

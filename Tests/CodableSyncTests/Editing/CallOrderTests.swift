@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls have the effect of their order, however long each takes to be made ready.
+/// Calls take effect in the order in which they are made, however long each takes to encode.
 final class CallOrderTests: EngineScenario {
     @MainActor
-    func testAnUploadAndADeletionOfTwoTasksEndDeletedOnAnOpenEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnAnOpenEngine() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("other"))
         for round in 0..<1000 {
@@ -17,7 +17,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testAnUploadAndADeletionOfTwoTasksEndDeletedOnANewEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnANewEngine() async throws {
         for _ in 0..<1000 {
             let phone = try makeDevice(Note.self)
             try await uploadAndDelete(Note("A"), phone.engine)
@@ -36,7 +36,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testOfTwentyUploadsTheLastStays() async throws {
+    func testTheLastOfTwentyUploadsStays() async throws {
         let engine = try makeDevice(Note.self).engine
         for _ in 0..<50 {
             let uploads = (0..<20).map { count in Task { try await engine.upload(Note("A", count: count)) } }

@@ -5,20 +5,20 @@ import XCTest
 @testable import CodableSync
 
 extension EngineScenario {
-    /// Makes a call, which has its place in the order of calls when this returns.
+    /// Makes a call, which has its place in the queue when this returns.
     func called<Value: Sendable>(
         _ call: @escaping @MainActor () async throws -> Value
     ) async -> Task<Value, any Error> {
         let task = Task { @MainActor in try await call() }
-        // The main actor does one after the other: the call has begun.
+        // The main actor runs one after the other, so the call has begun.
         await MainActor.run {}
         return task
     }
 }
 
-/// A call has its place when it is made, whatever comes while it is made ready.
+/// A call takes its place when it is made, whatever happens while it is encoded.
 final class CallPlaceScenarios: EngineScenario {
-    /// A phone that another device's change has been fetched to, and an upload of an older copy that is being encoded.
+    /// A phone that has fetched another device's change, and an upload of an older copy that is still being encoded.
     private func makeHeldUpload() async throws -> (
         phone: Device<HeldItem>, tablet: Device<HeldItem>, hold: DecodingHold, upload: Task<Void, any Error>
     ) {
@@ -33,7 +33,7 @@ final class CallPlaceScenarios: EngineScenario {
         return (phone, tablet, hold, upload)
     }
 
-    func testAReadAfterAnUploadIsNotWhatItWasMadeOn() async throws {
+    func testAnUploadIsNotBasedOnALaterRead() async throws {
         let (phone, tablet, hold, upload) = try await makeHeldUpload()
         let read = try await phone.engine.model(named: "A")
         XCTAssertEqual(read?.note, "theirs")
@@ -44,7 +44,7 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
     }
 
-    func testARequestOnAStreamAfterAnUploadAcceptsNothingBeforeIt() async throws {
+    func testAnUploadIsNotBasedOnWhatALaterStreamRequestAccepts() async throws {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await settle(tablet, phone)
@@ -126,7 +126,7 @@ final class CallPlaceScenarios: EngineScenario {
         let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
         await hold.reached()
         let deletion = await called { try await engine.delete(HeldItem("A")) }
-        // The engine has taken it in before.
+        // The engine has processed it before.
         _ = try await engine.diagnostics()
         deletion.cancel()
         let result = await deletion.result
@@ -137,7 +137,7 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "edited")
     }
 
-    /// The cause passes at once: no call that was waiting is done after one before it was not.
+    /// The cause passes at once: no waiting call succeeds after one before it has failed.
     @MainActor
     func testAllCallsThatWaitForAnOpeningThatFailsThrowItsError() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
@@ -160,7 +160,7 @@ final class CallPlaceScenarios: EngineScenario {
     }
 }
 
-/// A call is for the user who was there when it was made.
+/// A call is for the user who is signed in when it is made.
 final class CallUserScenarios: AccountScenario {
     func testACallMadeBeforeASwitchIsStoredWithTheFormerUserAndOneMadeAfterItWithTheNext() async throws {
         let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
@@ -194,8 +194,8 @@ final class CallUserScenarios: AccountScenario {
         )
     }
 
-    /// What a read gave the app of a former user's records is nothing of the next user's.
-    func testAReadBeforeASwitchGivesNothingOfTheNextUsersRecords() async throws {
+    /// What a read returned of a former user's records is no ancestor for the next user's.
+    func testAReadBeforeASwitchIsNoAncestorForTheNextUser() async throws {
         try await put(Note("x", "of alice", note: "alice"), of: "alice")
         try await put(Note("x", "of bob", note: "bob"), of: "bob")
         let phone = try makeAccountDevice(Note.self, user: "alice")
@@ -227,8 +227,8 @@ final class CarriedVersionScenarios: EngineScenario {
         device.events.count { if case .conflictResolved = $0 { true } else { false } }
     }
 
-    /// The app has not been given that version here, but it carries its tag.
-    func testAnUploadIsMadeOnTheStoredVersionWhoseTagItCarries() async throws {
+    /// The app has not seen that version here, but the model carries its tag.
+    func testAnUploadIsBasedOnTheStoredVersionWhoseTagItCarries() async throws {
         let one = try await makeTagged()
         try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await settle(one.tablet, one.phone)
@@ -244,8 +244,8 @@ final class CarriedVersionScenarios: EngineScenario {
         XCTAssertEqual(decided(one.phone), 0)
     }
 
-    /// The version is stored below an own edit, though the cloud has a newer one by now.
-    func testAnUploadThatCarriesAnOlderStoredTagTakesNoOtherFieldBack() async throws {
+    /// The version is still stored below a pending edit, although the cloud has a newer one by now.
+    func testAnUploadThatCarriesAnOlderStoredTagRevertsNoOtherField() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
         var model = try XCTUnwrap(read)
@@ -257,10 +257,10 @@ final class CarriedVersionScenarios: EngineScenario {
         try await settle(one.phone, one.tablet)
         let result = try await one.tablet.engine.model(named: "A")
         XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 0, "no field of both was changed")
+        XCTAssertEqual(decided(one.phone), 0, "no field was changed on both sides")
     }
 
-    func testAnUploadWithoutATagIsMadeOnWhatTheAppWasGiven() async throws {
+    func testAnUploadWithoutATagIsBasedOnWhatTheAppHasSeen() async throws {
         let one = try await makeTagged()
         try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await settle(one.tablet, one.phone)
@@ -312,9 +312,9 @@ struct Tagged: SystemFieldsStoring, Equatable {
     }
 }
 
-/// What is uploaded can be read back, here and on every other device.
+/// Every uploaded model can be read back, here and on every other device.
 final class ReadableUploadScenarios: EngineScenario {
-    func testWhatCannotBeReadBackIsRefusedInTheDevelopersWords() async throws {
+    func testAModelThatCannotBeReadBackIsRefusedWithItsOwnErrorText() async throws {
         let phone = try makeDevice(Span.self)
         let engine = phone.engine
         let fine = Span(id: "A", lower: 1, upper: 9)

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A draft of one field, in every order with the fetch of another device's edit, and with an own edit before it.
+/// A draft of one field, in every order with the fetch of another device's edit, and after an edit on this device.
 final class DraftCrossingScenarios: EngineScenario {
     private enum Own: CaseIterable {
         case none, sameField, otherField
@@ -11,17 +11,17 @@ final class DraftCrossingScenarios: EngineScenario {
     private enum Crossing: CaseIterable {
         case beforeFetch, fetched, accepted, pageComing, inFlight, answerLost
 
-        /// Whether this device's own edit is sent in it.
+        /// Whether this device's own edit is sent in this crossing.
         var sends: Bool { self == .inFlight || self == .answerLost }
 
-        /// Whether the draft is laid over the other device's edit.
+        /// Whether the draft is applied to the other device's edit.
         var isAfterFetch: Bool { self == .fetched || self == .accepted }
     }
 
     private struct Case {
         var crossing: Crossing
         var own: Own
-        /// Whether the screen began with a model that is older than anything stored.
+        /// Whether the original is older than anything stored.
         var isOld: Bool
         var index: Int
         var name: String { "A\(index)" }
@@ -40,9 +40,9 @@ final class DraftCrossingScenarios: EngineScenario {
         return cases
     }
 
-    /// Tells a case to its end.
+    /// Runs a case to its end.
     ///
-    /// - Returns: What everybody has then.
+    /// - Returns: What every device has then.
     private func tell<Policy>(
         _ one: Case,
         _ phone: Device<Item<Policy>>,
@@ -129,7 +129,7 @@ final class DraftCrossingScenarios: EngineScenario {
         let (phone, tablet): (Device<Item<ServerWins>>, Device<Item<ServerWins>>) = try await makeEmptyPair()
         for one in cases {
             let model = try await tell(one, phone, tablet)
-            // What was confirmed on the way to the lost answer is part of the server's value.
+            // An edit that the server stored before its answer was lost is part of the server's value.
             let note = one.crossing == .answerLost && one.own == .otherField ? "own" : nil
             XCTAssertEqual(model, Item(one.name, "theirs", note: note, count: 2), one.text)
         }
@@ -142,7 +142,7 @@ final class DraftCrossingScenarios: EngineScenario {
             XCTAssertEqual(model?.title, "mine", one.text)
             XCTAssertEqual(model?.note, one.own == .otherField ? "own" : nil, one.text)
             XCTAssertEqual(model?.color, nil, one.text)
-            // Where an edit of this device was in conflict before, the resolver has kept this device's count.
+            // If this device's edit was in conflict before, the resolver has kept this device's count.
             let isOverlaid = one.crossing.isAfterFetch && one.own == .none
             XCTAssertEqual(model?.count, isOverlaid ? 2 : 1, one.text)
         }
@@ -150,7 +150,7 @@ final class DraftCrossingScenarios: EngineScenario {
 
     // MARK: Two drafts, and the end of the process
 
-    /// Each contested field has the ancestor that its own draft was begun with.
+    /// Each contested field has the ancestor that its own draft began with.
     func testTwoDraftsOfTwoFieldsAreBothContested() async throws {
         let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", note: "note"))
         let original = Item<ServerWins>("A", "title", note: "note")
@@ -214,9 +214,9 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "theirs", count: 2))
     }
 
-    // MARK: What changes while a draft is made ready
+    // MARK: What changes while a draft is encoded
 
-    func testADraftIsLaidOverWhatCameWhileItWasMadeReady() async throws {
+    func testADraftIsAppliedToAChangeThatArrivesMeanwhile() async throws {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await tablet.engine.sync()
@@ -225,7 +225,7 @@ final class DraftCrossingScenarios: EngineScenario {
         phone.database.plan(.fetch, .holdAfter(gate))
         let fetch = Task { try await engine.fetchChanges() }
         await gate.reached()
-        // The draft itself is decoded first, and then what is shown.
+        // The draft is decoded first, then the contents that are shown.
         let first = DecodingHold.next(of: "A")
         let upload = Task {
             try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title"))
@@ -244,7 +244,7 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(pending.map(\.stage), [.queued])
     }
 
-    func testTwoEditsThatDoNotFitTogetherAreRefused() async throws {
+    func testTwoEditsThatAreInvalidTogetherAreRefused() async throws {
         let phone = try makeDevice(Span.self)
         try await phone.engine.upload(Span(id: "A", lower: 1, upper: 9))
         try await phone.engine.edit(named: "A") { $0.lower = 6 }
@@ -262,14 +262,14 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Span(id: "A", lower: 6, upper: 9))
     }
 
-    func testADraftThatChangesNothingOfARecordThatIsNotHereCreatesNone() async throws {
+    func testADraftWithoutChangesCreatesNoRecord() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("A", "title"), editedFrom: Note("A", "title"))
         let pending = try await phone.engine.pendingChanges()
         XCTAssertEqual(pending, [])
     }
 
-    func testADraftOfFieldsThatAreAlreadySoQueuesNothing() async throws {
+    func testADraftOfValuesThatAreAlreadyThereQueuesNothing() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.title = "mine" }
         let before = try await phone.engine.pendingChanges()
@@ -280,7 +280,7 @@ final class DraftCrossingScenarios: EngineScenario {
     }
 }
 
-/// Merges, remembers what it was asked, and is held the first time.
+/// Merges, records what it was asked, and is held the first time.
 enum HeldRecording: ItemPolicy {
     static let asked = Locked<[Conflict<Item<Self>>]>([])
     static let barrier = Locked<Barrier?>(nil)

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Uploads of drafts: only what was edited on the screen, on top of whatever has come since.
+/// Uploads of drafts: only the edited fields, on top of whatever has arrived since.
 class DraftScenarios: EngineScenario {
-    func testADraftTakesNoOtherFieldBack() async throws {
+    func testADraftRevertsNoOtherField() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let original = Note("A", "title")
         try await tablet.engine.edit(named: "A") { $0.count = 7 }
@@ -17,7 +17,7 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(phone.events.count { if case .conflictResolved = $0 { true } else { false } }, 0)
     }
 
-    /// The app has accepted the newer version, and the draft was begun before.
+    /// The app has accepted the newer version, but the draft began before.
     func testAFieldThatTheCloudHasChangedSinceTheOriginalIsAConflict() async throws {
         for kind in ["accepted", "fetched", "not fetched"] {
             Recording.asked.withLock { $0 = [] }
@@ -57,7 +57,7 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "theirs", count: 2))
     }
 
-    func testAResolverThatKeepsThisDevicesValueTakesNoOtherFieldBack() async throws {
+    func testAResolverThatKeepsThisDevicesValueRevertsNoOtherField() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title", count: 1))
         let original = Item<ClientWins>("A", "title", count: 1)
         try await tablet.engine.edit(named: "A") {
@@ -119,7 +119,7 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testADraftOfARecordThatIsGoneIsDecidedAndOneOfAnUnknownRecordIsCreated() async throws {
+    func testADraftOfADeletedRecordIsDecidedAndOneOfAnUnknownRecordIsCreated() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Two devices edit one record at the same time, each a field of its own: neither field ever goes back.
+/// Two devices edit one record at the same time, each its own field: neither field is ever reverted.
 final class EditRaceTests: EngineScenario {
-    /// This device also has a loop over `changes` and a reader of all models, which count as given whatever they bring.
+    /// This device also has a loop over `changes` and a reader of all models; whatever they get counts as seen.
     func testNoFieldGoesBackBesideALoopAndAReaderWhileAnotherDeviceEdits() async throws {
         let rounds = 1000
         let (phone, tablet) = try await makePair(Note("A", "0"))
@@ -47,7 +47,7 @@ final class EditRaceTests: EngineScenario {
         XCTAssertEqual(server?.fields["count"], .int64(Int64(rounds)))
     }
 
-    /// An upload of what was read takes back no edit of this device that came in between, and none of another one.
+    /// An upload of what was read reverts no edit that was made meanwhile, on this device or another one.
     func testNoFieldGoesBackWhileThisDeviceEditsAndUploadsWhatItReads() async throws {
         let names = (0..<40).map { "\($0)" }
         let (phone, tablet) = try await makePair(Note("A"))
@@ -66,7 +66,7 @@ final class EditRaceTests: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// Reads, changes and uploads, as an app may that has no other reader of the record.
+    /// Reads, changes and uploads, as an app may if nothing else reads the record.
     private static func uploadColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
     {
         for round in 1...rounds {
@@ -78,7 +78,7 @@ final class EditRaceTests: EngineScenario {
         }
     }
 
-    /// Edits the title, and looks at what it was.
+    /// Edits the title, and checks its former value.
     private static func countTitles(
         on engine: SyncEngine<Note>,
         _ name: String,
@@ -92,7 +92,7 @@ final class EditRaceTests: EngineScenario {
         }
     }
 
-    /// Counts up, from what the model says.
+    /// Counts up from the model's value.
     private static func countUp(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws {
         for round in 1...rounds {
             let edit = try await engine.edit(named: name) { $0.count += 1 }

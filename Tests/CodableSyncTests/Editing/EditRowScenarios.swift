@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// An edit in states of a record that come up between two moments: on its way to the disk, while a conflict is
-/// decided, after its zone was lost, after a newer version of the app has written it.
+/// An edit in short-lived states of a record: while it is being stored, while a conflict is decided, after its zone was
+/// lost, after a newer version of the app has written it.
 final class EditRowScenarios: EngineScenario {
-    func testAnEditIsMadeOnAnUploadThatIsOnItsWayToTheDisk() async throws {
+    func testAnEditIsBasedOnAnUploadThatIsBeingStored() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         try await phone.engine.upload(Note("A", "title"))
@@ -23,7 +23,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "uploaded", count: 1))
     }
 
-    func testAnEditIsMadeOnAnEditThatIsOnItsWayToTheDisk() async throws {
+    func testAnEditIsBasedOnAnEditThatIsBeingStored() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let (phone, tablet) = try await makePair(Note("A", "title")) { $0.fileSystem = files }
         let engine = phone.engine
@@ -40,7 +40,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", note: "first", count: 1))
     }
 
-    func testAnEditWhileAConflictIsDecidedIsDecidedAnewTogetherWithIt() async throws {
+    func testAnEditWhileAConflictIsDecidedIsDecidedTogetherWithIt() async throws {
         let (phone, tablet) = try await makePair(Item<Interrupted>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -59,7 +59,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "title", note: "mine", color: "theirs", count: 1))
     }
 
-    func testAnEditOfWhatANewerAppHasWrittenThrowsAndQueuesNothing() async throws {
+    func testAnEditOfARecordFromANewerAppThrowsAndQueuesNothing() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await serverSave("A", ["id": "A", "title": "newer", "count": 0, ReservedField.schema: 2])
         try await phone.engine.sync()
@@ -74,7 +74,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testAnEditOfARecordToBeDeletedThrowsForANameToo() async throws {
+    func testAnEditOfAPendingDeletionThrowsByNameToo() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -98,9 +98,9 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(models, [])
     }
 
-    // MARK: Its date, and what waits for it
+    // MARK: Its date, and the calls that wait for it
 
-    func testAnEditIsOfTheTimeOfItsCall() async throws {
+    func testTheDateOfAnEditIsTheTimeOfItsCall() async throws {
         let (phone, _) = try await makePair(HeldItem("A", "title"))
         let called = clock.now.wall.rounded
         let hold = DecodingHold.next(of: "A")
@@ -144,8 +144,8 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
     }
 
-    /// The app holds the version below the edit: a stale upload is made on that.
-    func testAnEditThatALoopHasAcceptedIsGivenWithIt() async throws {
+    /// The app has seen the edit, so an upload without it clears it.
+    func testAnEditIsSeenOnceALoopHasAcceptedIt() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -157,23 +157,23 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(
             model,
             Note("A", "title", color: "theirs"),
-            "the app has been shown the note, and clears it"
+            "the app has seen the note, and clears it"
         )
     }
 
-    func testAnEditOfAConfirmedUploadIsToldOfOnce() async throws {
+    func testAnEditOfAConfirmedUploadIsDeliveredOnce() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("A", "title"))
         try await phone.engine.sync()
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         let stale = try await phone.drain()
-        XCTAssertEqual(stale, [], "it would take the edit back in the app's own store")
+        XCTAssertEqual(stale, [], "it would revert the edit in the app's own store")
         try await phone.engine.sync()
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("A", "title", count: 1)])])
     }
 
-    func testAnEditOverADeletionThatIsTakenBackIsNoDeletionForALoop() async throws {
+    func testALoopGetsNoDeletionThatAnEditReverses() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)
@@ -188,14 +188,14 @@ final class EditRowScenarios: EngineScenario {
     }
 }
 
-/// An edit in a zone that is gone goes on top of what the zone had.
+/// An edit in a zone that is gone is based on what the zone had.
 final class EditLostZoneScenarios: ZoneScenario {
-    func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersion() async throws {
+    func testAnEditAfterItsZoneWasLostIsBasedOnTheLostVersion() async throws {
         for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: true) }
     }
 
-    /// An edit is made on what this device shows, and not on what a loop has taken.
-    func testAnEditAfterItsZoneWasLostIsMadeOnTheLostVersionThatNoLoopHasTaken() async throws {
+    /// An edit is based on what this device shows, not on what a loop has accepted.
+    func testAnEditAfterItsZoneWasLostIsBasedOnTheLostVersionThatNoLoopHasAccepted() async throws {
         for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: false) }
     }
 

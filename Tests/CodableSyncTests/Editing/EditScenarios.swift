@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What `edit` is made on, and what becomes of it.
+/// What `edit` is based on, and its outcome.
 class EditScenarios: EngineScenario {
-    func testOfTwoEditsAtOnceNoneIsLost() async throws {
+    func testConcurrentEditsAreAllKept() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("A", "title"))
         let engine = phone.engine
@@ -34,7 +34,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(models, ["A", "B"].map { Note($0, "title", note: "edited", color: "uploaded") })
     }
 
-    func testAnUploadAtOnceWithAnEditTakesNothingBack() async throws {
+    func testAnUploadConcurrentWithAnEditRevertsNothing() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
         for round in 0..<200 {
@@ -54,7 +54,7 @@ class EditScenarios: EngineScenario {
 
     // MARK: What the closure gets
 
-    func testTheClosureGetsWhatAnotherDeviceHasChangedSince() async throws {
+    func testTheClosureGetsAnotherDevicesChange() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let stale = Note("A", "title")
         try await tablet.engine.edit(stale) { $0.count = 7 }
@@ -80,7 +80,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", note: "first", color: "theirs", count: 1))
     }
 
-    func testAnEditWhileAnEditIsBeingSentIsMadeOnTopOfIt() async throws {
+    func testAnEditDuringTheSendOfAnotherIsBasedOnIt() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.count += 1 }
         let gate = Gate()
@@ -95,7 +95,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 2)
     }
 
-    func testAnEditAfterAnAnswerWasLostIsMadeOnTopOfWhatWasSent() async throws {
+    func testAnEditAfterALostAnswerIsBasedOnWhatWasSent() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.count += 1 }
         phone.database.plan(.modify, .loseAnswer)
@@ -106,7 +106,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 2)
     }
 
-    func testAnEditOfAParkedChangeIsMadeOnItAndTriedAgain() async throws {
+    func testAnEditOfAParkedChangeIsBasedOnItAndTriedAgain() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         phone.database.failItem("A", CloudError(.invalidArguments, message: "no"))
         try await phone.engine.edit(named: "A") { $0.note = "refused" }
@@ -120,7 +120,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 1)
     }
 
-    func testAnEditOfARecordWhoseConflictFailedIsMadeOnTheServersValueAndTellsOfTheOneItReplaces()
+    func testAnEditAfterAFailedConflictIsBasedOnTheServersValueAndReportsTheOneItReplaces()
         async throws
     {
         let (phone, tablet) = try await makePair(Item<Throwing>("A", "title"))
@@ -140,7 +140,7 @@ class EditScenarios: EngineScenario {
         XCTAssertNil(server?.fields["note"])
     }
 
-    func testAnUploadOverAnEditWhoseConflictFailedTellsOfTheOneItReplaces() async throws {
+    func testAnUploadAfterAFailedConflictReportsTheEditItReplaces() async throws {
         let (phone, tablet) = try await makePair(Item<Throwing>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -155,7 +155,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(notes.last?.kind, .discarded)
     }
 
-    // MARK: What is not there
+    // MARK: Missing records
 
     func testAnEditOfAnUnknownRecordThrowsAndQueuesNothing() async throws {
         let phone = try makeDevice(Note.self)
@@ -176,7 +176,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", count: 1))
     }
 
-    func testAnEditOfARecordToBeDeletedThrows() async throws {
+    func testAnEditOfAPendingDeletionThrows() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.delete(Note("A"))
         await assertThrows(SyncError.recordNotFound("A")) {
@@ -184,7 +184,7 @@ class EditScenarios: EngineScenario {
         }
     }
 
-    func testAnEditOverADeletionThatTheAppWasNotToldOfAsksForADecision() async throws {
+    func testAnEditOverAnUndeliveredDeletionAsksForADecision() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"), Item("B", "title"))
         try await tablet.engine.delete(Item("A"), Item("B"))
         try await settle(tablet, phone)
@@ -201,7 +201,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(told, 1)
     }
 
-    func testAnEditOfWhatCannotBeDecodedThrowsAndQueuesNothing() async throws {
+    func testAnEditOfAnUndecodableRecordThrowsAndQueuesNothing() async throws {
         withoutSchema()
         let (phone, _) = try await makePair(Note("A", "title"))
         try await serverSave("A", ["id": "A", "title": "title", "count": "many"])
@@ -219,7 +219,7 @@ class EditScenarios: EngineScenario {
 
     // MARK: What it queues
 
-    func testWhatTheClosureThrowsIsThrownAndNothingIsQueued() async throws {
+    func testAnErrorInTheClosureIsThrownAndNothingIsQueued() async throws {
         struct Refused: Error, Equatable {}
         let (phone, _) = try await makePair(Note("A", "title"))
         await assertThrows(Refused()) {
@@ -240,7 +240,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testAnEditThatChangesNothingLeavesThePendingOneItsDate() async throws {
+    func testAnEditThatChangesNothingKeepsThePendingEditsDate() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         let before = try await phone.engine.pendingChanges()
@@ -272,7 +272,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(models.map(\.count), [1, 1])
     }
 
-    func testAnEditIsUndoneByUploadingWhatWasBeforeIt() async throws {
+    func testUploadingTheModelBeforeAnEditUndoesIt() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let edit = try await phone.engine.edit(named: "A") { $0.title = "other" }
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
@@ -294,7 +294,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
     }
 
-    func testTheClosureRunsAgainOnWhatCameWhileItsModelWasEncoded() async throws {
+    func testTheClosureRunsAgainOnAChangeThatArrivesWhileItsModelIsEncoded() async throws {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.title += ", theirs" }
         try await tablet.engine.sync()

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls on top of contents of this device that the cloud never had.
+/// Calls based on contents of this device that the cloud never had.
 final class OwnVersionScenarios: EngineScenario {
-    func testAModelThatSaysItsVersionCanBeSetBackToItBeforeItIsSent() async throws {
+    func testAModelThatStatesItsVersionCanBeRevertedToItBeforeItIsSent() async throws {
         let (phone, tablet) = try await makePair(Stored(id: "A", title: "first"))
         for title in ["second", "first"] {
             let read = try await phone.engine.model(named: "A")
@@ -20,8 +20,8 @@ final class OwnVersionScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["title"], "first")
     }
 
-    /// The edit was not given to the app, so that the model that it holds is no statement about it.
-    func testAModelThatSaysItsVersionTakesNoEditBackThatTheAppWasNotGiven() async throws {
+    /// The app has not seen the edit, so the model that it holds says nothing about it.
+    func testAModelThatStatesItsVersionRevertsNoEditThatTheAppHasNotSeen() async throws {
         let (phone, _) = try await makePair(Stored(id: "A", title: "first"))
         let read = try await phone.engine.model(named: "A")
         let model = try XCTUnwrap(read)
@@ -65,7 +65,7 @@ final class OwnVersionScenarios: EngineScenario {
     }
 }
 
-/// One record of an app, all of whose values may be missing.
+/// A model whose values may all be missing.
 private struct Preferences: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the engine keeps of what it has given the app.
+/// The notes that the engine keeps of what the app has seen.
 final class ReadNoteScenarios: EngineScenario {
-    func testAnEngineIsIdleAfterAReadThatReturnedBesideAnUpload() async throws {
+    func testAnEngineIsIdleAfterAReadThatReturnedDuringAnUpload() async throws {
         let engine = try makeDevice(HeldItem.self).engine
         let hold = DecodingHold.next(of: "A")
         let upload = Task { try await engine.upload(HeldItem("A")) }
@@ -16,7 +16,7 @@ final class ReadNoteScenarios: EngineScenario {
         await engine.waitUntilIdle()
     }
 
-    func testReadsPileNothingUp() async throws {
+    func testReadsAccumulateNoNotes() async throws {
         let engine = try makeDevice(Note.self).engine
         try await engine.upload(Note("A"))
         for _ in 0..<10 { _ = try await engine.allModels() }

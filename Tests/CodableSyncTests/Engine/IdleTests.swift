@@ -39,7 +39,7 @@ final class IdleTests: EngineScenario {
     }
 
     @MainActor
-    func testAnEngineIsIdleAfterWhatWasGivenWaitedForACall() async throws {
+    func testAnEngineIsIdleAfterAReadThatWaitedForACall() async throws {
         let engine = try makeDevice(Note.self).engine
         for count in 0..<100 {
             let upload = Task { try await engine.upload(Note("a", count: count)) }

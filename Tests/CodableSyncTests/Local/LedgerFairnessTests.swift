@@ -14,7 +14,7 @@ final class LedgerFairnessTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
-    /// Saves a record, whose flush is held, and another one, which waits behind it.
+    /// Saves a record whose flush is held, and another one that waits behind it.
     private func beginTwo(
         _ one: String,
         _ two: String,

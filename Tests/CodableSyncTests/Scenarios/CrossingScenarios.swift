@@ -16,7 +16,7 @@ final class CrossingScenarios: EngineScenario {
         let engine = phone.engine
         let sending = Task { try await engine.sendChanges() }
         await gate.reached()
-        // The save has happened; its answer does not come in time.
+        // The save has happened; its answer does not arrive in time.
         pass()
         _ = await sending.result
         try await tablet.engine.sync()

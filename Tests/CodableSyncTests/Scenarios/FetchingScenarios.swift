@@ -110,7 +110,7 @@ class FetchingScenarios: EngineScenario {
         try await phone.engine.upload(Note("a", "mine"))
         try await phone.engine.sync()
         try await show(phone)
-        // Also not where the feed tells of it, since the response does not come in time.
+        // Even if the feed shows it first, because the response does not arrive in time.
         let gate = Gate()
         phone.database.plan(.modify, .holdAfter(gate))
         try await phone.engine.upload(Note("a", "mine again"))

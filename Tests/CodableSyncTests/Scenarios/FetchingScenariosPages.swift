@@ -26,7 +26,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(all.count, 250)
         let crashes = disks.withLock { $0 }
         XCTAssertEqual(crashes.count, 5)
-        // A process that is killed loses no page; a power cut may take the last ones, and their tokens with them.
+        // A killed process loses no page; a power cut may lose the last ones together with their tokens.
         let lives = crashes.enumerated().flatMap { [($0, $1.killed, true), ($0, $1.cut, false)] }
         for (pages, disk, isWhole) in lives {
             let again = try makeDevice(Note.self) {

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Flushes are dear: what the cloud can tell again shares them.
+/// Flushes are expensive: what the cloud can repeat shares them.
 final class FlushScenarios: EngineScenario {
     func testPagesShareAFlush() async throws {
         let disk = SlowFileSystem()
@@ -20,7 +20,7 @@ final class FlushScenarios: EngineScenario {
         XCTAssertEqual(disk.flushCount - before, 1)
     }
 
-    func testWhatWasConfirmedSurvivesALossOfPowerOnceTheEngineIsIdle() async throws {
+    func testAConfirmedSaveSurvivesAPowerLossOnceTheEngineIsIdle() async throws {
         let (phone, _) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         try await phone.engine.sync()
@@ -30,8 +30,8 @@ final class FlushScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// A page that hangs keeps the engine busy, so that it is the time that counts.
-    func testWhatWasFetchedSurvivesALossOfPowerAfterASecond() async throws {
+    /// A page that hangs keeps the engine busy, so only the timer can flush.
+    func testAFetchedPageSurvivesAPowerLossAfterASecond() async throws {
         let (phone, _) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 10 }
         for number in 0..<15 { try await serverSave(Note("n\(number)")) }
         let gate = Gate()

@@ -65,7 +65,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         XCTAssertEqual(phone.database.modifies.count, requests, "it is not sent again and again")
     }
 
-    /// B9: what an app keeps beside its model is used as the name of a stored version, and never sent.
+    /// B9: the system fields that an app keeps with its model only identify a stored version, and are never sent.
     func testABlobOfSystemFieldsThatIsNonsenseHarmsNothing() async throws {
         Calls.shared.reset(Stored.self)
         let phone = try makeDevice(Stored.self)
@@ -81,7 +81,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             let model = try await phone.engine.model(named: "a")
             XCTAssertEqual(model?.systemFields, server?.systemFields?.encodedBlob)
         }
-        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version that is stored no more is no ancestor")
+        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version no longer stored is no ancestor")
         XCTAssertEqual(phone.database.modifies.count, blobs.count, "no request was refused")
     }
 

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// One request at a time: what hangs holds nobody up, and engines do not wait for each other.
+/// One request at a time: a hanging request delays nothing for long, and engines do not wait for each other.
 final class SlotScenarios: EngineScenario {
     private func makeEngine(_ database: FakeDatabase, zone: String = "Item") -> SyncEngine<Note> {
         var configuration = SyncConfiguration()
@@ -13,7 +13,7 @@ final class SlotScenarios: EngineScenario {
         return SyncEngine(database: database, configuration: configuration)
     }
 
-    func testAPageThatHangsForAMinuteHoldsNoEditUpForMoreThanFiveSeconds() async throws {
+    func testAPageThatHangsForAMinuteDelaysNoEditByMoreThanFiveSeconds() async throws {
         let cloud = FakeCloud()
         let database = cloud.database()
         let engine = makeEngine(database)

@@ -83,7 +83,7 @@ final class TransparencyScenarios: EngineScenario {
                 )
             }
             pass()
-            // What a conflict has set aside is given up for the next upload.
+            // The next upload replaces an edit that a conflict has set aside.
             let replaced = try await phone.engine.parkedChanges().first { $0.recordName == name }
             if let title = replaced?.client?.title { discarded.append(title) }
             try await phone.engine.upload(Item<Moody>(name, stamp))

@@ -228,7 +228,7 @@ class ZoneScenarios: ZoneScenario {
             await gate.reached()
             try await remove(loss)
             try await phone.engine.upload(Note("b", "Oat milk"))
-            // The loss is met by a fetch while the save, of which nothing was heard, is still on its way.
+            // A fetch discovers the loss while the save, still unanswered, is on its way.
             pass()
             _ = await syncing.result
             try await phone.engine.fetchChanges()

@@ -3,12 +3,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Fields in which a draft is in conflict: they are fields of an ancestor, and nothing without one.
+/// Fields in which a draft is in conflict: they belong to an ancestor, and mean nothing without one.
 final class ContestedFieldTests: XCTestCase {
     private let known = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
     private let lateDate = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// A record with a draft that is in conflict with what is known, though it is based on it.
+    /// A record with a draft that conflicts with the known version, although it is based on it.
     private func makeState(_ change: (inout RecordState) -> Void = { _ in }) -> SyncState {
         var state = SyncState()
         state.change("A") { record in
@@ -63,8 +63,8 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
-    /// The app was given the draft, and uploads on top of it: what is contested is still undecided.
-    func testAnUploadOverAGivenDraftInConflictIsInTheSameConflict() {
+    /// The app has seen the draft and uploads on top of it: the contested fields are still undecided.
+    func testAnUploadOverASeenDraftInConflictIsInTheSameConflict() {
         var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
         harness.upload("A", 5)
         XCTAssertEqual(harness.state["A"]?.pending?.handle, ContentHandle(5))
@@ -79,8 +79,8 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(harness.state["A"]?.isSendable, true)
     }
 
-    /// What the app was given last may be contents of its own that no server ever had.
-    func testContentsThatTheServerNeverHadAreNoVersions() {
+    /// What the app saw last may be its own contents, which no server ever had.
+    func testContentsThatTheServerNeverHadAreNotVersions() {
         var state = SyncState()
         for entry: JournalEntry in [
             .queued(

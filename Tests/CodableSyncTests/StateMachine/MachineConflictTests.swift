@@ -74,8 +74,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
     }
 
-    /// CF-08: the app uploads again without having taken the merged value.
-    func testAnUploadAfterAMergedValueThatWasNotTakenHasTheAppsOwnUploadAsAncestor() {
+    /// CF-08: the app uploads again without having accepted the merged value.
+    func testAnUploadAfterAnUnacceptedMergeHasTheAppsOwnUploadAsAncestor() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         let actions = machine.upload("A", 7)
@@ -83,7 +83,7 @@ final class MachineConflictTests: MachineTestCase {
         let saved = saveAll(from: 10)
         XCTAssertEqual(saved.conflicts.map(\.client), [7])
         XCTAssertEqual(saved.conflicts.map(\.server), [10])
-        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "what the app has")
+        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "what the app has seen")
     }
 
     func testEditAfterAMergedValueThatWasTakenIsBasedOnTheServersValue() {

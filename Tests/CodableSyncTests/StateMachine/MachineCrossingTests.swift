@@ -4,10 +4,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// What another device does to a record beside a request of this one whose answer is lost, or that is applied late.
+/// Changes by another device around a request of this one whose answer is lost, or that is applied late.
 final class MachineCrossingTests: MachineTestCase {
-    /// P2, I-31: another device has made the record anew since it was deleted: a pending deletion takes that one too.
-    func testARecordThatIsMetBehindALostDeletionIsDeletedOnceMore() {
+    /// P2, I-31: another device has created the record again since: a pending deletion deletes that one too.
+    func testARecordFoundAfterALostDeletionIsDeletedAgain() {
         machine.know("A", 1)
         machine.delete("A")
         machine.failSend(CloudError(.serverResponseLost))
@@ -18,7 +18,7 @@ final class MachineCrossingTests: MachineTestCase {
     }
 
     /// P2, I-31: the same, where the app has uploaded the record again by then.
-    func testARecordThatIsMetBehindALostDeletionMeetsTheEditThatFollowedIt() {
+    func testARecordFoundAfterALostDeletionConflictsWithTheLaterEdit() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 7)
@@ -28,7 +28,7 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
     }
 
-    /// P2: a deletion that is asked for once more, of a record made anew behind the first one.
+    /// P2: a second deletion, of a record that was created again after the first one.
     func testADeletionOfARecordMadeAnewIsNotTakenForTheFormerOne() {
         machine.know("A", 1)
         machine.delete("A")
@@ -40,8 +40,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
-    /// I-31: what a look-up tells behind a lost deletion counts like what a page tells.
-    func testARecordThatIsLookedUpBehindALostDeletionIsDeletedOnceMore() {
+    /// I-31: after a lost deletion, what a look-up shows counts like what a page shows.
+    func testARecordLookedUpAfterALostDeletionIsDeletedAgain() {
         machine.know("A", 1)
         machine.delete("A")
         machine.failSend(CloudError(.serverResponseLost))
@@ -128,7 +128,7 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
     }
 
-    /// A page tells of the deletion behind a lost save, which the app's own deletion has replaced; the app takes that back.
+    /// A page shows a deletion after a lost save, which the app's own deletion replaced; the app then withdraws its own.
     func testADeletionElsewhereIsNotMissedBecauseOfADeletionThatIsTakenBack() {
         machine.know("A", 1)
         machine.upload("A", 8)
@@ -170,8 +170,8 @@ final class MachineCrossingTests: MachineTestCase {
         machine.upload("A", 2)
     }
 
-    /// I-43: what was saved before the very first page, and is not in it, was deleted since: no later page tells.
-    func testWhatIsSavedBeforeTheFirstPageAndIsNotInItIsGone() {
+    /// I-43: a record saved before the very first page and missing from it was deleted since; no later page says so.
+    func testARecordSavedBeforeTheFirstPageAndMissingFromItIsGone() {
         uploadWhileTheFirstPageIsAwaited()
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, [])
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
@@ -181,8 +181,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.known)
     }
 
-    /// I-43: and what was saved between the begin of a listing and its first page.
-    func testWhatIsSavedBeforeTheFirstPageOfAListingAndIsNotInItIsGone() {
+    /// I-43: the same for a record saved between the start of a listing and its first page.
+    func testARecordSavedBeforeTheFirstPageOfAListingAndMissingFromItIsGone() {
         machine.upload("A", 2)
         machine.run(.resync(machine.newCall()))
         XCTAssertNil(machine.state.summary.zoneToken)

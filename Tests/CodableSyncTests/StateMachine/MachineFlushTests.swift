@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What is flushed before anything rests on it, and what may wait for the next flush.
+/// What is flushed before anything depends on it, and what may wait for the next flush.
 final class MachineFlushTests: MachineTestCase {
     private func flushes(_ actions: [SyncAction]) -> [Bool] {
         actions.compactMap { if case .append(_, _, let flush) = $0 { flush } else { nil } }
@@ -15,11 +15,11 @@ final class MachineFlushTests: MachineTestCase {
         return page
     }
 
-    func testWhatACallPromisesIsFlushed() {
+    func testAQueuedChangeIsFlushed() {
         XCTAssertEqual(flushes(machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))), [true])
     }
 
-    /// A request that leaves is recognised after a loss of power, too.
+    /// A request that has left is recognised even after a power loss.
     func testAnAnnouncementIsFlushed() {
         machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
         XCTAssertEqual(flushes(machine.commitNext()), [true])
@@ -68,15 +68,15 @@ final class MachineFlushTests: MachineTestCase {
         XCTAssertEqual(flushes(machine.feed(.subscribed(machine.setupRequest ?? 0, nil))), [false])
     }
 
-    /// An element that is taken is flushed once its loop asks for the next one and there is none.
-    func testWhatALoopTakesIsFlushedWhenNothingIsLeftToTake() {
+    /// An accepted element is flushed once its loop asks for the next one and there is none.
+    func testAnAcceptedElementIsFlushedWhenNoneIsLeft() {
         machine.run(.streamRequested(1))
         XCTAssertEqual(flushes(machine.fetch([.init("A", 1)], token: "1")), [false, false])
         XCTAssertNotNil(machine.timers[.flush])
         XCTAssertEqual(flushes(machine.run(.streamRequested(1))), [false, true])
     }
 
-    /// A disk that refuses to flush is told of once, and not asked in a circle.
+    /// A disk that refuses to flush is reported once, and not retried in a loop.
     func testAFlushThatFailsIsNotRepeatedByItself() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.feed(machine.reading("A"))

@@ -2,9 +2,9 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// What tests of the machine do most.
+/// The most common steps of tests of the machine.
 extension MachineHarness {
-    /// A read of these records, as it returns now.
+    /// The input of a read of these records that returns now.
     func reading(_ names: String...) -> SyncInput {
         .read(
             names.map { name in
@@ -52,7 +52,7 @@ extension MachineHarness {
         run(.signal(.changes(in: nil))) + answerFetch(records, deletions: deletions, token: token)
     }
 
-    /// Answers the request that is under way, item by item.
+    /// Answers the request under way, item by item.
     @discardableResult
     mutating func answerSend(_ outcome: (SendItem) -> SendResult.Outcome) -> [SyncAction] {
         guard let request = sendRequest else { return [] }

@@ -60,7 +60,7 @@ struct MachineHarness {
         run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
     }
 
-    /// Started once more; the page that comes first brings nothing.
+    /// Started again; the page that comes first is empty.
     @discardableResult
     mutating func restart() -> [SyncAction] {
         let actions = run(.start)
@@ -227,7 +227,7 @@ struct MachineHarness {
         if setupRequest == id { setupRequest = nil }
     }
 
-    /// The lanes of which only one at a time has a request.
+    /// The lanes that share the slot: only one at a time has a request.
     private static let lanesOfSlot: Set<String> = ["setup", "fetch", "look-up", "send"]
 
     private mutating func begin(_ id: RequestID, _ lane: String) {

@@ -4,9 +4,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers that say less than what is known of a record.
+/// Answers that are older than what is known of a record.
 final class MachineLateAnswerTests: MachineTestCase {
-    /// I-43: a refused save names a version that is older than the one that it was made on: the record itself tells.
+    /// I-43: a refused save names a version older than the one that it was based on: the record is looked up.
     func testAConflictWithAnOlderVersionIsLookedUp() {
         machine.know("A", 5)
         machine.upload("A", 20)
@@ -17,8 +17,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t6")
     }
 
-    /// I-01: the save arrived, its answer did not; the app reads and edits what another device has made of it.
-    func testAnEditOfTheCloudsLastWordIsMadeOnItAlthoughTheAnswerToAnOlderSaveComesLater() {
+    /// I-01: the save arrived, but its answer did not; the app reads and edits another device's version based on it.
+    func testAnEditOfTheLatestVersionIsBasedOnItAlthoughAnOlderSavesAnswerComesLater() {
         machine.upload("A", 2)
         guard let send = machine.sendRequest?.id else { return XCTFail("nothing is sent") }
         machine.run(.timerFired(.deadline(send)))
@@ -38,8 +38,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         XCTAssertEqual(machine.upload("A", 17).conflicts.map(\.ancestor), [14])
     }
 
-    /// I-01: the page brings the save once more.
-    func testAnUploadThatIsConfirmedHasBeenSeenLaterThanWhatWasReadBeforeIt() {
+    /// I-01: the page shows the save again.
+    func testAConfirmedUploadIsSeenLaterThanAReadBeforeIt() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(machine.reading("A"))
         machine.upload("A", 2)

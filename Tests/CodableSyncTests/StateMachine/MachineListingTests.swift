@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Full listings, circles of the feed, and pages of a feed that lags.
+/// Full listings, loops in the feed, and pages of a feed that lags.
 final class MachineListingTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -13,7 +13,7 @@ final class MachineListingTests: MachineTestCase {
 
     // MARK: The order of versions
 
-    /// I-27, FD-06: a feed that lags does not replace a newer save, and what it shows instead is looked up.
+    /// I-27, FD-06: a feed that lags does not replace a newer save; the record is looked up instead.
     func testAnOlderVersionInAPageIsLookedUp() {
         machine.know("A", 1)
         machine.upload("A", 20)
@@ -28,9 +28,9 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t30")
     }
 
-    /// I-27: no page is asked for while a save is under way, so what it shows is newer than the save, whatever the
-    /// dates say of two versions of one moment.
-    func testAPageIsAskedForOnceTheSaveIsStored() {
+    /// I-27: no page is requested while a save is under way, so what it shows is newer than the save, whatever the dates
+    /// of two simultaneous versions say.
+    func testAPageIsRequestedOnceTheSaveIsStored() {
         machine.know("A", 1)
         machine.upload("A", 20)
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])

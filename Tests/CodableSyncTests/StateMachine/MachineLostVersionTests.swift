@@ -226,7 +226,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.upload("A", 3)
             machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
             machine.fetch([.init("A", 8)], token: "9")
-            // Its contents could not be read, so that it is to be asked later.
+            // Its contents could not be read, so the resolver is asked later.
             if !isAsked { machine.run(.reconciled([])) }
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }

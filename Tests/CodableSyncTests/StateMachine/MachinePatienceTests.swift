@@ -3,37 +3,37 @@ import XCTest
 
 @testable import CodableSync
 
-/// Pages and look-ups that hang are given up for a change that waits; a send never is.
+/// Pages and look-ups that hang are abandoned for a change that waits; a send never is.
 final class MachinePatienceTests: MachineTestCase {
     private func isSlotTimerSet() -> Bool { machine.timers[.slot] != nil }
 
-    func testAPageIsGivenUpOnceAChangeHasWaitedFiveSeconds() throws {
+    func testAPageIsAbandonedOnceAChangeHasWaitedFiveSeconds() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
-        XCTAssertFalse(isSlotTimerSet(), "nobody waits")
+        XCTAssertFalse(isSlotTimerSet(), "no change waits")
         machine.advance(by: .seconds(20))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
         XCTAssertEqual(machine.timers[.slot], machine.now.monotonic + .seconds(5))
         let actions = machine.fireNext { $0 == .slot }
         XCTAssertTrue(actions.contains(.cancel(page)))
         XCTAssertEqual(actions.requests, ["send A=1@-"])
-        // Its answer is not listened to, and the position stays.
+        // Its answer is ignored, and the position stays.
         let late = FetchedPage(token: ChangeToken("late"), moreComing: false)
         XCTAssertEqual(machine.run(.fetched(page, .success(late))), [])
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
     }
 
-    func testAnAnswerInTimeIsTaken() {
+    func testAnAnswerInTimeIsProcessed() {
         machine.run(.signal(.changes(in: nil)))
         machine.upload("A", 1)
         XCTAssertEqual(machine.answerFetch(token: "1").requests, ["send A=1@-"])
         XCTAssertFalse(isSlotTimerSet())
-        // A timer that fires all the same concerns nobody.
+        // A timer that fires anyway has no effect.
         XCTAssertEqual(machine.run(.timerFired(.slot)), [])
         XCTAssertNotNil(machine.sendRequest)
     }
 
-    func testALookUpIsGivenUpForAChangeOfAnotherRecord() throws {
+    func testALookUpIsAbandonedForAChangeOfAnotherRecord() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1")
         let lookUp = try XCTUnwrap(machine.lookUpRequest?.id)
@@ -44,8 +44,8 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["lookUp A"])
     }
 
-    /// A change of the record that is looked up cannot go before the answer.
-    func testALookUpIsNotGivenUpForAChangeOfItsOwnRecord() {
+    /// A change of the record that is being looked up cannot be sent before the answer.
+    func testALookUpIsNotAbandonedForAChangeOfItsOwnRecord() {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1")
         machine.upload("A", 2)
@@ -54,7 +54,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertTrue(isSlotTimerSet())
     }
 
-    func testASendIsNotGivenUpBeforeItsDeadline() throws {
+    func testASendIsNotAbandonedBeforeItsDeadline() throws {
         machine.upload("A", 1)
         let send = try XCTUnwrap(machine.sendRequest?.id)
         machine.upload("B", 2)
@@ -64,7 +64,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.timers[.deadline(send)], machine.now.monotonic + .seconds(60))
     }
 
-    func testAnEngineThatIsStoppedGivesNothingUp() {
+    func testAStoppedEngineAbandonsNothing() {
         machine.run(.signal(.changes(in: nil)))
         machine.upload("A", 1)
         XCTAssertTrue(isSlotTimerSet())
@@ -74,7 +74,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("1"), "its answer still counts")
     }
 
-    func testWhatHangsIsAskedForAnewWhereTheNetworkIsBack() throws {
+    func testAHangingRequestIsRepeatedWhenTheNetworkReturns() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
         let again = machine.run(.signal(.reachable))
@@ -84,8 +84,8 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["lookUp A"])
     }
 
-    /// Also the first page of a sync, which otherwise comes before any send; it comes behind this one.
-    func testTheFirstPageOfASyncIsGivenUpToo() {
+    /// Even the first page of a sync, which usually comes before any send, is requested again after this one.
+    func testTheFirstPageOfASyncIsAbandonedToo() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
         machine.upload("B", 2)
@@ -95,7 +95,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 11).requests, ["fetch 0"])
     }
 
-    func testTheFirstPageOfALaterListingIsGivenUpAndTheListingBeginsAgain() {
+    func testTheFirstPageOfALaterListingIsAbandonedAndTheListingBeginsAgain() {
         machine.know("A", 1)
         machine.run(.resync(machine.newCall()))
         XCTAssertEqual(machine.fetchRequest.map { $0.since == nil }, true)
@@ -106,8 +106,8 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saved.requests, ["fetch -"])
     }
 
-    /// What the zone has is merged into edits that were made before anything was fetched.
-    func testTheFirstPageEverIsNotGivenUp() {
+    /// Edits made before anything was fetched are merged with what the zone has.
+    func testTheFirstPageEverIsNotAbandoned() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()

@@ -53,8 +53,8 @@ final class MachineReadTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["send A=6@t5"])
     }
 
-    /// A read returns while a later edit is queued: what it has given is what the next upload is made on.
-    func testAnEditThatTheAppHasReadIsSeenAlsoOnceAnotherHasTakenItsPlace() {
+    /// A read returns while a later edit is queued: the next upload is based on what the read returned.
+    func testAnEditThatTheAppHasReadIsSeenEvenAfterAnotherReplacesIt() {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
         edit("A", 2)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Whose turn it is, where one request at a time may leave; the harness itself finds two at once.
+/// Which request is next in the slot; the harness itself detects two requests at once.
 final class MachineSlotTests: MachineTestCase {
     private func makeManual() { machine.machine.configuration.automaticallySyncs = false }
 
@@ -54,12 +54,12 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(machine.commitAll().requests, ["fetch 0"])
     }
 
-    func testTheZoneIsAskedAboutOnceThePageIsStored() {
+    func testTheFeedIsReadOnceThePageIsStored() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()
         machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
-        XCTAssertNotNil(machine.fetchRequest, "beside the subscription, which is no part of it")
+        XCTAssertNotNil(machine.fetchRequest, "during the subscription, which needs no slot")
         let missing = CloudError(.zoneNotFound)
         XCTAssertEqual(machine.run(.subscribed(machine.setupRequest ?? 0, missing)).requests, [])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
@@ -67,14 +67,14 @@ final class MachineSlotTests: MachineTestCase {
 
     // MARK: Waits
 
-    func testAFetchThatWaitsHoldsNoSendUp() throws {
+    func testAWaitingFetchDelaysNoSend() throws {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
         machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(machine.upload("A", 1).requests, ["send A=1@-"])
     }
 
-    func testASendThatWaitsHoldsNoPageUp() {
+    func testAWaitingSendDelaysNoPage() {
         for code in [CloudError.Code.networkFailure, .quotaExceeded] {
             machine = .synced()
             machine.upload("A", 1)
@@ -83,7 +83,7 @@ final class MachineSlotTests: MachineTestCase {
         }
     }
 
-    func testALookUpThatWaitsHoldsNothingUp() throws {
+    func testAWaitingLookUpDelaysNothing() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1", moreComing: true)
         let request = try XCTUnwrap(machine.lookUpRequest?.id)
@@ -93,8 +93,8 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send B=2@-"])
     }
 
-    /// The server's order is for all, and nothing is under way meanwhile.
-    func testAnOrderToWaitHoldsEverythingBackAndEndsForAll() throws {
+    /// The wait applies to all requests, and none is under way meanwhile.
+    func testAWaitOrderedByTheServerDelaysAllRequestsAndEndsForAll() throws {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
@@ -116,12 +116,12 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(beginSync().requests, [])
         XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
         machine.answerFetch(token: "1")
-        // Its own run comes behind the one that start began, and its first page before the send.
+        // Its own run follows the one that `start` began, and its first page comes before the send.
         XCTAssertNotNil(machine.fetchRequest)
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send A=1@-"])
     }
 
-    func testAfterTheFirstPageASyncSendsBesideTheListing() {
+    func testAfterTheFirstPageASyncSendsDuringTheListing() {
         makeManual()
         machine.upload("A", 1)
         XCTAssertEqual(beginSync().requests, ["fetch 0"])
@@ -130,7 +130,7 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "2").answers.count, 1)
     }
 
-    /// Where nothing is sent by itself, a call that only fetches sends nothing either.
+    /// Without automatic sync, a call that only fetches sends nothing.
     func testACallThatOnlyFetchesSendsNothing() {
         makeManual()
         machine.upload("A", 1)
@@ -139,7 +139,7 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(beginSync(.send).requests, ["send A=1@-"])
     }
 
-    func testAFirstPageThatFailsHoldsNoSendUp() throws {
+    func testAFailedFirstPageDelaysNoSend() throws {
         machine.upload("A", 1)
         _ = beginSync()
         saveAll(from: 10)
@@ -151,7 +151,7 @@ final class MachineSlotTests: MachineTestCase {
     }
 
     /// The run that fails is not the caller's own, which would have been the next one.
-    func testAFetchThatFailsBeforeTheFirstPageOfACallerHoldsNoSendUp() throws {
+    func testAFetchThatFailsBeforeACallersFirstPageDelaysNoSend() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.upload("A", 1)
         _ = beginSync()
@@ -161,18 +161,18 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(actions.answers.count, 1)
     }
 
-    func testAListingOf500PagesLetsAnEditGoWithinTwoRequests() {
+    func testAnEditLeavesWithinTwoRequestsDuringAListingOf500Pages() {
         for isSyncing in [false, true] {
             machine = .synced()
             _ = isSyncing ? beginSync() : machine.run(.signal(.changes(in: nil)))
             for page in 1...500 {
-                // A caller who comes in the middle changes nothing.
+                // A caller that joins midway changes nothing.
                 if page == 250 { _ = beginSync() }
                 let isEdited = page.isMultiple(of: 25)
                 if isEdited { machine.upload("N\(page)", UInt64(page)) }
                 machine.answerFetch(token: "\(page)", moreComing: page < 500)
                 guard isEdited else { continue }
-                // The caller's own run begins behind the listing.
+                // The caller's own run begins after the listing.
                 if page == 500, machine.sendRequest == nil { machine.answerFetch(token: "500") }
                 XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["N\(page)"], "\(isSyncing)")
                 saveAll(from: UInt64(1000 + page))

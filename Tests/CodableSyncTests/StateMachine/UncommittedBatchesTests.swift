@@ -75,7 +75,7 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     // MARK: What waits is what could be sent
 
-    /// A page makes a conflict of a record whose request has failed: it is not to be sent, so it does not wait.
+    /// A page puts a record whose request has failed into conflict: it is not to be sent, so it does not wait.
     func testARecordInConflictIsNotCountedAmongThoseThatWait() {
         machine.know("A", 1)
         machine.upload("A", 2)

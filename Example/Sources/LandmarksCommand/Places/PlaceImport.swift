@@ -67,7 +67,7 @@ struct PlaceImport {
         }
     }
 
-    /// Calls with landmarks, and once more without those that are refused: they do not keep the others out.
+    /// Makes a call with landmarks, and again without the refused ones, so that those do not keep the others out.
     private func leavingOutRefused(
         _ landmarks: [Landmark],
         _ refused: inout [String: String],

@@ -40,7 +40,7 @@ struct Failure: Error, Equatable {
 
     private static func status(of error: SyncError) -> ExitStatus {
         switch error {
-        // Too large, or a name that the cloud does not take; or written by a newer version.
+        // Too large, a name that the cloud refuses, or written by a newer version of the app.
         case .invalidModels, .recordUndecodable: .badData
         case .recordNotFound: .noInput
         // A full disk, or files that cannot be read, now or by this version.

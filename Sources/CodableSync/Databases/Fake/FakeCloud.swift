@@ -88,7 +88,7 @@ public final class FakeCloud: Sendable {
         self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
-    /// The random part of change tags and tokens; a simulation sets its own, so that a seed gives the same bytes.
+    /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the same bytes.
     package var epoch: UInt64 {
         get { state.withLock { $0.epoch } }
         set { state.withLock { $0.epoch = newValue } }

@@ -55,7 +55,7 @@ struct LedgerFiles: Sendable {
         do {
             if isLockWanted { try fileSystem.remove(wantedPath) }
         } catch {
-            // Another process was faster, or the next batch waits a moment for one that is gone.
+            // Another process was faster, or the next batch waits a moment for a process that is gone.
         }
     }
 
