@@ -2,29 +2,29 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Uploads of what was edited on a screen, beside whatever has come since.
+/// Uploads of drafts that a screen has edited while the record may have changed.
 extension SyncEngine {
-    /// Uploads what a draft has changed since a screen began with a model.
+    /// Uploads the fields of a draft that differ from the model that editing began with.
     ///
     /// ```swift
     /// try await engine.upload(draft, editedFrom: original)
     /// ```
     ///
-    /// Only the fields in which the two models differ are uploaded; all others stay as this device knows them by then,
-    /// with the changes of other devices and later edits of this one. If another device has changed one of those fields
-    /// since the original, it is a conflict: the resolver gets both, and an ancestor in which these fields are as in the
-    /// original. If the models do not differ, nothing is queued. Returns when the change is durable on this device.
+    /// Other fields keep their current values on this device, which include changes from other devices and later edits
+    /// on this one. If another device has changed one of the uploaded fields since the original, that is a conflict: the
+    /// resolver gets both models, and an ancestor with the original values of the uploaded fields. If the models do not
+    /// differ, nothing is queued. Returns once the change is durable on this device.
     ///
-    /// - Where another device has deleted the record, and ``changes`` has not told of it yet,
-    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. A record that this device does not know is
-    ///   created.
-    /// - A nested value is one field, as everywhere.
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
+    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the record, the
+    ///   call creates it.
+    /// - A nested value counts as one field.
     ///
     /// - Parameters:
-    ///   - draft: The model as it is now.
-    ///   - original: The model as it was when editing began, with the same record name; `nil` for a new one.
-    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` where this version of the app cannot read the record,
-    ///   `storageFull`, or why the state cannot be used; nothing is queued then.
+    ///   - draft: The edited model.
+    ///   - original: The model that editing began with, with the same record name; `nil` for a new record.
+    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read the record,
+    ///   `storageFull`, or the reason why the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
         defer { ticket.end() }
@@ -60,13 +60,13 @@ extension SyncEngine {
         }
     }
 
-    /// Queues models at their call's turn: whole, or as edits of what this device shows.
+    /// Waits for the call's turn, and queues models: as a whole, or as edits of the current versions.
     func enqueue(_ drafts: [Draft], isInitial: Bool = false, _ ticket: CallQueue.Ticket) async throws {
         try await enter(ticket)
         while true {
             let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
             let overlays = try await overlay(overlaid)
-            // One that was to be queued whole may have been edited meanwhile.
+            // A record to be replaced as a whole may have been edited in the meantime.
             let isSame = drafts.allSatisfy { draft in
                 let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
                 return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
@@ -85,7 +85,7 @@ extension SyncEngine {
         }
     }
 
-    /// Whether a draft is laid over what this device shows; otherwise it takes its place.
+    /// Whether only the draft's changed fields replace those that reads show; otherwise the draft replaces all.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
         let name = draft.record.recordID.recordName
         return switch draft.original {
@@ -95,7 +95,7 @@ extension SyncEngine {
         }
     }
 
-    /// What becomes of drafts, by record name; `nil` if something has changed their records meanwhile.
+    /// Lays drafts over the current versions of their records; returns `nil` if a record has changed in the meantime.
     private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
@@ -123,7 +123,7 @@ extension SyncEngine {
             guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
-            // What is replaced while it is read may be gone from the disk.
+            // Contents that are replaced while they are read may be gone from the disk.
             await catchUp()
             guard machine?.isSettled(names) == true, try current(names) == bases else { return nil }
             throw error

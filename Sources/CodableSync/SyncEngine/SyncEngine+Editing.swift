@@ -2,37 +2,37 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Edits of what this device shows.
+/// Edits of the newest models on this device.
 extension SyncEngine {
-    /// Edits a model: gives the newest one that this device knows to a closure, and uploads what it makes of it.
+    /// Edits a model: passes its newest version on this device to a closure, and uploads the result.
     ///
     /// ```swift
     /// try await engine.edit(landmark) { $0.isFavorite = true }
     /// ```
     ///
-    /// The closure gets the record as it is here at the moment, which may be newer than the model that was passed: with
-    /// the changes of other devices, and with all edits of this one that were made before. So two edits at once both
-    /// survive, and no field goes back that the closure does not touch. It runs on the caller's actor, in the order of
-    /// the calls. Later calls for this record wait for it, others do not. It runs again if a change of another device
-    /// comes in between, so it should do nothing but edit.
+    /// The closure gets the current version of the record, which may be newer than the model you pass: it includes
+    /// changes from other devices, and all earlier edits on this one. So two edits at once both survive, and fields that
+    /// the closure does not touch keep their newest values. The closure runs on the caller's actor, in the order of the
+    /// calls. Later calls for this record wait for it; other calls do not. The closure runs again if another device's
+    /// change arrives in between, so it should do nothing but edit.
     ///
-    /// Returns when the change is durable on this device, not when it was sent. If the closure throws, nothing is queued;
-    /// if it changes nothing, nothing is queued either.
+    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws, or
+    /// changes nothing, nothing is queued.
     ///
-    /// - Where another device has deleted the record, and ``changes`` has not told of it yet, the closure gets the model
-    ///   that was passed, and ``RecordCodable/resolveDeletion(of:)`` decides.
-    /// - An edit that a conflict has set aside is given up for the new one: reads show the server's value, and the closure
-    ///   gets that. ``SyncEvent/discarded(recordName:_:_:)`` tells of it.
-    /// - ``changes`` still tells of what it has not told yet, and shows the edited model then.
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
+    ///   the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    /// - If a conflict has set an earlier edit aside, reads show the server's value. The closure gets that value, and the
+    ///   new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)`` reports.
+    /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:
-    ///   - model: The model as the app has it; its record name counts.
-    ///   - ifMissing: What happens where there is no such record here.
-    ///   - change: Edits the model; it must not change its record name.
+    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such record.
+    ///   - ifMissing: What to do if this device has no such record.
+    ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
-    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` where this version of the app cannot read the
-    ///   record, `invalidModels`, `storageFull`, or why the state cannot be used; and whatever the closure throws. Nothing
-    ///   is queued then.
+    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read the record,
+    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error of the closure.
+    ///   Nothing is queued in these cases.
     @discardableResult
     public nonisolated func edit(
         _ model: Model,
@@ -46,13 +46,13 @@ extension SyncEngine {
         return edits[0]
     }
 
-    /// Edits the model of a record name, as ``edit(_:ifMissing:_:)`` does.
+    /// Edits the model with a record name, as ``edit(_:ifMissing:_:)`` does.
     ///
     /// - Parameters:
-    ///   - name: The record's name, which is not a property `name` of the model.
-    ///   - change: Edits the model; it must not change its record name.
+    ///   - name: The record's name, not the value of a property `name`.
+    ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
-    /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also where another device has deleted the record.
+    /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also if another device has deleted the record.
     @discardableResult
     public nonisolated func edit(
         named name: String,
@@ -61,13 +61,13 @@ extension SyncEngine {
         try await perform(EditedRecords(names: [name], models: nil, ifMissing: .fail), change)[0]
     }
 
-    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: all of them, durable together, or none.
+    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: either all edits become durable, together, or none.
     ///
-    /// They are sent in as many requests as it takes.
+    /// The edits may be sent in several requests. Later calls for any of the records wait for the closure.
     ///
     /// - Parameters:
-    ///   - models: The models as the app has them; of two with one record name the first counts.
-    ///   - change: Edits a model, called for each in order.
+    ///   - models: The models as the app has them. If two have the same record name, the first counts.
+    ///   - change: Edits one model; called for each in order.
     /// - Returns: Each model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``.
     @discardableResult
@@ -106,7 +106,7 @@ extension SyncEngine {
         }
     }
 
-    /// What the closure gets, at the call's turn.
+    /// Waits for the call's turn, and loads the models for the closure.
     private func modelsToEdit(
         _ edited: EditedRecords<Model>,
         _ ticket: CallQueue.Ticket
@@ -129,7 +129,7 @@ extension SyncEngine {
         }
     }
 
-    /// What the closure changed, as records to store, with their places; nothing for those it left as they are.
+    /// Encodes the models that the closure changed, each with its index; unchanged ones are left out.
     @concurrent
     private nonisolated func encodeEdits(
         _ edits: [ModelEdit<Model>],
@@ -159,7 +159,7 @@ extension SyncEngine {
         return records
     }
 
-    /// Queues edits, unless something has changed their records since they were shown.
+    /// Queues edits, and returns `false` if their records have changed since the closure got them.
     private func queue(
         _ records: [(place: Int, record: Record)],
         on shown: ShownModels<Model>,
@@ -183,10 +183,10 @@ extension SyncEngine {
         return true
     }
 
-    /// What edits of these records are made on, once nothing about them is on its way to the disk.
+    /// Returns the bases for edits of these records, once no change to them is being stored.
     func settledBases(of names: [String]) async throws -> [EditBasis] {
         while machine?.isSettled(names) == false {
-            // A crash that is simulated drops what was on its way.
+            // A simulated crash drops changes that were being stored.
             if isEnding { throw SyncError.closed }
             await wait { $0.machine?.isSettled(names) != false || $0.isEnding }
             try Task.checkCancellation()
@@ -203,11 +203,11 @@ extension SyncEngine {
 /// The records of a call to `edit`.
 private struct EditedRecords<Model: RecordCodable>: Sendable {
     var names: [String]
-    /// The models that were passed, if any were.
+    /// The models that the app passed; `nil` if it passed a name.
     var models: [Model]?
     var ifMissing: MissingRecord
 
-    /// What the closure gets where this device shows nothing.
+    /// Returns the model for the closure if reads show none for this record.
     func missing(at place: Int, _ basis: EditBasis) throws -> Model {
         guard let model = models?[place], basis.isDeletionNews || ifMissing == .create else {
             throw SyncError.recordNotFound(names[place])
@@ -216,7 +216,7 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
     }
 }
 
-/// Models that this device shows, and what they are.
+/// The models for the closure, and the bases of the edits.
 private struct ShownModels<Model: RecordCodable>: Sendable {
     var bases: [EditBasis]
     var models: [Model]

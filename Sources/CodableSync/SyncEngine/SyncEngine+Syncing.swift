@@ -108,9 +108,9 @@ extension SyncEngine {
         process(.abandoned(call))
     }
 
-    /// Waits for a call's turn, opens the state if need be, and enters what the app was given before.
+    /// Waits for a call's turn, opens the state if necessary, and takes the notes that are due.
     ///
-    /// - Throws: ``SyncError``: why the state cannot be used, or that the call is a former user's.
+    /// - Throws: ``SyncError``: the reason why the state cannot be used, or that the call is a former user's.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
@@ -120,26 +120,26 @@ extension SyncEngine {
         takeNotes()
     }
 
-    /// Enters what reads and streams have given the app.
+    /// Passes the notes that are due to the machine.
     func takeNotes() {
         guard machine != nil else { return }
         for note in callQueue.takeNotes() {
             switch note {
             case .read(let session, let losses, let given):
                 if session == self.session, losses == machine?.losses { process(.read(given)) }
-            case .request(let stream):
+            case .request(let stream, _):
                 if hub.claim(stream) { process(.streamRequested(stream)) }
             }
         }
     }
 
-    /// Makes an input of a call at its turn, and waits for its answer.
+    /// Waits for a call's turn, passes its input to the machine, and waits for the answer.
     func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> SyncInput) async throws {
         try await enter(ticket)
         try await call(ticket, input)
     }
 
-    /// Makes an input of a call, gives up its place, and waits for its answer.
+    /// Passes a call's input to the machine, ends its ticket, and waits for the answer.
     func call(
         contents: [ContentHandle: Record] = [:],
         _ ticket: CallQueue.Ticket,

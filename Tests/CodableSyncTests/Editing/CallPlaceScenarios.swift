@@ -160,57 +160,6 @@ final class CallPlaceScenarios: EngineScenario {
     }
 }
 
-/// A call is for the user who was there when it was made.
-final class CallUserScenarios: AccountScenario {
-    func testACallMadeBeforeASwitchIsStoredWithTheFormerUserAndOneMadeAfterItWithTheNext() async throws {
-        let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
-        try await phone.engine.upload(HeldItem("a-1", "of alice"))
-        try await phone.engine.sync()
-        try await quiet(phone.device)
-        let engine = phone.engine
-        let hold = DecodingHold.next(of: "a-2")
-        let before = Task { try await engine.upload(HeldItem("a-2", "of alice")) }
-        await hold.reached()
-        let edit = await called { try await engine.edit(named: "a-1") { $0.note = "of alice" } }
-        phone.account.signIn("bob")
-        await engine.reach("bob comes") { $0.awaitedGeneration != nil }
-        let after = await called { try await engine.upload(HeldItem("b-1", "of bob")) }
-        hold.release()
-        try await before.value
-        _ = try await edit.value
-        try await after.value
-        try await quiet(phone.device)
-        let bob = try await phone.shown()
-        XCTAssertEqual(bob, ["b-1"])
-        let servers = (try await names(of: "alice", phone), try await names(of: "bob", phone))
-        XCTAssertFalse(servers.0.contains("b-1"), "\(servers.0)")
-        XCTAssertEqual(servers.1, ["b-1"])
-        phone.account.signIn("alice")
-        try await quiet(phone.device)
-        let alice = try await engine.allModels()
-        XCTAssertEqual(
-            alice,
-            [HeldItem("a-1", "of alice", note: "of alice"), HeldItem("a-2", "of alice")]
-        )
-    }
-
-    /// What a read gave the app of a former user's records is nothing of the next user's.
-    func testAReadBeforeASwitchGivesNothingOfTheNextUsersRecords() async throws {
-        try await put(Note("x", "of alice", note: "alice"), of: "alice")
-        try await put(Note("x", "of bob", note: "bob"), of: "bob")
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        try await phone.engine.sync()
-        _ = try await phone.engine.model(named: "x")
-        phone.account.signIn("bob")
-        try await phone.engine.sync()
-        pass()
-        try await phone.engine.upload(Note("x", "mine"))
-        try await phone.engine.sync()
-        let model = try await phone.engine.model(named: "x")
-        XCTAssertEqual(model?.note, "bob", "without an ancestor nothing of bob's is cleared")
-    }
-}
-
 /// A model that carries the version that it was made from.
 final class CarriedVersionScenarios: EngineScenario {
     private struct Setting {
@@ -223,69 +172,68 @@ final class CarriedVersionScenarios: EngineScenario {
         return Setting(phone: phone, tablet: tablet)
     }
 
-    private func decided(_ device: Device<Tagged>) -> Int {
-        device.events.count { if case .conflictResolved = $0 { true } else { false } }
+    /// Changes the note on the tablet, and lets the phone fetch it.
+    private func change(_ one: Setting, note: String = "theirs") async throws {
+        try await one.tablet.engine.edit(named: "A") { $0.note = note }
+        try await settle(one.tablet, one.phone)
+    }
+
+    /// Uploads a model with another title from the phone, and asserts that the tablet's note stays.
+    private func assertTheNoteStays(
+        _ one: Setting,
+        afterUploading model: Tagged,
+        conflicts: Int,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        try await upload(model, one)
+        let result = try await one.tablet.engine.model(named: "A")
+        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"], file: file, line: line)
+        let decided = one.phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(decided, conflicts, file: file, line: line)
+    }
+
+    private func upload(_ model: Tagged, _ one: Setting) async throws {
+        var model = model
+        model.title = "mine"
+        pass()
+        try await one.phone.engine.upload(model)
+        try await settle(one.phone, one.tablet)
     }
 
     /// The app has not been given that version here, but it carries its tag.
     func testAnUploadIsMadeOnTheStoredVersionWhoseTagItCarries() async throws {
         let one = try await makeTagged()
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
+        try await change(one)
         let read = try await one.tablet.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
+        let model = try XCTUnwrap(read)
         XCTAssertNotNil(model.systemFields)
-        model.title = "mine"
-        pass()
-        try await one.phone.engine.upload(model)
-        try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 0)
+        try await assertTheNoteStays(one, afterUploading: model, conflicts: 0)
     }
 
     /// The version is stored below an own edit, though the cloud has a newer one by now.
     func testAnUploadThatCarriesAnOlderStoredTagTakesNoOtherFieldBack() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
-        model.title = "mine"
-        pass()
-        try await one.phone.engine.upload(model)
-        try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 0, "no field of both was changed")
+        try await change(one)
+        try await assertTheNoteStays(one, afterUploading: try XCTUnwrap(read), conflicts: 0)
     }
 
     func testAnUploadWithoutATagIsMadeOnWhatTheAppWasGiven() async throws {
         let one = try await makeTagged()
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
-        pass()
-        try await one.phone.engine.upload(Tagged(id: "A", title: "mine"))
-        try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 1)
+        try await change(one)
+        try await assertTheNoteStays(one, afterUploading: Tagged(id: "A", title: ""), conflicts: 1)
     }
 
     func testAnUploadThatCarriesATagOfNoStoredVersionIsAConflictWithoutAncestor() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
         for note in ["second", "third"] {
-            try await one.tablet.engine.edit(named: "A") { $0.note = note }
-            try await settle(one.tablet, one.phone)
+            try await change(one, note: note)
             _ = try await one.phone.drain()
         }
         Tagged.asked.withLock { $0 = [] }
-        model.title = "mine"
-        pass()
-        try await one.phone.engine.upload(model)
-        try await settle(one.phone, one.tablet)
+        try await upload(try XCTUnwrap(read), one)
         let asked = Tagged.asked.withLock { $0 }
         XCTAssertEqual(asked.count, 1)
         XCTAssertNil(asked.first?.ancestor)
