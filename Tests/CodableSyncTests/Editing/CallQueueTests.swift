@@ -87,13 +87,11 @@ final class CallQueueTests: XCTestCase {
         XCTAssertEqual(queue.takeNotes().count, 2)
     }
 
-    func testACallThatWaitsForAnEditHoldsUpNoOtherRecord() async throws {
+    func testACallThatWaitsForAnEditHoldsUpNoOtherRecord() {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let delayed = queue.take(["A"], at: date)
-        for other in [queue.take(["B"], at: date), queue.take(["B"], isEdit: true, at: date)] {
-            try await other.turn()
-            other.end()
-        }
+        queue.take(["B"], at: date).end()
+        queue.take(["B"], isEdit: true, at: date).end()
         assertARequest(accepting: "B")
         assertARequest(accepting: "B", "A", isDueAfterTheEndOf: edit, delayed)
     }
@@ -197,6 +195,14 @@ final class CallQueueTests: XCTestCase {
         XCTAssertEqual(after.generation, place.generation)
         try await assertTheTurn(of: place, isAfterTheEndOf: before)
         after.end()
+    }
+
+    /// The end of a call does not go through all the others.
+    func testTwentyThousandCallsEndWhileASwitchOfUsersWaits() async throws {
+        let calls = (0..<20_000).map { queue.take(["\($0 / 2)"], isEdit: $0.isMultiple(of: 2), at: date) }
+        let place = queue.beginSwitch(at: date)
+        for call in calls { call.end() }
+        try await place.turn()
     }
 
     // MARK: Streams

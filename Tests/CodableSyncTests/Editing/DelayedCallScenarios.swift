@@ -38,6 +38,8 @@ final class DelayedCallScenarios: EngineScenario {
         pass()
         let engine = phone.engine
         let hold = DecodingHold.next(of: "the closure")
+        // A test that fails leaves no thread blocked.
+        addTeardownBlock { hold.release() }
         let edit = Task {
             try await engine.edit(named: "A") {
                 DecodingHold.pass("the closure")
