@@ -43,7 +43,7 @@ final class CallQueue: Sendable {
     }
 
     fileprivate struct Place {
-        /// The records of an edit or of a delayed call.
+        /// The records of an edit, or of a delayed call or note.
         var names: [ExactName] = []
         var note: Note?
         /// The number of places that must be gone first.

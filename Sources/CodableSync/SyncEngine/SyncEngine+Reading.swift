@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// The result counts as given to the app: it becomes the base of the next upload, even if it is `nil`.
+    /// The result counts as given to the app: the next upload is based on it, or on nothing if there is no such record.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls have the effect of their order, however long each takes to be made ready.
+/// Calls take effect in the order in which they are made, however long their models take to encode.
 final class CallOrderTests: EngineScenario {
     @MainActor
     func testAnUploadAndADeletionOfTwoTasksEndDeletedOnAnOpenEngine() async throws {

@@ -5,20 +5,20 @@ import XCTest
 @testable import CodableSync
 
 extension EngineScenario {
-    /// Makes a call, which has its place in the order of calls when this returns.
+    /// Makes a call, and returns when the call has its place.
     func called<Value: Sendable>(
         _ call: @escaping @MainActor () async throws -> Value
     ) async -> Task<Value, any Error> {
         let task = Task { @MainActor in try await call() }
-        // The main actor does one after the other: the call has begun.
+        // The main actor runs its jobs in order, so the call has begun.
         await MainActor.run {}
         return task
     }
 }
 
-/// A call has its place when it is made, whatever comes while it is made ready.
+/// A call keeps its place while its model is encoded, whatever the app is given in the meantime.
 final class CallPlaceScenarios: EngineScenario {
-    /// A phone that another device's change has been fetched to, and an upload of an older copy that is being encoded.
+    /// A phone that has fetched another device's change, and is encoding an upload of an older copy.
     private func makeHeldUpload() async throws -> (
         phone: Device<HeldItem>, tablet: Device<HeldItem>, hold: DecodingHold, upload: Task<Void, any Error>
     ) {
@@ -126,7 +126,7 @@ final class CallPlaceScenarios: EngineScenario {
         let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
         await hold.reached()
         let deletion = await called { try await engine.delete(HeldItem("A")) }
-        // The engine has taken it in before.
+        // The engine answers after it has received the deletion.
         _ = try await engine.diagnostics()
         deletion.cancel()
         let result = await deletion.result
@@ -137,7 +137,7 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "edited")
     }
 
-    /// The cause passes at once: no call that was waiting is done after one before it was not.
+    /// The opening fails only once, but no waiting call may succeed after an earlier one has failed.
     @MainActor
     func testAllCallsThatWaitForAnOpeningThatFailsThrowItsError() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
@@ -160,7 +160,7 @@ final class CallPlaceScenarios: EngineScenario {
     }
 }
 
-/// A model that carries the version that it was made from.
+/// Uploads of models that carry the version that they were made from.
 final class CarriedVersionScenarios: EngineScenario {
     private struct Setting {
         var phone: Device<Tagged>
@@ -201,7 +201,7 @@ final class CarriedVersionScenarios: EngineScenario {
         try await settle(one.phone, one.tablet)
     }
 
-    /// The app has not been given that version here, but it carries its tag.
+    /// The phone has not given the app that version, but the model carries its tag.
     func testAnUploadIsMadeOnTheStoredVersionWhoseTagItCarries() async throws {
         let one = try await makeTagged()
         try await change(one)
@@ -211,7 +211,7 @@ final class CarriedVersionScenarios: EngineScenario {
         try await assertTheNoteStays(one, afterUploading: model, conflicts: 0)
     }
 
-    /// The version is stored below an own edit, though the cloud has a newer one by now.
+    /// The cloud has a newer version, but the phone still stores the one with this tag.
     func testAnUploadThatCarriesAnOlderStoredTagTakesNoOtherFieldBack() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
@@ -242,7 +242,7 @@ final class CarriedVersionScenarios: EngineScenario {
     }
 }
 
-/// A model that stores its system fields, and remembers what its resolver was asked.
+/// A model that stores its system fields, and records the conflicts that its resolver gets.
 struct Tagged: SystemFieldsStoring, Equatable {
     static let asked = Locked<[Conflict<Tagged>]>([])
     static var recordType: String { "Item" }
@@ -260,7 +260,7 @@ struct Tagged: SystemFieldsStoring, Equatable {
     }
 }
 
-/// What is uploaded can be read back, here and on every other device.
+/// A model that cannot be decoded again is not uploaded.
 final class ReadableUploadScenarios: EngineScenario {
     func testWhatCannotBeReadBackIsRefusedInTheDevelopersWords() async throws {
         let phone = try makeDevice(Span.self)

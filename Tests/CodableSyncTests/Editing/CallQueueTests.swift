@@ -197,7 +197,7 @@ final class CallQueueTests: XCTestCase {
         after.end()
     }
 
-    /// The end of a call does not go through all the others.
+    /// The end of a call must not search all other calls.
     func testTwentyThousandCallsEndWhileASwitchOfUsersWaits() async throws {
         let calls = (0..<20_000).map { queue.take(["\($0 / 2)"], isEdit: $0.isMultiple(of: 2), at: date) }
         let place = queue.beginSwitch(at: date)
@@ -207,7 +207,7 @@ final class CallQueueTests: XCTestCase {
 
     // MARK: Streams
 
-    /// To take one twice would accept what is on its way to the stream.
+    /// Taking a request twice would accept an element that is still on its way to the stream.
     func testARequestOfAStreamIsTakenOnce() async throws {
         let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Note>.Request.self)
         let hub = ChangeHub<Note>(requests: RequestLine(continuation), calls: CallQueue {})

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A call is for the user who was there when it was made.
+/// A call belongs to the user who was signed in when it was made.
 final class CallUserScenarios: AccountScenario {
     private func makeOpenPhone() async throws -> AccountDevice<HeldItem> {
         let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
@@ -78,7 +78,7 @@ final class CallUserScenarios: AccountScenario {
         )
     }
 
-    /// What a read gave the app of a former user's records is nothing of the next user's.
+    /// A read of the former user's record must not become the base of an upload for the next user.
     func testAReadBeforeASwitchGivesNothingOfTheNextUsersRecords() async throws {
         try await put(Note("x", "of alice", note: "alice"), of: "alice")
         try await put(Note("x", "of bob", note: "bob"), of: "bob")

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the engine keeps of what it has given the app.
+/// Notes of reads that wait in the queue of calls.
 final class ReadNoteScenarios: EngineScenario {
     func testAnEngineIsIdleAfterAReadThatReturnedBesideAnUpload() async throws {
         let engine = try makeDevice(HeldItem.self).engine
