@@ -2,19 +2,20 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The app's calls, in the order in which they were made.
+/// Keeps the app's calls in the order in which they were made.
 ///
-/// A call takes its place before it first suspends, so that what is made ready meanwhile, such as an encoding,
-/// changes no order. Calls have their turn one after the other; an edit, whose closure waits for the app's actor,
-/// holds up the calls for its own records only.
+/// A call takes its place before it first suspends, so later work, such as encoding, cannot change the order. Calls
+/// stand in one line, and each has its turn when the one before it has ended. An edit may have to wait for the app's
+/// actor to run its closure, so it stands beside the line, and only calls for its records wait for it. A call that
+/// waits for an edit is *delayed*: it leaves the line, too, and only later calls for its records wait for it.
 final class CallQueue: Sendable {
-    /// A call's place; given up by ``end()``, at the latest when the call returns.
+    /// A call's place in the queue.
     final class Ticket: Sendable {
         fileprivate let id: UInt64
         private let queue: CallQueue
         /// When the call was made.
         let date: Date
-        /// How many switches of users had begun before.
+        /// The number of switches of users that had begun when the call was made.
         let generation: Int
 
         fileprivate init(_ id: UInt64, in queue: CallQueue, at date: Date, generation: Int) {
@@ -24,32 +25,32 @@ final class CallQueue: Sendable {
             self.generation = generation
         }
 
-        /// Waits until all calls before this one are done that it must not overtake.
+        /// Waits until the calls have ended that this one must not overtake.
         ///
-        /// - Throws: Why the engine could not be opened, if it could not; `CancellationError`.
+        /// - Throws: The error for which the engine could not be opened; `CancellationError`.
         func turn() async throws { try await queue.turn(of: id) }
 
-        /// Gives the place up; the second time it does nothing.
+        /// Ends the call, so that later ones can have their turn; has no effect the second time.
         func end() { queue.end(id) }
     }
 
-    /// What the app was given, in its place between the calls.
+    /// Something that the app was given, with a place among its calls.
     enum Note: Sendable {
-        /// What a read returned, of the state and the zone of then.
+        /// A read returned these contents, at this session and number of losses.
         case read(session: Int, losses: Int, [GivenContents])
-        /// A stream asks for its next element, and so accepts the one before.
-        case request(StreamID)
+        /// A stream requested its next element, and so accepted the previous one, which held these records.
+        case request(StreamID, accepting: [String] = [])
     }
 
     fileprivate struct Place {
-        var names: [ExactName]
-        var generation: Int
-        /// How many calls must end before.
-        var blockers = 0
-        /// The calls that wait for this one.
-        var followers: [UInt64] = []
+        /// The records of an edit, or of a delayed call or note.
+        var names: [ExactName] = []
         var note: Note?
-        /// It is done already, and must be waited for no longer than those before it.
+        /// The number of places that must be gone first.
+        var blockers = 0
+        /// The places that wait for this one.
+        var followers: [UInt64] = []
+        /// Whether the place goes as soon as those before it are gone.
         var isEnded = false
         var failure: (any Error)?
         var continuation: CheckedContinuation<Void, any Error>?
@@ -58,51 +59,69 @@ final class CallQueue: Sendable {
     fileprivate struct State {
         var lastID: UInt64 = 0
         var places: [UInt64: Place] = [:]
-        /// The last call that is not an edit: the next call waits for it.
+        /// The last place in the line.
         var last: UInt64?
         /// The last edit of each record.
         var edits: [ExactName: UInt64] = [:]
+        /// The last delayed call or note for each record.
+        var delayed: [ExactName: UInt64] = [:]
         var due: [Note] = []
         var generation = 0
-        var watchers: [(generation: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Locked(State())
-    private let tellDue: @Sendable () -> Void
+    private let notesAreDue: @Sendable () -> Void
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     ///
-    /// - Parameter tellDue: Is called when notes have waited for a call, and their turn has come.
-    init(tellDue: @escaping @Sendable () -> Void) {
-        self.tellDue = tellDue
+    /// - Parameter notesAreDue: Called when a call has ended and notes are due.
+    init(notesAreDue: @escaping @Sendable () -> Void) {
+        self.notesAreDue = notesAreDue
     }
 
-    /// Takes a place, for a call about these records.
+    /// Takes a place for a call.
     ///
     /// - Parameters:
-    ///   - names: The records that are changed.
-    ///   - isEdit: Whether the call is an edit, which only calls for its own records wait for.
+    ///   - names: The records that the call changes.
+    ///   - isEdit: Whether only calls for these records wait for the call.
     ///   - date: When the call was made.
     /// - Returns: The place.
     func take(_ names: [String] = [], isEdit: Bool = false, at date: Date) -> Ticket {
         state.withLock { state in
-            let id = state.append(names.map { ExactName($0) }, isEdit: isEdit, note: nil)
+            let id = state.append(names.map { ExactName($0) }, isEdit: isEdit)
             return Ticket(id, in: self, at: date, generation: state.generation)
         }
     }
 
-    /// Enters what the app is given, at the moment when it is.
+    /// Notes that the app is given something now, after the calls that it has made so far.
+    ///
+    /// A note waits for these calls, but not for edits.
     func note(_ note: Note) {
         state.withLock { state in
-            _ = state.append([], isEdit: false, note: note)
+            for (names, note) in state.parts(of: note) {
+                _ = state.end(state.append(names, note: note))
+            }
         }
     }
 
-    /// The notes whose turn has come, oldest first.
+    /// Removes and returns the notes that are due, in their order.
     func takeNotes() -> [Note] {
         state.withLock { state in
             defer { state.due = [] }
             return state.due
+        }
+    }
+
+    /// Begins a switch of users: later calls are for the next user.
+    ///
+    /// - Parameter date: The current date.
+    /// - Returns: A place that holds up no call. It has its turn when all earlier calls have ended, edits included.
+    func beginSwitch(at date: Date) -> Ticket {
+        state.withLock { state in
+            state.generation += 1
+            let id = state.insert(CallQueue.Place(), behind: Set(state.places.keys))
+            _ = state.end(id)
+            return Ticket(id, in: self, at: date, generation: state.generation)
         }
     }
 
@@ -126,15 +145,12 @@ final class CallQueue: Sendable {
     }
 
     private func end(_ id: UInt64) {
-        let (turns, watchers, isDue) = state.withLock { state in
-            (state.end(id), state.takeWatchers(), !state.due.isEmpty)
-        }
-        if isDue { tellDue() }
+        let (turns, isDue) = state.withLock { state in (state.end(id), !state.due.isEmpty) }
+        if isDue { notesAreDue() }
         for turn in turns { turn.resume() }
-        for watcher in watchers { watcher.resume() }
     }
 
-    /// The engine could not be opened: all calls that are there throw the error.
+    /// Makes all present calls throw an error, because the engine could not be opened or was closed.
     func fail(with error: any Error) {
         let waiting = state.withLock { state in
             state.places.keys.sorted().compactMap { id in
@@ -144,83 +160,71 @@ final class CallQueue: Sendable {
         }
         for one in waiting { one.resume(throwing: error) }
     }
-
-    // MARK: Switches of users
-
-    /// A switch begins: the calls from now on are for the next user.
-    ///
-    /// - Returns: The number of the calls from now on.
-    func beginGeneration() -> Int {
-        state.withLock { state in
-            state.generation += 1
-            return state.generation
-        }
-    }
-
-    /// Waits until the calls from before a switch are done.
-    func settle(before generation: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSettled = state.withLock { state in
-                if state.isSettled(before: generation) { return true }
-                state.watchers.append((generation, continuation))
-                return false
-            }
-            if isSettled { continuation.resume() }
-        }
-    }
 }
 
 extension CallQueue.State {
+    /// Adds a call or a note.
     fileprivate mutating func append(
         _ names: [ExactName],
-        isEdit: Bool,
-        note: CallQueue.Note?
+        isEdit: Bool = false,
+        note: CallQueue.Note? = nil
     ) -> UInt64 {
-        lastID += 1
-        let id = lastID
-        var blockers: Set<UInt64> = []
+        var blockers = Set(names.compactMap { delayed[$0] })
+        if note == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
+        let isInLine = !isEdit && blockers.isEmpty
         if let last { blockers.insert(last) }
-        for name in names { if let edit = edits[name] { blockers.insert(edit) } }
-        for blocker in blockers { places[blocker]?.followers.append(id) }
-        places[id] = CallQueue.Place(
-            names: isEdit ? names : [],
-            generation: generation,
-            blockers: blockers.count,
-            note: note
-        )
-        if isEdit {
+        let id = insert(CallQueue.Place(names: isInLine ? [] : names, note: note), behind: blockers)
+        if isInLine {
+            last = id
+        } else if isEdit {
             for name in names { edits[name] = id }
         } else {
-            last = id
+            for name in names { delayed[name] = id }
         }
-        if note != nil, blockers.isEmpty { _ = end(id) }
         return id
     }
 
-    /// Ends a call, and the notes whose turn has come by that.
+    fileprivate mutating func insert(_ place: CallQueue.Place, behind blockers: Set<UInt64>) -> UInt64 {
+        lastID += 1
+        places[lastID] = place
+        places[lastID]?.blockers = blockers.count
+        for blocker in blockers { places[blocker]?.followers.append(lastID) }
+        return lastID
+    }
+
+    /// Splits a read, so that the records without a delayed call do not wait for the others.
+    fileprivate func parts(of note: CallQueue.Note) -> [(names: [ExactName], note: CallQueue.Note)] {
+        if delayed.isEmpty { return [([], note)] }
+        switch note {
+        case .request(_, let names): return [(names.map { ExactName($0) }, note)]
+        case .read(let session, let losses, let given):
+            let read = { CallQueue.Note.read(session: session, losses: losses, $0) }
+            let waiting = given.filter { delayed[named: $0.name] != nil }
+            let others = given.filter { delayed[named: $0.name] == nil }
+            return waiting.map { ([ExactName($0.name)], read([$0])) } + [([], read(others))]
+        }
+    }
+
+    /// Ends a call, and every later place that has ended already and waits for nothing else.
     ///
-    /// - Returns: The calls whose turn has come, and that wait for it.
+    /// - Returns: The waiting calls that have their turn now.
     fileprivate mutating func end(_ id: UInt64) -> [CheckedContinuation<Void, any Error>] {
         var turns: [CheckedContinuation<Void, any Error>] = []
-        var ended = [id]
-        while let id = ended.popLast() {
-            // Who waits for it waits for those before it.
-            if let blockers = places[id]?.blockers, blockers > 0 {
-                places[id]?.isEnded = true
-                continue
-            }
+        places[id]?.isEnded = true
+        var free = places[id]?.blockers == 0 ? [id] : []
+        while let id = free.popLast() {
             guard let place = places.removeValue(forKey: id) else { continue }
             if let note = place.note { due.append(note) }
             if last == id { last = nil }
-            for name in place.names where edits[name] == id { edits[name] = nil }
+            for name in place.names {
+                if edits[name] == id { edits[name] = nil }
+                if delayed[name] == id { delayed[name] = nil }
+            }
             for follower in place.followers {
                 places[follower]?.blockers -= 1
                 guard places[follower]?.blockers == 0 else { continue }
-                if places[follower]?.note != nil || places[follower]?.isEnded == true {
-                    ended.append(follower)
-                } else if let continuation = takeContinuation(of: follower) {
-                    turns.append(continuation)
-                }
+                if let continuation = takeContinuation(of: follower) { turns.append(continuation) }
+                if places[follower]?.isEnded == true { free.append(follower) }
             }
         }
         return turns
@@ -229,24 +233,5 @@ extension CallQueue.State {
     fileprivate mutating func takeContinuation(of id: UInt64) -> CheckedContinuation<Void, any Error>? {
         defer { places[id]?.continuation = nil }
         return places[id]?.continuation
-    }
-
-    fileprivate func isSettled(before generation: Int) -> Bool {
-        !places.values.contains { $0.generation < generation }
-    }
-
-    fileprivate mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
-        if watchers.isEmpty { return [] }
-        var settled: [CheckedContinuation<Void, Never>] = []
-        var left: [(generation: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        for watcher in watchers {
-            if isSettled(before: watcher.generation) {
-                settled.append(watcher.continuation)
-            } else {
-                left.append(watcher)
-            }
-        }
-        watchers = left
-        return settled
     }
 }

@@ -1,27 +1,30 @@
 import RecordCoding
 
-/// Where loops over `changes` wait: beside the engine, not in it, so that a loop that waits keeps no engine alive.
+/// Holds the loops over `changes` that wait for an element, so that a waiting loop does not keep the engine alive.
 ///
-/// It keeps no models: an element is loaded for a loop that waits, and handed to it at once.
+/// The hub stores no models: the engine loads an element for a loop that waits, and hands it over at once.
 final class ChangeHub<Model: RecordCodable>: Sendable {
-    /// What a stream wants of the engine.
+    /// A request to the engine.
     enum Request: Sendable {
-        /// Any first use: the engine opens and starts by itself.
+        /// The engine opens, starts, and takes the notes that are due.
         case wake
+        /// A stream waits for its next element.
         case next(StreamID)
-        /// A stream waits whose request may not have been served.
+        /// A stream still waits, and its request may not have been served.
         case repeated(StreamID)
         case ended(StreamID)
     }
 
     private typealias Waiter = CheckedContinuation<ModelChange<Model>?, Never>
 
-    /// The requests of one stream; more than one at a time only where several tasks share it.
     private struct Stream {
+        /// The tasks that wait for an element; more than one only where several tasks share the stream.
         var waiters: [Waiter] = []
-        /// The engine has been asked and has not answered.
+        /// The records of the latest element.
+        var held: [String] = []
+        /// Whether the engine owes the stream an element.
         var isAsked = false
-        /// The engine has taken the request.
+        /// Whether the engine has taken the request.
         var isClaimed = false
     }
 
@@ -35,11 +38,11 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private let requests: RequestLine<Request>
     private let calls: CallQueue
 
-    /// Makes a hub.
+    /// Creates a hub.
     ///
     /// - Parameters:
-    ///   - requests: Where the streams' requests go to the engine.
-    ///   - calls: Where a request for an element, which accepts the one before, takes its place.
+    ///   - requests: Passes the streams' requests to the engine.
+    ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous element.
     init(requests: RequestLine<Request>, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
@@ -50,15 +53,15 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     /// Whether no stream waits for an element.
-    var isIdle: Bool { state.withLock { $0.streams.isEmpty } }
+    var isIdle: Bool { state.withLock { $0.streams.values.allSatisfy(\.waiters.isEmpty) } }
 
-    /// A stream of its own; it lives from its first request to the end of its last copy.
+    /// Creates a stream, which is live from its first request until its last copy is gone.
     func stream() -> AsyncStream<ModelChange<Model>> {
         let id = state.withLock { state -> StreamID in
             state.lastID += 1
             return state.lastID
         }
-        let lifetime = StreamLifetime { [self] in requests.ask(.ended(id)) }
+        let lifetime = StreamLifetime { [self] in end(id) }
         return AsyncStream { [self] in
             _ = lifetime
             return await next(id)
@@ -80,23 +83,26 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Asks the engine, unless it owes the stream an answer: a task that waits beside another one has nothing in
-    /// its hands, and so must not accept what the other one gets.
+    /// Asks the engine for an element, unless it owes the stream one already.
+    ///
+    /// A second task that waits on the same stream has not received an element, so its request must not accept the
+    /// one that the first task gets.
     private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)
         if !stream.isAsked {
             stream.isClaimed = false
-            calls.note(.request(id))
+            calls.note(.request(id, accepting: stream.held))
+            stream.held = []
             requests.ask(.next(id))
         }
         stream.isAsked = true
         state.streams[id] = stream
     }
 
-    /// Claims a stream's request; `false` if there is none, or it was claimed before.
+    /// Takes a stream's request; returns `false` if there is none, or if it has been taken already.
     ///
-    /// Claiming it twice would accept the element that is on its way to the stream.
+    /// Taking a request twice would accept an element that is still on its way to the stream.
     func claim(_ id: StreamID) -> Bool {
         state.withLock { state in
             guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }
@@ -105,21 +111,21 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Asks once more for all streams that wait: whoever was asked before is gone, or could not answer.
+    /// Asks again for all streams that wait, because earlier requests may not have been answered.
     func repeatRequests() {
         state.withLock { state in
             for id in state.streams.filter(\.value.isAsked).keys.sorted() { requests.ask(.repeated(id)) }
         }
     }
 
-    /// Hands an element to the stream; `false` if nobody waits for it any more.
+    /// Hands an element to the stream; returns `false` if no task waits for it any more.
     func resume(_ id: StreamID, with change: ModelChange<Model>) -> Bool {
+        let names = change.names
         let waiter = state.withLock { state -> Waiter? in
-            guard var stream = state.streams[id], !stream.waiters.isEmpty else { return nil }
-            let waiter = stream.waiters.removeFirst()
-            stream.isAsked = false
-            state.streams[id] = stream.waiters.isEmpty ? nil : stream
-            return waiter
+            guard let stream = state.streams[id], !stream.waiters.isEmpty else { return nil }
+            state.streams[id]?.isAsked = false
+            state.streams[id]?.held = names
+            return state.streams[id]?.waiters.removeFirst()
         }
         waiter?.resume(returning: change)
         return waiter != nil
@@ -133,7 +139,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         for waiter in waiters { waiter.resume(returning: nil) }
     }
 
-    /// Ends every stream: the engine is closed, or gone.
+    /// Ends every stream, because the engine is closed or gone.
     func finish() {
         let waiters = state.withLock { state -> [Waiter] in
             state.isFinished = true

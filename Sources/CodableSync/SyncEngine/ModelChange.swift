@@ -14,6 +14,16 @@ public enum ModelChange<Model: RecordCodable>: Sendable {
 
 extension ModelChange: Equatable where Model: Equatable {}
 
+extension ModelChange {
+    /// The record names of the element.
+    var names: [String] {
+        switch self {
+        case .updated(let models), .saved(let models): models.map(\.recordName)
+        case .deleted(let names): names
+        }
+    }
+}
+
 /// A change of this device that the server has not confirmed.
 public struct PendingChange<Model: RecordCodable>: Sendable {
     /// The record's name.

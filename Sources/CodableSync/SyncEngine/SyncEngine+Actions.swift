@@ -30,7 +30,7 @@ extension SyncEngine {
         let holds = machine?.holdsAnswer ?? false
         if holds, !heldBefore { heldContents = contents }
         if !holds { heldContents = [:] }
-        if case .open = phase, machine?.isForAnotherUser == false { awaitedGeneration = nil }
+        if case .open = phase, machine?.isForAnotherUser == false { pendingSwitch = nil }
     }
 
     /// The database's limits, if they differ from those that the machine uses.

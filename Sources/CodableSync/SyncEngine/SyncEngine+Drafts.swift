@@ -2,29 +2,29 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Uploads of drafts, which are edited while other changes arrive.
+/// Uploads of drafts that a screen has edited while the record may have changed.
 extension SyncEngine {
-    /// Uploads the fields that a draft changed since editing began.
+    /// Uploads the fields of a draft that differ from the model that editing began with.
     ///
     /// ```swift
     /// try await engine.upload(draft, editedFrom: original)
     /// ```
     ///
-    /// Only the fields in which the two models differ are uploaded. All others keep this device's current values, with
-    /// other devices' changes and later edits made here. If another device has changed one of the edited fields since the
-    /// original, it is a conflict: the resolver gets both versions, and an ancestor with the original's values of these
-    /// fields. If the models do not differ, nothing is queued. Returns once the change is durable on this device.
+    /// Other fields keep their current values on this device, which include changes from other devices and later edits
+    /// on this one. If another device has changed one of the uploaded fields since the original, that is a conflict: the
+    /// resolver gets both models, and an ancestor with the original values of the uploaded fields. If the models do not
+    /// differ, nothing is queued. Returns once the change is durable on this device.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
-    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. A record that this device does not know is
-    ///   created.
-    /// - A nested value counts as one field, as everywhere.
+    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the record, the
+    ///   call creates it.
+    /// - A nested value counts as one field.
     ///
     /// - Parameters:
     ///   - draft: The edited model.
-    ///   - original: The model as it was when editing began, with the same record name; `nil` for a new one.
+    ///   - original: The model that editing began with, with the same record name; `nil` for a new record.
     /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `storageFull`, or the reason why the state cannot be used; nothing is queued then.
+    ///   `storageFull`, or the reason why the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
         defer { ticket.end() }
@@ -60,13 +60,13 @@ extension SyncEngine {
         }
     }
 
-    /// Queues drafts at their call's turn: as whole records, or as edits of what this device shows.
+    /// Waits for the call's turn, and queues models: as a whole, or as edits of the current versions.
     func enqueue(_ drafts: [Draft], isInitial: Bool = false, _ ticket: CallQueue.Ticket) async throws {
         try await enter(ticket)
         while true {
             let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
             let overlays = try await overlay(overlaid)
-            // The record of a draft that was to replace it may have been edited meanwhile.
+            // A record to be replaced as a whole may have been edited in the meantime.
             let isSame = drafts.allSatisfy { draft in
                 let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
                 return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
@@ -85,7 +85,7 @@ extension SyncEngine {
         }
     }
 
-    /// Whether a draft is applied to what this device shows, rather than replacing it.
+    /// Whether only the draft's changed fields replace those that reads show; otherwise the draft replaces all.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
         let name = draft.record.recordID.recordName
         return switch draft.original {
@@ -95,7 +95,7 @@ extension SyncEngine {
         }
     }
 
-    /// Drafts applied to what this device shows, by record name; `nil` if their records changed meanwhile.
+    /// Lays drafts over the current versions of their records; returns `nil` if a record has changed in the meantime.
     private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
@@ -123,7 +123,7 @@ extension SyncEngine {
             guard try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
-            // Contents that were replaced during the read may be gone from the disk.
+            // Contents that are replaced while they are read may be gone from the disk.
             await catchUp()
             guard try current(names) == bases else { return nil }
             throw error

@@ -2,37 +2,37 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Edits of what this device shows.
+/// Edits of the newest models on this device.
 extension SyncEngine {
-    /// Edits a model: passes the newest version on this device to a closure, and uploads the result.
+    /// Edits a model: passes its newest version on this device to a closure, and uploads the result.
     ///
     /// ```swift
     /// try await engine.edit(landmark) { $0.isFavorite = true }
     /// ```
     ///
-    /// The closure gets the current model, which may be newer than the one that you pass: it includes other devices'
-    /// changes and all earlier edits made here. So concurrent edits both survive, and fields that the closure does not
-    /// touch are not reverted. The closure runs on the caller's actor, in the order of the calls. Later calls for this
-    /// record wait for it; others do not. It runs again if another device's change arrives meanwhile, so it should only
-    /// edit the model.
+    /// The closure gets the current version of the record, which may be newer than the model you pass: it includes
+    /// changes from other devices, and all earlier edits on this one. So two edits at once both survive, and fields that
+    /// the closure does not touch keep their newest values. The closure runs on the caller's actor, in the order of the
+    /// calls. Later calls for this record wait for it; other calls do not. The closure runs again if another device's
+    /// change arrives in between, so it should do nothing but edit.
     ///
-    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws or
+    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws, or
     /// changes nothing, nothing is queued.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
-    ///   the model that you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
-    /// - The new edit replaces one that a conflict has set aside: the closure gets the server's value, as reads do, and
-    ///   ``SyncEvent/discarded(recordName:_:_:)`` reports the replaced edit.
-    /// - An update of the record that ``changes`` has not delivered yet is still delivered, with the edited model.
+    ///   the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    /// - If a conflict has set an earlier edit aside, reads show the server's value. The closure gets that value, and the
+    ///   new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)`` reports.
+    /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:
-    ///   - model: The model as the app has it; its record name tells which record to edit.
-    ///   - ifMissing: What happens if this device has no such record.
-    ///   - change: Edits the model; it must not change its record name.
+    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such record.
+    ///   - ifMissing: What to do if this device has no such record.
+    ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
     /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error that the closure
-    ///   throws. Nothing is queued then.
+    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error of the closure.
+    ///   Nothing is queued in these cases.
     @discardableResult
     public nonisolated func edit(
         _ model: Model,
@@ -49,8 +49,8 @@ extension SyncEngine {
     /// Edits the model with a record name, as ``edit(_:ifMissing:_:)`` does.
     ///
     /// - Parameters:
-    ///   - name: The record's name, not a `name` property of the model.
-    ///   - change: Edits the model; it must not change its record name.
+    ///   - name: The record's name, not the value of a property `name`.
+    ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also if another device has deleted the record.
     @discardableResult
@@ -61,13 +61,13 @@ extension SyncEngine {
         try await perform(EditedRecords(names: [name], models: nil, ifMissing: .fail), change)[0]
     }
 
-    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: all become durable together, or none does.
+    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: either all edits become durable, together, or none.
     ///
-    /// They are sent in as many requests as it takes.
+    /// The edits may be sent in several requests. Later calls for any of the records wait for the closure.
     ///
     /// - Parameters:
-    ///   - models: The models as the app has them; of two with the same record name, the first counts.
-    ///   - change: Edits a model; called for each in order.
+    ///   - models: The models as the app has them. If two have the same record name, the first counts.
+    ///   - change: Edits one model; called for each in order.
     /// - Returns: Each model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``.
     @discardableResult
@@ -106,7 +106,7 @@ extension SyncEngine {
         }
     }
 
-    /// The models for the closure, as they are at the call's turn.
+    /// Waits for the call's turn, and loads the models for the closure.
     private func modelsToEdit(
         _ edited: EditedRecords<Model>,
         _ ticket: CallQueue.Ticket
@@ -128,7 +128,7 @@ extension SyncEngine {
         }
     }
 
-    /// The models that the closure changed, as records to store, with their places.
+    /// Encodes the models that the closure changed, each with its index; unchanged ones are left out.
     @concurrent
     private nonisolated func encodeEdits(
         _ edits: [ModelEdit<Model>],
@@ -158,7 +158,7 @@ extension SyncEngine {
         return records
     }
 
-    /// Queues edits, unless their records have changed since the closure got the models.
+    /// Queues edits, and returns `false` if their records have changed since the closure got them.
     private func queue(
         _ records: [(place: Int, record: Record)],
         on shown: ShownModels<Model>,
@@ -182,7 +182,7 @@ extension SyncEngine {
         return true
     }
 
-    /// What edits of these records are based on.
+    /// The bases of edits of these records.
     func current(_ names: [String]) throws -> [EditBasis] {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.map { state.editBasis(of: $0) }
@@ -192,11 +192,11 @@ extension SyncEngine {
 /// The records of a call to `edit`.
 private struct EditedRecords<Model: RecordCodable>: Sendable {
     var names: [String]
-    /// The models that were passed, if any.
+    /// The models that the app passed; `nil` if it passed a name.
     var models: [Model]?
     var ifMissing: MissingRecord
 
-    /// The model for the closure where this device shows none.
+    /// Returns the model for the closure if reads show none for this record.
     func missing(at place: Int, _ basis: EditBasis) throws -> Model {
         guard let model = models?[place], basis.isDeletionNews || ifMissing == .create else {
             throw SyncError.recordNotFound(names[place])
@@ -205,7 +205,7 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
     }
 }
 
-/// Models that this device shows, and what edits of them are based on.
+/// The models for the closure, and the bases of the edits.
 private struct ShownModels<Model: RecordCodable>: Sendable {
     var bases: [EditBasis]
     var models: [Model]

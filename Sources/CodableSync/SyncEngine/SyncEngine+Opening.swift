@@ -31,7 +31,7 @@ extension SyncEngine {
     }
 
     private func isFormers(_ ticket: CallQueue.Ticket) -> Bool {
-        awaitedGeneration.map { ticket.generation < $0 } ?? false
+        pendingSwitch.map { ticket.generation < $0.generation } ?? false
     }
 
     /// Takes one step towards an open state; `true` once the call can go on.

@@ -1,19 +1,19 @@
 import RecordCoding
 
-/// What this device knows, as the app sees it: the cloud's last word, with pending edits on top.
+/// Reads of the current models: the cloud's latest known version, with pending edits on top.
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// A following upload counts as based on the model that this returns, or on nothing if there was none.
+    /// The result counts as given to the app: the next upload is based on it, or on nothing if there is no such record.
     ///
     /// - Parameter name: The record's name.
-    /// - Returns: The model; `nil` if there is none, it is to be deleted, or it cannot be decoded.
+    /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func model(named name: String) async throws -> Model? {
         try await models(named: [name]).first
     }
 
-    /// Reads models, in the order of the names; those that are not there are left out.
+    /// Reads models, in the order of the names; missing ones are skipped.
     ///
     /// - Parameter names: The records' names.
     /// - Returns: The models.
@@ -24,16 +24,16 @@ extension SyncEngine {
 
     /// Reads all models, in the order of their record names.
     ///
-    /// Complexity: O(n log n) in the records of this device.
+    /// Complexity: O(n log n) in the records on this device.
     ///
-    /// - Returns: The models; such as cannot be decoded are left out, and told once by
+    /// - Returns: The models. Models that can't be decoded are skipped, and reported once through
     ///   ``SyncEvent/undecodable(recordName:reason:)``.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func allModels() async throws -> [Model] {
         give(try await read(nil))
     }
 
-    /// Notes what the app receives, in its place among the app's calls.
+    /// Returns the models of a read to the app, and notes that it was given them.
     private nonisolated func give(_ read: ReadModels<Model>) -> [Model] {
         if let note = read.note { callQueue.note(note) }
         return read.models
@@ -41,19 +41,19 @@ extension SyncEngine {
 
     private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
-            // So an app that only reads accumulates no notes.
+            // The queue must not grow if the app only reads.
             takeNotes()
             guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
             return try await modelsShown(for: all)
         }
     }
 
-    /// What the engine can tell about itself.
+    /// Returns information about the engine's state.
     ///
-    /// Complexity: O(n log n) in the records that were found undecodable; nothing else is gone through.
+    /// Complexity: O(n log n) in the undecodable records; independent of the number of other records.
     ///
-    /// - Returns: Counts, the account, the last fetch, and the notes of the last 1000 discarded values, parkings
-    ///   and recoveries.
+    /// - Returns: Counts, the account, the last fetch, and notes of the last 1000 discarded values, parked changes and
+    ///   recoveries.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func diagnostics() async throws -> SyncDiagnostics {
         try await ready()
@@ -77,7 +77,7 @@ extension SyncEngine {
 
     // MARK: Parts
 
-    /// What reads of these records show now.
+    /// The contents that reads of these records show now.
     private func shownContents(of names: [String]) throws -> [ShownContents] {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.compactMap { name in
@@ -87,11 +87,10 @@ extension SyncEngine {
         }
     }
 
-    /// The models that reads of these names show when this returns, in order; those that cannot be decoded are left
-    /// out.
+    /// Returns the current models of these records, in order; models that can't be decoded are skipped.
     ///
-    /// Contents are decoded outside of the actor; what is replaced meanwhile is decoded again. Only what is returned
-    /// counts as seen, so nothing does until everything that can throw is done.
+    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only returned models
+    /// count as given, so nothing counts until nothing can throw any more.
     private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
@@ -99,14 +98,14 @@ extension SyncEngine {
         var rounds = 0
         while true {
             let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
-            // What is replaced again and again is shown as it was a moment ago, but never as missing.
+            // A record that keeps changing is shown in a recent version, but never as missing.
             let isMissing = replaced.contains { decoded[named: $0.name]?.isLost ?? true }
             if replaced.isEmpty || (rounds >= 8 && !isMissing) { break }
             rounds += 1
             let found = try await decode(replaced)
             await catchUp(after: found)
             decoded.merge(found) { $1 }
-            // Another user is here now: the former user's models are not returned.
+            // After a switch of users, the former user's models are not returned.
             guard began == session else { return ReadModels(models: []) }
             shown = try shownContents(of: names)
         }
@@ -114,23 +113,23 @@ extension SyncEngine {
         return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
     }
 
-    /// If contents are missing, waits until the machine knows of everything handed to the journal so far: a compaction
-    /// drops what the journal has replaced, and the machine may not know of the replacement yet.
+    /// Catches up if contents are missing: a compaction may have dropped contents that a change has replaced before the
+    /// machine knows that the change is stored.
     func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
         if found.values.contains(where: \.isLost) { await catchUp() }
     }
 
-    /// Waits until the machine knows of everything handed to the journal so far.
+    /// Waits until the machine knows the outcome of all changes that the journal has accepted so far.
     func catchUp() async {
         guard let mark = journal?.mark, journalRest < mark else { return }
         let began = session
         await wait { $0.session != began || $0.journalRest >= mark }
     }
 
-    /// How many of these versions are the cloud's last word and cannot be decoded; each is reported once.
+    /// Counts the versions that are the cloud's latest and cannot be decoded, and reports each once.
     ///
-    /// They are decoded only after they are stored, so that no model's code runs before the fetch is durable; some at a
-    /// time, so that their models need little memory.
+    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable, and in
+    /// parts, to save memory.
     func undecodableCount(among versions: [ReadVersion]) async -> Int {
         let began = session
         var count = 0
@@ -154,14 +153,13 @@ extension SyncEngine {
         return count
     }
 
-    /// Whether nothing newer is known; what was replaced may be gone from the disk.
+    /// Whether this is the cloud's latest known version; older ones may be gone from the disk.
     private func isLastWord(_ version: ReadVersion) -> Bool {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// What the app learns from a read: missing records are included; records that could not be returned are not.
-    ///
-    /// The next upload must not overwrite the latter.
+    /// Makes the note of a read: it names missing records, too, but not those that could not be decoded, which the next
+    /// upload must not overwrite.
     private func note(
         _ names: [String],
         shown: [ShownContents],
@@ -196,7 +194,7 @@ extension SyncEngine {
         return .read(session: session, losses: machine?.losses ?? 0, given)
     }
 
-    /// Reports what cannot be decoded, once.
+    /// Reports contents that cannot be decoded, once.
     func tellUndecodable(_ found: [ExactName: DecodedContents<Model>]) {
         let inVain = found.sorted { $0.key < $1.key }.compactMap {
             $0.value.model == nil ? $0.value.inVain : nil
@@ -239,34 +237,34 @@ extension SyncEngine {
     }
 }
 
-/// What a read returns, and a note of what the app has thereby seen.
+/// The result of a read, and the note that the app was given it.
 private struct ReadModels<Model: Sendable>: Sendable {
     var models: [Model]
     var note: CallQueue.Note?
 }
 
 extension EditBasis {
-    /// What to decode for an edit.
+    /// The contents to decode for an edit.
     var contents: ShownContents? { shown.map { ShownContents(name: name, shown: $0, known: known) } }
 }
 
-/// Contents that a read shows, and the cloud's version below them.
+/// The contents that a read shows, and the cloud's version that they are based on.
 struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
     var known: ContentHandle?
 }
 
-/// What came of decoding contents for a read, which shows what can be shown.
+/// The result of decoding contents for a read.
 struct DecodedContents<Model: Sendable>: Sendable {
     var contents: ShownContents
     var model: Model?
-    /// Why there is no model.
+    /// The reason why there is no model.
     var reason = ""
     /// Whether the stored contents themselves cannot be read.
     var isLost = false
 
-    /// What is reported of contents that cannot be shown.
+    /// The report about contents that cannot be decoded.
     var inVain: ReadVersion {
         ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
     }

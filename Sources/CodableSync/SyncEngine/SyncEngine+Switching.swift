@@ -8,15 +8,15 @@ import RecordCoding
 extension SyncEngine {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
-        let generation = awaitedGeneration ?? callQueue.beginGeneration()
-        awaitedGeneration = generation
-        phase = .switching(Task { try await performSwitch(to: user, generation) })
+        let place = pendingSwitch ?? callQueue.beginSwitch(at: now.wall)
+        pendingSwitch = place
+        phase = .switching(Task { try await performSwitch(to: user, place) })
     }
 
-    private func performSwitch(to user: String, _ generation: Int) async throws {
+    private func performSwitch(to user: String, _ place: CallQueue.Ticket) async throws {
         defer { tellWatchers() }
         do {
-            try await exchangeState(for: user, generation)
+            try await exchangeState(for: user, place)
         } catch {
             let failure = error as? SyncError ?? .stateUnreadable("\(error)")
             if case .switching = phase {
@@ -27,7 +27,7 @@ extension SyncEngine {
         }
     }
 
-    private func exchangeState(for user: String, _ generation: Int) async throws {
+    private func exchangeState(for user: String, _ place: CallQueue.Ticket) async throws {
         guard let journal, let directory else { throw SyncError.closed }
         let opened = try await location.open(
             for: user,
@@ -36,7 +36,7 @@ extension SyncEngine {
             at: now
         )
         do {
-            await callQueue.settle(before: generation)
+            try await place.turn()
             takeNotes()
             try await settle(journal)
             let untold = UntoldSwitch(from: machine?.formerUserToTell)
@@ -47,8 +47,8 @@ extension SyncEngine {
         }
         // Whatever still reads the former user's files finds them closed: it is told that it came too late.
         session += 1
-        firstGeneration = generation
-        awaitedGeneration = nil
+        firstGeneration = place.generation
+        pendingSwitch = nil
         tellWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value

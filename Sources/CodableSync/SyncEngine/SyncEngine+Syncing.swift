@@ -108,9 +108,9 @@ extension SyncEngine {
         process(.abandoned(call))
     }
 
-    /// Waits for a call's turn, opens the state if need be, and processes what the app received before the call.
+    /// Waits for a call's turn, opens the state if necessary, and takes the notes that are due.
     ///
-    /// - Throws: ``SyncError`` if the state cannot be used, or the call belongs to a former user.
+    /// - Throws: ``SyncError``: the reason why the state cannot be used, or that the call is a former user's.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
@@ -120,26 +120,26 @@ extension SyncEngine {
         takeNotes()
     }
 
-    /// Processes what reads and streams have noted.
+    /// Passes the notes that are due to the machine.
     func takeNotes() {
         guard machine != nil else { return }
         for note in callQueue.takeNotes() {
             switch note {
             case .read(let session, let losses, let given):
                 if session == self.session, losses == machine?.losses { process(.read(given)) }
-            case .request(let stream):
+            case .request(let stream, _):
                 if hub.claim(stream) { process(.streamRequested(stream)) }
             }
         }
     }
 
-    /// Turns a call into an input at its turn, and waits for the answer.
+    /// Waits for a call's turn, passes its input to the machine, and waits for the answer.
     func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> SyncInput) async throws {
         try await enter(ticket)
         try await call(ticket, input)
     }
 
-    /// Turns a call into an input, gives up its place, and waits for the answer.
+    /// Passes a call's input to the machine, ends its ticket, and waits for the answer.
     func call(
         contents: [ContentHandle: Record] = [:],
         _ ticket: CallQueue.Ticket,

@@ -2,47 +2,46 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// What the app asks of an engine.
+/// Uploads and deletions, and decisions about parked changes.
 extension SyncEngine {
-    /// Uploads models: creates their records, or replaces what this device knows of them.
+    /// Uploads models: creates their records, or replaces them as a whole.
     ///
-    /// Returns when the change is durable on this device, not when it was sent; reads show the models from then
-    /// on. Of several calls for one record the last wins. Cancellation is looked at only before anything is
-    /// written.
+    /// Returns once the change is durable on this device, and reads show the models; sending happens in the background.
+    /// If several calls upload one record, the last wins. Cancellation has an effect only before anything is written.
     ///
-    /// An upload replaces the whole record. To change an existing record, use ``edit(_:ifMissing:_:)``, or
-    /// ``upload(_:editedFrom:)`` for a draft from a screen: only they know which fields were changed, and on what.
+    /// To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a draft that a screen has held,
+    /// ``upload(_:editedFrom:)``: only these know which fields have changed, and since which version.
     ///
-    /// An upload counts as based on the version that the app has seen last: read from the engine, accepted from
-    /// ``changes``, or uploaded. It does not overwrite another device's change that the app has not seen; that goes
-    /// through the resolver. An element that a loop over ``changes`` still holds is not accepted yet. The result of an
-    /// ``edit(_:ifMissing:_:)`` does not count as seen either: an upload on top of it changes only the fields that
-    /// differ from the version seen. Likewise, a ``SystemFieldsStoring`` model says which version it was made from, and
-    /// only the fields that differ from that version are changed.
+    /// The base of an upload is the version that the app was given last: read from the engine, accepted from
+    /// ``changes``, or uploaded by the app itself. So an upload does not overwrite another device's change that was
+    /// fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an element when it
+    /// requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given: the upload changes only
+    /// the fields that differ from the version that the app was given. The base of a ``SystemFieldsStoring`` model is the
+    /// version that the model carries.
     ///
-    /// - Parameter models: The models; of two with one record name the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
-    ///   used; nothing of the call is queued then.
+    /// - Parameter models: The models. If two have the same record name, the last counts.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
+    ///   cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: Model...) async throws {
         try await upload(models)
     }
 
-    /// Uploads models: creates their records, or replaces what this device knows of them.
+    /// Uploads models: creates their records, or replaces them as a whole.
     ///
-    /// - Parameter models: The models; of two with one record name the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every offender, `storageFull`, or why the state cannot be
-    ///   used; nothing of the call is queued then.
+    /// - Parameter models: The models. If two have the same record name, the last counts.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
+    ///   cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: [Model]) async throws {
         try await upload(models, isInitial: false)
     }
 
     /// Starts the engine, and uploads models that existed before sync did.
     ///
-    /// They are queued once, durably, also without a network; a second start queues none. The engine fetches
-    /// before it sends them: those that the cloud has with the same contents are not sent, those that differ go
-    /// through the resolver as edits older than any other. A start without models ends a ``stop()``.
+    /// The models are queued once, durably, even without a network; a later start queues none. The engine fetches
+    /// before it sends them. It does not send a model that is equal to the cloud's; a model that differs goes through
+    /// the resolver, as an edit older than any other. A start without models ends a ``stop()``.
     ///
-    /// - Parameter initial: The models that the app had before.
+    /// - Parameter initial: The models that the app had before sync.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public nonisolated func start(uploading initial: [Model] = []) async throws {
         try await upload(initial, isInitial: true)
@@ -69,12 +68,12 @@ extension SyncEngine {
         try await delete(recordNames: models.map(\.recordName))
     }
 
-    /// Deletes records; a name that nobody knows is no error.
+    /// Deletes records; an unknown name is not an error.
     ///
     /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not deleted.
-    /// If that version is known here, or arrives before the deletion is sent, the deletion is parked with
+    /// If this device knows that version, or fetches it before it sends the deletion, the deletion is parked with
     /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an update of the app, and
-    /// ``discard(_:)`` gives it up. A deletion sent before the newer version was known deletes the record.
+    /// ``discard(_:)`` drops it. A deletion sent before the newer version was known deletes the record.
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
@@ -88,9 +87,9 @@ extension SyncEngine {
         try await call(at: ticket) { .enqueue($0, changes) }
     }
 
-    /// Makes parked changes pending again, against the newest version of the server.
+    /// Makes parked changes pending again, against the server's newest version.
     ///
-    /// - Parameter recordNames: The records' names; others than parked ones are passed over.
+    /// - Parameter recordNames: The records' names; those without a parked change are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func retry(_ recordNames: [String]) async throws {
         let ticket = callQueue.take(recordNames, at: now.wall.rounded)
@@ -98,9 +97,9 @@ extension SyncEngine {
         try await call(at: ticket) { .retry($0, names: recordNames) }
     }
 
-    /// Gives unconfirmed changes up; the cloud's values are delivered instead.
+    /// Discards unconfirmed changes, and delivers the cloud's values instead.
     ///
-    /// - Parameter recordNames: The records' names; those without a change, and those under way, are passed over.
+    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent, are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func discard(_ recordNames: [String]) async throws {
         let ticket = callQueue.take(recordNames, at: now.wall.rounded)
@@ -113,7 +112,7 @@ extension SyncEngine {
     private func begin() async throws {
         isStopWanted = false
         try await ready()
-        // Stopped again while it was being opened: the last word counts.
+        // The app may have called `stop` during the opening; the latest call counts.
         if !isStopWanted { process(.start) }
     }
 
@@ -126,7 +125,7 @@ extension SyncEngine {
         try await enqueue(drafts, isInitial: isInitial, ticket)
     }
 
-    /// Every model as the record to store, or every reason why one cannot be.
+    /// Encodes all models, or throws with the reasons for all that cannot be encoded.
     @concurrent
     private nonisolated func encode(_ models: [Model], edited: Date?) async throws -> [Draft] {
         var places: [String: Int] = [:]
@@ -170,7 +169,7 @@ extension SyncEngine {
         if !invalid.isEmpty { throw try refusal(of: invalid) }
     }
 
-    /// Where the configuration is wrong, that is the reason, and not the models.
+    /// Returns the error for invalid models, or throws if the configuration itself is wrong.
     nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
         try configuration.check(for: Model.self, in: zoneID, on: database)
         return .invalidModels(invalid)
@@ -181,7 +180,7 @@ extension SyncEngine {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The version that a model says it was made from.
+    /// The version that a model carries as its original.
     private nonisolated func original(of model: Model) -> Draft.Original {
         guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
             let tag = SystemFields.changeTag(inBlob: blob)

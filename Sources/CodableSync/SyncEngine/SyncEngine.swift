@@ -47,10 +47,10 @@ public actor SyncEngine<Model: RecordCodable> {
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
-    /// Calls of earlier generations belong to a former user.
+    /// Calls of an earlier generation are a former user's.
     var firstGeneration = 0
-    /// The generation of calls made since another user signed in, while that user's state is not open yet.
-    var awaitedGeneration: Int?
+    /// The place of a switch to another user whose state is not open yet: later calls are for that user.
+    var pendingSwitch: CallQueue.Ticket?
     /// Where the states of all users are.
     var directory: StateDirectory?
     /// The number of the directory whose state is open.

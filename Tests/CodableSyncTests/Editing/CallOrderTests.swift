@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls take effect in the order in which they are made, however long each takes to encode.
+/// Calls take effect in the order in which they are made, however long their models take to encode.
 final class CallOrderTests: EngineScenario {
     @MainActor
     func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnAnOpenEngine() async throws {

@@ -5,20 +5,20 @@ import XCTest
 @testable import CodableSync
 
 extension EngineScenario {
-    /// Makes a call, which has its place in the queue when this returns.
+    /// Makes a call, and returns when the call has its place.
     func called<Value: Sendable>(
         _ call: @escaping @MainActor () async throws -> Value
     ) async -> Task<Value, any Error> {
         let task = Task { @MainActor in try await call() }
-        // The main actor runs one after the other, so the call has begun.
+        // The main actor runs its jobs in order, so the call has begun.
         await MainActor.run {}
         return task
     }
 }
 
-/// A call takes its place when it is made, whatever happens while it is encoded.
+/// A call keeps its place while its model is encoded, whatever the app is given in the meantime.
 final class CallPlaceScenarios: EngineScenario {
-    /// A phone that has fetched another device's change, and an upload of an older copy that is still being encoded.
+    /// A phone that has fetched another device's change, and is encoding an upload of an older copy.
     private func makeHeldUpload() async throws -> (
         phone: Device<HeldItem>, tablet: Device<HeldItem>, hold: DecodingHold, upload: Task<Void, any Error>
     ) {
@@ -126,7 +126,7 @@ final class CallPlaceScenarios: EngineScenario {
         let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
         await hold.reached()
         let deletion = await called { try await engine.delete(HeldItem("A")) }
-        // The engine has processed it before.
+        // The engine answers after it has received the deletion.
         _ = try await engine.diagnostics()
         deletion.cancel()
         let result = await deletion.result
@@ -137,7 +137,7 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "edited")
     }
 
-    /// The cause passes at once: no waiting call succeeds after one before it has failed.
+    /// The opening fails only once, but no waiting call may succeed after an earlier one has failed.
     @MainActor
     func testAllCallsThatWaitForAnOpeningThatFailsThrowItsError() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
@@ -160,58 +160,7 @@ final class CallPlaceScenarios: EngineScenario {
     }
 }
 
-/// A call is for the user who is signed in when it is made.
-final class CallUserScenarios: AccountScenario {
-    func testACallMadeBeforeASwitchIsStoredWithTheFormerUserAndOneMadeAfterItWithTheNext() async throws {
-        let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
-        try await phone.engine.upload(HeldItem("a-1", "of alice"))
-        try await phone.engine.sync()
-        try await quiet(phone.device)
-        let engine = phone.engine
-        let hold = DecodingHold.next(of: "a-2")
-        let before = Task { try await engine.upload(HeldItem("a-2", "of alice")) }
-        await hold.reached()
-        let edit = await called { try await engine.edit(named: "a-1") { $0.note = "of alice" } }
-        phone.account.signIn("bob")
-        await engine.reach("bob comes") { $0.awaitedGeneration != nil }
-        let after = await called { try await engine.upload(HeldItem("b-1", "of bob")) }
-        hold.release()
-        try await before.value
-        _ = try await edit.value
-        try await after.value
-        try await quiet(phone.device)
-        let bob = try await phone.shown()
-        XCTAssertEqual(bob, ["b-1"])
-        let servers = (try await names(of: "alice", phone), try await names(of: "bob", phone))
-        XCTAssertFalse(servers.0.contains("b-1"), "\(servers.0)")
-        XCTAssertEqual(servers.1, ["b-1"])
-        phone.account.signIn("alice")
-        try await quiet(phone.device)
-        let alice = try await engine.allModels()
-        XCTAssertEqual(
-            alice,
-            [HeldItem("a-1", "of alice", note: "of alice"), HeldItem("a-2", "of alice")]
-        )
-    }
-
-    /// What a read returned of a former user's records is no ancestor for the next user's.
-    func testAReadBeforeASwitchIsNoAncestorForTheNextUser() async throws {
-        try await put(Note("x", "of alice", note: "alice"), of: "alice")
-        try await put(Note("x", "of bob", note: "bob"), of: "bob")
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        try await phone.engine.sync()
-        _ = try await phone.engine.model(named: "x")
-        phone.account.signIn("bob")
-        try await phone.engine.sync()
-        pass()
-        try await phone.engine.upload(Note("x", "mine"))
-        try await phone.engine.sync()
-        let model = try await phone.engine.model(named: "x")
-        XCTAssertEqual(model?.note, "bob", "without an ancestor nothing of bob's is cleared")
-    }
-}
-
-/// A model that carries the version that it was made from.
+/// Uploads of models that carry the version that they were made from.
 final class CarriedVersionScenarios: EngineScenario {
     private struct Setting {
         var phone: Device<Tagged>
@@ -223,69 +172,68 @@ final class CarriedVersionScenarios: EngineScenario {
         return Setting(phone: phone, tablet: tablet)
     }
 
-    private func decided(_ device: Device<Tagged>) -> Int {
-        device.events.count { if case .conflictResolved = $0 { true } else { false } }
+    /// Changes the note on the tablet, and lets the phone fetch it.
+    private func change(_ one: Setting, note: String = "theirs") async throws {
+        try await one.tablet.engine.edit(named: "A") { $0.note = note }
+        try await settle(one.tablet, one.phone)
     }
 
-    /// The app has not seen that version here, but the model carries its tag.
-    func testAnUploadIsBasedOnTheStoredVersionWhoseTagItCarries() async throws {
-        let one = try await makeTagged()
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
-        let read = try await one.tablet.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
-        XCTAssertNotNil(model.systemFields)
+    /// Uploads a model with another title from the phone, and asserts that the tablet's note stays.
+    private func assertTheNoteStays(
+        _ one: Setting,
+        afterUploading model: Tagged,
+        conflicts: Int,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        try await upload(model, one)
+        let result = try await one.tablet.engine.model(named: "A")
+        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"], file: file, line: line)
+        let decided = one.phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(decided, conflicts, file: file, line: line)
+    }
+
+    private func upload(_ model: Tagged, _ one: Setting) async throws {
+        var model = model
         model.title = "mine"
         pass()
         try await one.phone.engine.upload(model)
         try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 0)
     }
 
-    /// The version is still stored below a pending edit, although the cloud has a newer one by now.
-    func testAnUploadThatCarriesAnOlderStoredTagRevertsNoOtherField() async throws {
+    /// The phone has not given the app that version, but the model carries its tag.
+    func testAnUploadIsMadeOnTheStoredVersionWhoseTagItCarries() async throws {
+        let one = try await makeTagged()
+        try await change(one)
+        let read = try await one.tablet.engine.model(named: "A")
+        let model = try XCTUnwrap(read)
+        XCTAssertNotNil(model.systemFields)
+        try await assertTheNoteStays(one, afterUploading: model, conflicts: 0)
+    }
+
+    /// The cloud has a newer version, but the phone still stores the one with this tag.
+    func testAnUploadThatCarriesAnOlderStoredTagTakesNoOtherFieldBack() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
-        model.title = "mine"
-        pass()
-        try await one.phone.engine.upload(model)
-        try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 0, "no field was changed on both sides")
+        try await change(one)
+        try await assertTheNoteStays(one, afterUploading: try XCTUnwrap(read), conflicts: 0)
     }
 
     func testAnUploadWithoutATagIsBasedOnWhatTheAppHasSeen() async throws {
         let one = try await makeTagged()
-        try await one.tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(one.tablet, one.phone)
-        pass()
-        try await one.phone.engine.upload(Tagged(id: "A", title: "mine"))
-        try await settle(one.phone, one.tablet)
-        let result = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual([result?.title, result?.note], ["mine", "theirs"])
-        XCTAssertEqual(decided(one.phone), 1)
+        try await change(one)
+        try await assertTheNoteStays(one, afterUploading: Tagged(id: "A", title: ""), conflicts: 1)
     }
 
     func testAnUploadThatCarriesATagOfNoStoredVersionIsAConflictWithoutAncestor() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
         for note in ["second", "third"] {
-            try await one.tablet.engine.edit(named: "A") { $0.note = note }
-            try await settle(one.tablet, one.phone)
+            try await change(one, note: note)
             _ = try await one.phone.drain()
         }
         Tagged.asked.withLock { $0 = [] }
-        model.title = "mine"
-        pass()
-        try await one.phone.engine.upload(model)
-        try await settle(one.phone, one.tablet)
+        try await upload(try XCTUnwrap(read), one)
         let asked = Tagged.asked.withLock { $0 }
         XCTAssertEqual(asked.count, 1)
         XCTAssertNil(asked.first?.ancestor)
@@ -294,7 +242,7 @@ final class CarriedVersionScenarios: EngineScenario {
     }
 }
 
-/// A model that stores its system fields, and remembers what its resolver was asked.
+/// A model that stores its system fields, and records the conflicts that its resolver gets.
 struct Tagged: SystemFieldsStoring, Equatable {
     static let asked = Locked<[Conflict<Tagged>]>([])
     static var recordType: String { "Item" }
@@ -312,7 +260,7 @@ struct Tagged: SystemFieldsStoring, Equatable {
     }
 }
 
-/// Every uploaded model can be read back, here and on every other device.
+/// A model that cannot be decoded again is not uploaded.
 final class ReadableUploadScenarios: EngineScenario {
     func testAModelThatCannotBeReadBackIsRefusedWithItsOwnErrorText() async throws {
         let phone = try makeDevice(Span.self)

@@ -3,42 +3,244 @@ import XCTest
 
 @testable import CodableSync
 
-/// Places in the queue of calls: what ends early lets nobody overtake what came before it.
+/// Which calls and notes wait for which.
 final class CallQueueTests: XCTestCase {
-    private let date = Date(timeIntervalSince1970: 0)
+    private struct Unopened: Error {}
 
-    /// As a call that is cancelled, changes nothing, or cannot be encoded does.
-    func testACallThatEndsBeforeItsTurnLetsNobodyOvertakeTheOneBeforeIt() {
-        let queue = CallQueue {}
-        let first = queue.take(["A"], at: date)
-        let ended = queue.take(at: date)
+    private let date = Date(timeIntervalSince1970: 0)
+    private let queue = CallQueue {}
+
+    /// Asserts that a request which accepts these records is due once these calls have ended, and not before.
+    private func assertARequest(
+        accepting names: String...,
+        isDueAfterTheEndOf calls: CallQueue.Ticket...,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) {
+        _ = queue.takeNotes()
+        queue.note(.request(1, accepting: names))
+        for call in calls {
+            XCTAssertEqual(queue.takeNotes().count, 0, file: file, line: line)
+            call.end()
+        }
+        XCTAssertEqual(queue.takeNotes().count, 1, file: file, line: line)
+    }
+
+    private func assertTheTurn(
+        of place: CallQueue.Ticket,
+        isAfterTheEndOf calls: [CallQueue.Ticket],
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async throws {
+        let hasEnded = Locked(false)
+        let turn = Task {
+            try await place.turn()
+            return hasEnded.withLock { $0 }
+        }
+        for call in calls {
+            for _ in 0..<10 { await Task.yield() }
+            hasEnded.withLock { $0 = call === calls.last }
+            call.end()
+        }
+        let isInOrder = try await turn.value
+        XCTAssertTrue(isInOrder, file: file, line: line)
+    }
+
+    func testANoteWaitsForTheCallsBeforeItOnly() {
+        let told = Locked(0)
+        let queue = CallQueue { told.withLock { $0 += 1 } }
+        let call = queue.take(["A"], at: date)
+        queue.note(.read(session: 1, losses: 0, []))
         queue.note(.request(1))
-        ended.end()
+        let later = queue.take(["A"], at: date)
+        queue.note(.request(2))
         XCTAssertEqual(queue.takeNotes().count, 0)
-        first.end()
+        call.end()
+        XCTAssertEqual(queue.takeNotes().count, 2)
+        XCTAssertGreaterThan(told.withLock { $0 }, 0, "the engine is told")
+        later.end()
         XCTAssertEqual(queue.takeNotes().count, 1)
+    }
+
+    // MARK: Edits
+
+    func testARequestDoesNotWaitForAnEdit() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        assertARequest(accepting: "A")
+        edit.end()
+    }
+
+    func testAnEditHoldsUpCallsForItsRecord() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let call = queue.take(["A"], at: date)
+        call.end()
+        assertARequest(accepting: "A", isDueAfterTheEndOf: edit)
+    }
+
+    func testAnEditOfSeveralRecordsHoldsUpCallsForEach() {
+        let edit = queue.take(["A", "B"], isEdit: true, at: date)
+        for name in ["A", "B"] { queue.take([name], at: date).end() }
+        queue.note(.request(1, accepting: ["A"]))
+        queue.note(.request(2, accepting: ["B"]))
+        XCTAssertEqual(queue.takeNotes().count, 0)
+        edit.end()
+        XCTAssertEqual(queue.takeNotes().count, 2)
+    }
+
+    func testACallThatWaitsForAnEditHoldsUpNoOtherRecord() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let delayed = queue.take(["A"], at: date)
+        queue.take(["B"], at: date).end()
+        queue.take(["B"], isEdit: true, at: date).end()
+        assertARequest(accepting: "B")
+        assertARequest(accepting: "B", "A", isDueAfterTheEndOf: edit, delayed)
+    }
+
+    func testACallThatWaitsForAnEditHoldsUpLaterCallsForAllItsRecords() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let batch = queue.take(["A", "B"], at: date)
+        queue.take(["B"], at: date).end()
+        queue.take(["B"], isEdit: true, at: date).end()
+        assertARequest(accepting: "B", isDueAfterTheEndOf: edit, batch)
+    }
+
+    func testACallThatWaitsForAnEditWaitsForTheCallsBeforeItToo() async throws {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let other = queue.take(["B"], at: date)
+        let batch = queue.take(["A", "B"], at: date)
+        try await assertTheTurn(of: batch, isAfterTheEndOf: [edit, other])
+        batch.end()
+    }
+
+    func testACallWaitsForTheNotesBeforeIt() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let delayed = queue.take(["A"], at: date)
+        queue.note(.request(1, accepting: ["A", "B"]))
+        queue.take(["B"], at: date).end()
+        edit.end()
+        queue.note(.request(2, accepting: ["B"]))
+        XCTAssertEqual(queue.takeNotes().count, 0)
+        delayed.end()
+        XCTAssertEqual(queue.takeNotes().map(\.stream), [1, 2])
+    }
+
+    func testOfAReadOnlyTheRecordsOfACallThatWaitsForAnEditAreHeldBack() {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let delayed = queue.take(["A"], at: date)
+        queue.note(
+            .read(session: 1, losses: 0, ["A", "B", "C"].map { GivenContents(name: $0, handle: nil) })
+        )
+        XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["B", "C"])
+        edit.end()
+        delayed.end()
+        XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["A"])
+    }
+
+    func testTheEndOfAnEditFreesNoCallThatALaterEditOfItsRecordHoldsUp() {
+        let first = queue.take(["A"], isEdit: true, at: date)
+        let second = queue.take(["A"], isEdit: true, at: date)
+        queue.take(["A"], at: date).end()
+        assertARequest(accepting: "A", isDueAfterTheEndOf: first, second)
+    }
+
+    // MARK: Calls that end before their turn
+
+    /// For example a call that is cancelled, changes nothing, or cannot be encoded.
+    func testACallThatEndsBeforeItsTurnLetsNobodyOvertakeTheOneBeforeIt() {
+        let first = queue.take(["A"], at: date)
+        queue.take(at: date).end()
+        assertARequest(isDueAfterTheEndOf: first)
     }
 
     func testAnEditThatEndsBeforeItsTurnLetsNoCallForItsRecordOvertakeTheEditBeforeIt() {
-        let queue = CallQueue {}
         let first = queue.take(["A"], isEdit: true, at: date)
-        let second = queue.take(["A"], isEdit: true, at: date)
-        let call = queue.take(["A"], at: date)
-        queue.note(.request(1))
-        second.end()
-        call.end()
-        XCTAssertEqual(queue.takeNotes().count, 0)
-        first.end()
-        XCTAssertEqual(queue.takeNotes().count, 1)
+        queue.take(["A"], isEdit: true, at: date).end()
+        queue.take(["A"], at: date).end()
+        assertARequest(accepting: "A", isDueAfterTheEndOf: first)
     }
 
     func testACallThatEndedBeforeItsTurnHoldsUpNothingAfterwards() async throws {
-        let queue = CallQueue {}
-        let calls = (0..<1000).map { _ in queue.take(["A"], at: date) }
+        let calls = (0..<1000).map { queue.take(["A"], isEdit: $0.isMultiple(of: 3), at: date) }
         for call in calls.reversed() { call.end() }
         let last = queue.take(["A"], at: date)
         try await last.turn()
         last.end()
-        await queue.settle(before: 1)
+        try await queue.beginSwitch(at: date).turn()
+    }
+
+    // MARK: Openings and switches
+
+    /// For example a call whose model is still being encoded when the opening fails.
+    func testACallThatDoesNotWaitYetThrowsWhyTheEngineCouldNotBeOpened() async throws {
+        let call = queue.take(["A"], at: date)
+        queue.fail(with: Unopened())
+        do {
+            try await call.turn()
+            XCTFail("nothing is thrown")
+        } catch is Unopened {}
+        call.end()
+        let next = queue.take(["A"], at: date)
+        try await next.turn()
+        next.end()
+    }
+
+    func testASwitchOfUsersWaitsForAllCallsBeforeItAndForNoLaterOne() async throws {
+        let before = [
+            queue.take(["A"], at: date), queue.take(["B"], isEdit: true, at: date),
+            queue.take(["B"], at: date),
+        ]
+        let place = queue.beginSwitch(at: date)
+        let after = queue.take(["A"], at: date)
+        XCTAssertEqual(before.map(\.generation), Array(repeating: place.generation - 1, count: 3))
+        XCTAssertEqual(after.generation, place.generation)
+        try await assertTheTurn(of: place, isAfterTheEndOf: before)
+        after.end()
+    }
+
+    /// The end of a call must not search all other calls.
+    func testTwentyThousandCallsEndWhileASwitchOfUsersWaits() async throws {
+        let calls = (0..<20_000).map { queue.take(["\($0 / 2)"], isEdit: $0.isMultiple(of: 2), at: date) }
+        let place = queue.beginSwitch(at: date)
+        for call in calls { call.end() }
+        try await place.turn()
+    }
+
+    // MARK: Streams
+
+    /// Taking a request twice would accept an element that is still on its way to the stream.
+    func testARequestOfAStreamIsTakenOnce() async throws {
+        let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Note>.Request.self)
+        let hub = ChangeHub<Note>(requests: RequestLine(continuation), calls: CallQueue {})
+        let changes = hub.stream()
+        let loop = Task { for await _ in changes {} }
+        var iterator = requests.makeAsyncIterator()
+        let id = try await nextStream(&iterator)
+        XCTAssertTrue(hub.claim(id))
+        XCTAssertFalse(hub.claim(id))
+        hub.repeatRequests()
+        XCTAssertFalse(hub.claim(id))
+        XCTAssertTrue(hub.resume(id, with: .updated([Note("A")])))
+        let again = try await nextStream(&iterator)
+        XCTAssertEqual(again, id)
+        XCTAssertTrue(hub.claim(id), "the next request is another one")
+        hub.finish()
+        await loop.value
+    }
+
+    private func nextStream(
+        _ requests: inout AsyncStream<ChangeHub<Note>.Request>.Iterator
+    ) async throws -> StreamID {
+        while let request = await requests.next() {
+            if case .next(let id) = request { return id }
+        }
+        throw Unopened()
+    }
+}
+
+extension CallQueue.Note {
+    fileprivate var stream: StreamID? { if case .request(let stream, _) = self { stream } else { nil } }
+
+    fileprivate var names: [String] {
+        if case .read(_, _, let given) = self { given.map(\.name) } else { [] }
     }
 }

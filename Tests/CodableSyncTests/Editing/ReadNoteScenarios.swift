@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The notes that the engine keeps of what the app has seen.
+/// Notes of reads that wait in the queue of calls.
 final class ReadNoteScenarios: EngineScenario {
     func testAnEngineIsIdleAfterAReadThatReturnedDuringAnUpload() async throws {
         let engine = try makeDevice(HeldItem.self).engine

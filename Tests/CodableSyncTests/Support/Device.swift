@@ -75,13 +75,6 @@ final class Device<Model: RecordCodable & Equatable> {
 }
 
 extension ModelChange {
-    var names: [String] {
-        switch self {
-        case .updated(let models), .saved(let models): models.map(\.recordName)
-        case .deleted(let names): names
-        }
-    }
-
     var models: [Model] {
         switch self {
         case .updated(let models), .saved(let models): models

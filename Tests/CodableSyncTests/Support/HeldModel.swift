@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// Holds the decoding of one record until a test lets it go on.
+/// Holds the decoding of one record, or a closure of a test, until the test releases it.
 final class DecodingHold: Sendable {
     private static let holds = Locked<[String: DecodingHold]>([:])
 
@@ -15,8 +15,8 @@ final class DecodingHold: Sendable {
         return hold
     }
 
-    /// Called by the model while it is decoded: stands still here, if it is to be held.
-    fileprivate static func pass(_ name: String) {
+    /// Waits for the release if the test has asked to hold this name; the model calls this while it is decoded.
+    static func pass(_ name: String) {
         guard let hold = holds.withLock({ $0.removeValue(forKey: name) }) else { return }
         let gate = hold.gate
         Task { try await gate.pass() }

@@ -1,0 +1,96 @@
+import XCTest
+
+@testable import CodableSync
+
+/// A call belongs to the user who was signed in when it was made.
+final class CallUserScenarios: AccountScenario {
+    private func makeOpenPhone() async throws -> AccountDevice<HeldItem> {
+        let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
+        try await phone.engine.upload(HeldItem("a-1", "of alice"))
+        try await phone.engine.sync()
+        try await quiet(phone.device)
+        return phone
+    }
+
+    /// Signs bob in while calls for alice are held, uploads b-1 for him, and lets all calls return.
+    private func signBobIn(
+        _ phone: AccountDevice<HeldItem>,
+        releasing hold: DecodingHold,
+        _ calls: Task<Void, any Error>...
+    ) async throws {
+        phone.account.signIn("bob")
+        let engine = phone.engine
+        await engine.reach("bob comes") { $0.pendingSwitch != nil }
+        let after = await called { try await engine.upload(HeldItem("b-1", "of bob")) }
+        hold.release()
+        for call in calls { try await call.value }
+        try await after.value
+        try await quiet(phone.device)
+    }
+
+    private func modelsOfAlice(_ phone: AccountDevice<HeldItem>) async throws -> [HeldItem] {
+        phone.account.signIn("alice")
+        try await quiet(phone.device)
+        return try await phone.engine.allModels()
+    }
+
+    func testACallMadeBeforeASwitchIsStoredWithTheFormerUserAndOneMadeAfterItWithTheNext() async throws {
+        let phone = try await makeOpenPhone()
+        let engine = phone.engine
+        let hold = DecodingHold.next(of: "a-2")
+        let upload = Task { try await engine.upload(HeldItem("a-2", "of alice")) }
+        await hold.reached()
+        let edit = await called { _ = try await engine.edit(named: "a-1") { $0.note = "of alice" } }
+        try await signBobIn(phone, releasing: hold, upload, edit)
+        let bob = try await phone.shown()
+        XCTAssertEqual(bob, ["b-1"])
+        let servers = (try await names(of: "alice", phone), try await names(of: "bob", phone))
+        XCTAssertFalse(servers.0.contains("b-1"), "\(servers.0)")
+        XCTAssertEqual(servers.1, ["b-1"])
+        let alice = try await modelsOfAlice(phone)
+        XCTAssertEqual(
+            alice,
+            [HeldItem("a-1", "of alice", note: "of alice"), HeldItem("a-2", "of alice")]
+        )
+    }
+
+    func testACallThatWaitsForAnEditBeforeASwitchIsStoredWithTheFormerUser() async throws {
+        let phone = try await makeOpenPhone()
+        let engine = phone.engine
+        let hold = DecodingHold.next(of: "the closure")
+        let edit = Task {
+            _ = try await engine.edit(named: "a-1") {
+                DecodingHold.pass("the closure")
+                $0.note = "edited"
+            }
+        }
+        await hold.reached()
+        let delayed = await called {
+            try await engine.upload(HeldItem("a-1", "uploaded"), HeldItem("a-2", "uploaded"))
+        }
+        try await signBobIn(phone, releasing: hold, edit, delayed)
+        let bob = try await phone.shown()
+        XCTAssertEqual(bob, ["b-1"])
+        let alice = try await modelsOfAlice(phone)
+        XCTAssertEqual(
+            alice,
+            [HeldItem("a-1", "uploaded", note: "edited"), HeldItem("a-2", "uploaded")]
+        )
+    }
+
+    /// A read of the former user's record must not become the base of an upload for the next user.
+    func testAReadBeforeASwitchGivesNothingOfTheNextUsersRecords() async throws {
+        try await put(Note("x", "of alice", note: "alice"), of: "alice")
+        try await put(Note("x", "of bob", note: "bob"), of: "bob")
+        let phone = try makeAccountDevice(Note.self, user: "alice")
+        try await phone.engine.sync()
+        _ = try await phone.engine.model(named: "x")
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        pass()
+        try await phone.engine.upload(Note("x", "mine"))
+        try await phone.engine.sync()
+        let model = try await phone.engine.model(named: "x")
+        XCTAssertEqual(model?.note, "bob", "without an ancestor nothing of bob's is cleared")
+    }
+}

@@ -1,0 +1,153 @@
+import XCTest
+
+@testable import CodableSync
+
+/// An edit whose closure runs holds up calls for its records only, and so does a call that waits for the edit.
+final class DelayedCallScenarios: EngineScenario {
+    private struct Setting {
+        var phone: Device<HeldItem>
+        var tablet: Device<HeldItem>
+        var hold: DecodingHold
+        var edit: Task<ModelEdit<HeldItem>, any Error>
+        /// The call that waits for the edit.
+        var delayed: Task<Void, any Error>
+
+        @discardableResult
+        func release() async throws -> ModelEdit<HeldItem> {
+            hold.release()
+            let edit = try await edit.value
+            try await delayed.value
+            return edit
+        }
+    }
+
+    /// Holds an edit of A in its closure on a phone, and makes a call that waits for it.
+    ///
+    /// Before, the tablet has changed the notes of some records, and the phone has fetched them.
+    private func makeDelayed(
+        notes names: [String] = [],
+        _ call: @escaping @MainActor (SyncEngine<HeldItem>) async throws -> Void
+    ) async throws -> Setting {
+        let (phone, tablet) = try await makePair(
+            HeldItem("A", "title"),
+            HeldItem("B", "title"),
+            HeldItem("C", "title")
+        )
+        for name in names { try await tablet.engine.edit(named: name) { $0.note = "theirs" } }
+        try await settle(tablet, phone)
+        pass()
+        let engine = phone.engine
+        let hold = DecodingHold.next(of: "the closure")
+        // A test that fails leaves no thread blocked.
+        addTeardownBlock { hold.release() }
+        let edit = Task {
+            try await engine.edit(named: "A") {
+                DecodingHold.pass("the closure")
+                $0.title = "edited"
+            }
+        }
+        await hold.reached()
+        let delayed = await called { try await call(engine) }
+        return Setting(phone: phone, tablet: tablet, hold: hold, edit: edit, delayed: delayed)
+    }
+
+    /// Makes calls that must return while the edit is held.
+    private func meanwhile<Value: Sendable>(
+        _ what: String,
+        _ calls: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let task = Task { try await calls() }
+        return try await waiting(for: what, else: .failure(CancellationError())) { await task.result }.get()
+    }
+
+    func testAnUploadThatWaitsForAnEditHoldsUpNoOtherRecord() async throws {
+        let one = try await makeDelayed { try await $0.upload(HeldItem("A", "uploaded")) }
+        let engine = one.phone.engine
+        let titles = try await meanwhile("the calls for B and C") {
+            try await engine.upload(HeldItem("B", "uploaded"))
+            try await engine.edit(named: "B") { $0.title += ", edited" }
+            try await engine.upload(HeldItem("C", "draft"), editedFrom: HeldItem("C", "title"))
+            try await engine.delete(HeldItem("C"))
+            try await engine.sync()
+            return [try await engine.model(named: "B")?.title] + (try await engine.allModels().map(\.title))
+        }
+        XCTAssertEqual(titles, ["uploaded, edited", "title", "uploaded, edited"])
+        let edit = try await one.release()
+        XCTAssertEqual([edit.before.title, edit.after.title], ["title", "edited"])
+        let model = try await engine.model(named: "A")
+        XCTAssertEqual(model?.title, "uploaded", "the upload comes after the edit")
+    }
+
+    func testAStreamOfOtherRecordsGoesOnWhileAnUploadWaitsForAnEdit() async throws {
+        let one = try await makeDelayed(notes: ["B"]) { try await $0.upload(HeldItem("A", "uploaded")) }
+        let (here, there) = (one.phone.engine, one.tablet.engine)
+        let notes = try await meanwhile("two elements of the stream") {
+            var notes: [String?] = []
+            for await change in here.changes {
+                notes += change.models.map(\.note)
+                if notes.count == 2 { break }
+                try await there.edit(named: "B") { $0.note = "newer" }
+                try await there.sync()
+                try await here.sync()
+            }
+            return notes
+        }
+        XCTAssertEqual(notes, ["theirs", "newer"])
+        try await one.release()
+    }
+
+    func testABatchThatWaitsForAnEditKeepsTheOrderOfItsOtherRecords() async throws {
+        let one = try await makeDelayed {
+            try await $0.upload(HeldItem("A", "batch"), HeldItem("B", "batch"))
+        }
+        let engine = one.phone.engine
+        let later = await called { try await engine.upload(HeldItem("B", "later")) }
+        let edit = await called { try await engine.edit(named: "B") { $0.title += ", edited" } }
+        let titles = try await meanwhile("a call for C") {
+            try await engine.upload(HeldItem("C", "uploaded"))
+            return try await engine.allModels().map(\.title)
+        }
+        XCTAssertEqual(titles, ["title", "title", "uploaded"])
+        try await one.release()
+        try await later.value
+        _ = try await edit.value
+        let models = try await engine.allModels()
+        XCTAssertEqual(models.map(\.title), ["batch", "later, edited", "uploaded"])
+    }
+
+    // MARK: What an upload is made on
+
+    func testARequestAfterAnUploadThatWaitsForAnEditAcceptsNothingBeforeIt() async throws {
+        let one = try await makeDelayed(notes: ["A"]) { try await $0.upload(HeldItem("A", "mine")) }
+        let engine = one.phone.engine
+        let changes = engine.changes
+        for await change in changes {
+            XCTAssertEqual(change, .updated([HeldItem("A", "title", note: "theirs")]))
+            break
+        }
+        let next = Task { for await _ in changes { break } }
+        await engine.reach("the stream has asked, and so accepted") { !$0.hub.isIdle }
+        await engine.rest()
+        try await one.release()
+        try await settle(one.phone, one.tablet)
+        next.cancel()
+        await next.value
+        let model = try await one.tablet.engine.model(named: "A")
+        XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
+    }
+
+    func testAReadAfterAnUploadThatWaitsForAnEditCountsForOtherRecordsOnly() async throws {
+        let one = try await makeDelayed(notes: ["A", "B"]) { try await $0.upload(HeldItem("A", "mine")) }
+        let engine = one.phone.engine
+        let notes = try await meanwhile("a read, and an upload of B") {
+            let notes = try await engine.allModels().map(\.note)
+            try await engine.upload(HeldItem("B", "mine"))
+            return notes
+        }
+        XCTAssertEqual(notes, ["theirs", "theirs", nil])
+        try await one.release()
+        try await settle(one.phone, one.tablet)
+        let models = try await one.tablet.engine.models(named: ["A", "B"])
+        XCTAssertEqual(models, [HeldItem("A", "mine", note: "theirs"), HeldItem("B", "mine")])
+    }
+}
