@@ -88,16 +88,16 @@ struct StreamState: Equatable, Sendable {
     }
 }
 
-/// Entries that are applied and on their way to the disk, and what comes once they are there.
+/// Entries that are applied and not stored yet, and what happens once they are.
 struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
     var entries: [JournalEntry] = []
     var then = Outcome.nothing
-    /// What the entries have replaced.
+    /// The values that the entries have replaced.
     var image = StateImage()
     /// Events about what the entries do, emitted once they are stored.
     var events: [SyncAction] = []
-    /// Versions whose contents have another handle now.
+    /// Versions whose contents have a new handle.
     var repointed: [Repointed] = []
 
     struct Repointed: Equatable, Sendable {

@@ -1,10 +1,10 @@
-/// What changes to the state have replaced, so that they can be taken back.
+/// The values that changes to the state have replaced, so that the changes can be undone.
 struct StateImage: Equatable, Sendable {
     /// The records as they were before each change, in order.
     var records: [Former] = []
     var summary = StateSummary()
     var newestKnown: KnownVersion?
-    /// How many notes have come.
+    /// The number of notes that were added.
     var noteCount = 0
 
     struct Former: Equatable, Sendable {
@@ -14,12 +14,14 @@ struct StateImage: Equatable, Sendable {
 }
 
 extension SyncState {
-    /// Takes changes back, the newest first: the disk refused them.
+    /// Undoes changes, the newest first.
     ///
-    /// Records come to the end of the queues that they return to. Of the notes, only the oldest may be missing.
+    /// Records that return to a queue go to its end. The oldest notes may be lost.
     mutating func restore(_ images: some BidirectionalCollection<StateImage>) {
         for image in images.reversed() {
-            for former in image.records.reversed() { change(former.name) { $0 = former.record ?? RecordState() } }
+            for former in image.records.reversed() {
+                change(former.name) { $0 = former.record ?? RecordState() }
+            }
             restoreSummary(of: image)
         }
     }

@@ -9,7 +9,7 @@ import struct Foundation.Date
 package enum SyncAction: Equatable, Sendable {
     /// Journal lane, strictly in order; flushed before it is reported, if asked.
     case append(BatchID, [JournalEntry], flush: Bool)
-    /// The journal takes batches again: all that were handed to it before count as refused.
+    /// The journal accepts batches again; all batches that were appended before have failed.
     case resumeJournal
 
     /// Opens the state of another user, who is here, in the place of this one.

@@ -32,7 +32,7 @@ package struct SyncState: Sendable {
     /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
     var renewed: [String] = []
 
-    /// What has been replaced since ``beginImage()``; `nil` where changes are not taken back.
+    /// The values that changes have replaced since ``beginImage()``; `nil` if changes are not recorded.
     private var image: StateImage?
 
     /// Records that were changed and cannot be sent now, since this was last drained: as little a part of the state.
@@ -122,9 +122,9 @@ package struct SyncState: Sendable {
         if notes.count > Self.maximumNotes * 2 { notes.removeFirst(notes.count - Self.maximumNotes) }
     }
 
-    // MARK: Taking changes back
+    // MARK: Undoing changes
 
-    /// Remembers what is replaced from now on.
+    /// Records the values that changes replace from now on.
     mutating func beginImage() {
         image = StateImage(summary: summary, newestKnown: newestKnown)
     }
@@ -134,7 +134,7 @@ package struct SyncState: Sendable {
         return image ?? StateImage()
     }
 
-    /// Puts back what belongs to no single record.
+    /// Restores the values that belong to no single record.
     mutating func restoreSummary(of image: StateImage) {
         summary = image.summary
         newestKnown = image.newestKnown

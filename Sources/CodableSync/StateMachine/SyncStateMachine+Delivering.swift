@@ -113,7 +113,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Tells the streams of what there is to deliver again, since the disk refused what came of it.
+    /// Queues changes for the streams that are undelivered again, since the disk refused what followed them.
     mutating func passOnRestored() {
         let accepted = unstoredAcceptances
         state.renewed = state.renewed.filter { name in

@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// What is decided is applied at once, and told once it is stored.
+/// Decisions change the state at once; their effects outside wait until the disk has them.
 extension SyncStateMachine {
-    /// Applies entries and hands them to the journal; `then` happens when it has taken them.
+    /// Applies entries and appends them to the journal; `then` happens once they are stored.
     ///
     /// - Parameters:
     ///   - entries: The entries.
@@ -53,7 +53,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Answers a call once everything that it may have been told of is stored.
+    /// Answers a call once its entries, and everything that was appended before them, are stored.
     mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry] = []) {
         if entries.isEmpty, uncommitted.isEmpty {
             actions.append(.answer(call, .done))
@@ -137,10 +137,9 @@ extension SyncStateMachine {
         }
     }
 
-    /// Takes in that the disk has refused a batch: neither it nor any later batch is stored.
+    /// Undoes a batch that the disk has refused, and all later ones, which rest on it.
     ///
-    /// Later batches were decided on the state that this one would have led to. What depended on them is tried again
-    /// later.
+    /// Their calls throw; all other work is tried again later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         let refused = uncommitted.removeAll(from: batch)
         if refused.isEmpty { return }

@@ -1,4 +1,4 @@
-/// Batches on their way to the disk, first in, first out.
+/// Batches that are being stored, first in, first out.
 ///
 /// Appending, and removing in order, cost O(1), amortised.
 struct UncommittedBatches: Sendable {
@@ -15,9 +15,9 @@ struct UncommittedBatches: Sendable {
         batches.append(batch)
     }
 
-    /// Removes a batch that the journal reports; it reports them in order.
+    /// Removes a batch that the journal has stored; it stores them in order.
     ///
-    /// - Returns: The batch; `nil` if it is not the first, as after an earlier one was refused.
+    /// - Returns: The batch; `nil` if it is not the first.
     mutating func removeFirst(_ id: BatchID) -> UncommittedBatch? {
         guard head < batches.count, batches[head].batch == id else { return nil }
         let batch = batches[head]
@@ -31,7 +31,7 @@ struct UncommittedBatches: Sendable {
         return batch
     }
 
-    /// Removes a batch that the disk has refused, and all later ones.
+    /// Removes a batch that the disk has refused, and all later batches.
     ///
     /// - Returns: These batches, in order; none if the batch is not the first.
     mutating func removeAll(from id: BatchID) -> [UncommittedBatch] {

@@ -54,7 +54,6 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// - Throws: ``SyncError`` if the shown contents cannot be decoded, or the result is invalid.
     func overlay() throws(SyncError) -> OverlaidDraft? {
         guard let handle = basis.shown else {
-            if case .fields(let original) = draft.original, edited(since: original).isEmpty { return nil }
             return OverlaidDraft(record: draft.record, base: basis.base, contested: .contents(nil))
         }
         guard let original = originalFields else {
@@ -62,7 +61,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             return OverlaidDraft(record: draft.record, base: nil, contested: .contents(nil))
         }
         let shown = try fieldsShown(handle)
-        let edited = edited(since: original).filter { !draft.record.fields.isSame($0, in: shown) }
+        let edited = draft.record.fields.differingFields(from: original)
+            .filter { !draft.record.fields.isSame($0, in: shown) }
         if edited.isEmpty { return nil }
         var record = draft.record
         record.fields = shown
@@ -76,11 +76,6 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             base: basis.base,
             contested: contested(edited, original, shown)
         )
-    }
-
-    /// The names of the fields in which the draft differs from its original.
-    private func edited(since original: [String: RecordValue]) -> [String] {
-        draft.record.fields.differingFields(from: original)
     }
 
     /// The original's fields; `nil` if they are no longer stored.

@@ -23,8 +23,9 @@ final class JournalLane: Sendable {
         var isClosed = false
         /// Nothing more is taken or written, but for what is being written.
         var isAbandoned = false
-        /// Why the last write failed. Until ``JournalLane/resume()``, later batches fail with it: they were decided on
-        /// the state that it would have led to.
+        /// Why the last write failed.
+        ///
+        /// Later batches fail for the same reason until ``JournalLane/resume()``: they rest on entries that are not stored.
         var refusal: JournalFailure?
         /// Counts what was handed in.
         var mark: UInt64 = 0
@@ -99,8 +100,9 @@ final class JournalLane: Sendable {
         if mustRun { perform { [self] in run() } }
     }
 
-    /// Takes batches again after a failure that its reader has taken in; those handed in before are dropped, unwritten
-    /// and unreported.
+    /// Accepts batches again after a failure that the machine has processed.
+    ///
+    /// Batches that were appended before are dropped without a report.
     func resume() {
         state.withLock { state in
             if state.waiting.contains(where: \.removesRecords) { state.failure = state.refusal }

@@ -43,31 +43,28 @@ class DraftScenarios: EngineScenario {
         }
     }
 
-    func testAResolverThatKeepsTheServersValueGivesUpTheEditedFieldOnly() async throws {
-        let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", count: 1))
-        let original = Item<ServerWins>("A", "title", count: 1)
+    /// Drafts a title after another device has changed title and count.
+    ///
+    /// - Returns: The model that both devices have then.
+    private func draftTitle<Policy>(_ policy: Policy.Type) async throws -> Item<Policy>? {
+        let (phone, tablet) = try await makePair(Item<Policy>("A", "title", count: 1))
         try await tablet.engine.edit(named: "A") {
             $0.title = "theirs"
             $0.count = 2
         }
         try await settle(tablet, phone)
-        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
+        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: Item("A", "title", count: 1))
         try await settle(phone, tablet)
-        let model = try await tablet.engine.model(named: "A")
+        return try await tablet.engine.model(named: "A")
+    }
+
+    func testAResolverThatKeepsTheServersValueGivesUpTheEditedFieldOnly() async throws {
+        let model = try await draftTitle(ServerWins.self)
         XCTAssertEqual(model, Item("A", "theirs", count: 2))
     }
 
     func testAResolverThatKeepsThisDevicesValueRevertsNoOtherField() async throws {
-        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title", count: 1))
-        let original = Item<ClientWins>("A", "title", count: 1)
-        try await tablet.engine.edit(named: "A") {
-            $0.title = "theirs"
-            $0.count = 2
-        }
-        try await settle(tablet, phone)
-        try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
-        try await settle(phone, tablet)
-        let model = try await tablet.engine.model(named: "A")
+        let model = try await draftTitle(ClientWins.self)
         XCTAssertEqual(model, Item("A", "mine", count: 2))
     }
 

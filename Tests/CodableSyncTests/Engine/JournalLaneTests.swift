@@ -59,12 +59,13 @@ final class JournalLaneTests: XCTestCase {
         XCTAssertEqual(try UserIndex.read(from: "/device", files).untold, UntoldSwitch(from: "alice"))
     }
 
-    /// What is handed over before its reader knows of a failure was decided on a state that will not be.
+    /// Batches that are appended before the machine knows of a failure rest on entries that are not stored.
     func testAfterAFailureNothingIsWrittenUntilTheLaneResumes() async throws {
         let (lane, store) = try makeLane()
         let refused = Locked(false)
         let write = { @Sendable (batch: BatchID) in
-            lane.append(JournalBatch(batch: batch, entries: [.listed(["refused"])], contents: [:], flush: true))
+            let entries = [JournalEntry.listed(["refused"])]
+            lane.append(JournalBatch(batch: batch, entries: entries, contents: [:], flush: true))
         }
         files.before { operation, path throws(FileError) in
             guard operation == .append, !refused.withLock({ $0 }) else { return }
