@@ -11,7 +11,9 @@ class FetchingScenariosDelivery: EngineScenario {
         try await fill(phone.database, 3)
         try await phone.engine.fetchChanges()
         // A page is flushed once nothing else is under way.
-        await phone.engine.reach("the page is flushed") { $0.machine?.isUnflushed == false && $0.machine?.isStoring == false }
+        await phone.engine.reach("the page is flushed") { engine in
+            engine.machine?.isUnflushed == false && engine.machine?.isStoring == false
+        }
         let (again, _) = try await crash(phone, on: disk)
         again.database.isReachable = false
         let names = try await again.drain().flatMap(\.names)
