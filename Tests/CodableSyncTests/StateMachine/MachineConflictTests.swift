@@ -133,10 +133,8 @@ final class MachineConflictTests: MachineTestCase {
 
     func testAnEditOnWhatTheCloudHasIsNoConflictToTellOf() {
         conflict()
-        let items = machine.conflicts
-        let actions = machine.run(
-            .reconciled(items.map { Reconciled(item: $0, resolution: .client, wasAsked: false) })
-        )
+        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: false) }
+        let actions = machine.run(.reconciled(decided))
         XCTAssertEqual(actions.requests, ["send A=2@t5"])
         XCTAssertFalse(actions.contains { if case .emitLoading = $0 { true } else { false } })
     }
