@@ -14,7 +14,7 @@ package enum SyncAction: Equatable, Sendable {
     case switchUser(to: String)
     case checkAccount(RequestID)
     /// Makes the zone. With a mark's number, a zone whose records can no longer be read is deleted first, and the
-    /// mark says so.
+    /// deletion leaves that mark.
     case saveZone(RequestID, mark: UInt64?)
     case subscribe(RequestID)
     case readDatabaseChanges(RequestID, since: ChangeToken?)

@@ -36,9 +36,9 @@ package struct ZoneFate: Equatable, Sendable {
         return page.moreComing && !isStuck
     }
 
-    /// Takes a deletion that replaces the zone for what it is: nobody's wish.
+    /// Treats a deletion that replaces the zone as a reset.
     ///
-    /// It may also reach the server after another device has replaced the zone, and so delete the new one.
+    /// Such a deletion may reach the server late and delete a zone that another device has just made.
     private mutating func takeReplacement() {
         guard isReplaced, reason != .purged else { return }
         // In the whole history the mark may be older than everything that this device knows.
@@ -48,8 +48,8 @@ package struct ZoneFate: Equatable, Sendable {
 
 /// The mark of a replaced zone: an empty zone that appears in the database's feed together with the deletion.
 ///
-/// A feed tells how a zone went last. That may be the deletion by an engine that replaces the zone after a reset, which
-/// would pass for somebody's wish to delete all records.
+/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces the zone
+/// after a reset looks like a deliberate deletion of all records.
 extension ZoneID {
     /// What marks have in common.
     private static var markOfReplaced: String { "codableSyncReplaced" }

@@ -65,8 +65,8 @@ extension SyncEngine {
         let zoneID = zoneID
         perform(request) { connection in
             if let mark, try await Self.isUnreadable(zoneID, in: connection) {
-                // Two requests: a zone can be named only once in each. The mark is made with the deletion, so that
-                // whoever sees the one in the feed sees the other.
+                // Two requests: a zone can be named only once in each. The same request makes the mark, so that
+                // every device that sees the deletion in the feed also sees the mark.
                 try await Self.delete(zoneID, leaving: zoneID.replacementMark(mark), in: connection)
             }
             let result = try await connection.database.modifyRecordZones(

@@ -39,9 +39,10 @@ final class ZoneMadeAnewTests: ZoneScenario {
         }
     }
 
-    /// Two devices replace a zone after a reset, and the deletion of one of them arrives when the other has made the
-    /// zone anew: whoever has not heard of the reset keeps its records, and so does whoever has.
-    func testALateDeletionByADeviceThatReplacesTheZoneIsNobodysWish() async throws {
+    /// Two devices replace a zone after a reset, and the deletion of one arrives after the other made the zone anew.
+    ///
+    /// All devices keep their records, including one that has not learned of the reset.
+    func testALateDeletionByADeviceThatReplacesTheZoneLosesNoRecords() async throws {
         let (phone, tablet) = try await makePair(Note("p", "Tea")) { $0.seed = 2 }
         let watch: Device<Note> = try makeDevice()
         try await watch.engine.upload(Note("w", "Salt"))

@@ -62,7 +62,7 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
-    /// I-42: the deletion by an engine that replaces the zone is not the user's wish.
+    /// I-42: a deletion by an engine that replaces the zone is not deliberate.
     func testADeletionWithAMarkOfAReplacedZoneIsAReset() {
         let mark = zone.replacementMark(7)
         for (told, expected) in [
@@ -79,7 +79,7 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
-    /// A database that says nothing of a zone that was made anew still shows the mark.
+    /// A feed that does not report the deletion of a zone that was made anew still shows the mark.
     func testAMarkAloneTellsThatTheZoneWasReplaced() {
         for isKnown in [false, true] {
             var fate = ZoneFate(reason: nil, token: isKnown ? .init("0") : nil)
