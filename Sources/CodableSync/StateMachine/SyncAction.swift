@@ -15,8 +15,9 @@ package enum SyncAction: Equatable, Sendable {
     /// Opens the state of another user, who is here, in the place of this one.
     case switchUser(to: String)
     case checkAccount(RequestID)
-    /// Makes the zone; one whose records can no longer be read is deleted first.
-    case saveZone(RequestID, replacing: Bool)
+    /// Makes the zone. With a mark's number, a zone whose records can no longer be read is deleted first, and the
+    /// deletion leaves that mark.
+    case saveZone(RequestID, mark: UInt64?)
     case subscribe(RequestID)
     case readDatabaseChanges(RequestID, since: ChangeToken?)
     case fetch(RequestID, since: ChangeToken?)

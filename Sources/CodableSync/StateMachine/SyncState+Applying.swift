@@ -90,12 +90,13 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = summary.listing
         change(name) { record in
+            // A version that was known before says nothing of what the server has now.
+            if record.known?.handle != version.handle { record.listing = listing }
             if record.lost?.handle == sent {
                 record.confirmLost(as: version)
             } else {
                 record.confirm(sent, as: version, order: order)
             }
-            record.listing = listing
         }
     }
 

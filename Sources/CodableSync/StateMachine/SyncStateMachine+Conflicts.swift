@@ -70,6 +70,8 @@ extension SyncStateMachine {
     /// Events and notes: nothing that is given up is given up in silence.
     private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let name = result.item.name
+        // The cloud's value is what the edit was made on.
+        if result.resolution == .client, !result.wasAsked { return [] }
         if !result.isOwnWrite, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
         switch result.resolution {
         case .confirmed:

@@ -44,8 +44,11 @@ extension SyncStateMachine {
         case .confirmed:
             switch state.summary.zone {
             case .purged: break
-            case .unknown: request(\.setup) { .saveZone($0, replacing: false) }
-            case .unreadable: request(\.setup) { .saveZone($0, replacing: true) }
+            case .unknown: request(\.setup) { .saveZone($0, mark: nil) }
+            case .unreadable:
+                // Another one each time, also after a restart with the same seed.
+                let mark = random.next() ^ now.wall.timeIntervalSinceReferenceDate.bitPattern
+                request(\.setup) { .saveZone($0, mark: mark) }
             case .ready:
                 if zoneDoubt != nil, !isDoubtOfOwner {
                     // Another user's database does not have it either.

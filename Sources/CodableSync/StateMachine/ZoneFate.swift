@@ -6,6 +6,8 @@ package struct ZoneFate: Equatable, Sendable {
     package var token: ChangeToken?
     /// The feed was read from its beginning, so that it may tell of a zone of long ago.
     private var isWholeHistory: Bool
+    /// An engine has deleted the zone to replace it.
+    private var isReplaced = false
 
     package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
         self.reason = reason
@@ -27,8 +29,43 @@ package struct ZoneFate: Equatable, Sendable {
         // was read from the beginning may have happened before it. A purge is asked about in either case.
         let isMadeAnew = page.modifications.contains { $0.isSameZone(as: zoneID) }
         if isMadeAnew, isWholeHistory, reason != .purged { reason = nil }
+        if page.modifications.contains(where: { $0.isReplacementMark(of: zoneID) }) { isReplaced = true }
+        takeReplacement()
         let isStuck = page.changeToken == token
         token = page.changeToken
         return page.moreComing && !isStuck
     }
+
+    /// Treats a deletion that replaces the zone as a reset.
+    ///
+    /// Such a deletion may reach the server late and delete a zone that another device has just made.
+    private mutating func takeReplacement() {
+        guard isReplaced, reason != .purged else { return }
+        // In the whole history the mark may be older than everything that this device knows.
+        if reason != nil || !isWholeHistory { reason = .encryptedDataReset }
+    }
+}
+
+/// The mark of a replaced zone: an empty zone that appears in the database's feed together with the deletion.
+///
+/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces the zone
+/// after a reset looks like a deliberate deletion of all records.
+extension ZoneID {
+    /// What marks have in common.
+    private static var markOfReplaced: String { "codableSyncReplaced" }
+
+    /// The name of a mark, for a number that was never used.
+    package func replacementMark(_ number: UInt64) -> ZoneID {
+        ZoneID(zoneName: markPrefix + String(number, radix: 36), ownerName: ownerName)
+    }
+
+    /// Whether this is a mark of a zone.
+    package func isReplacementMark(of zoneID: ZoneID) -> Bool {
+        guard zoneName.hasPrefix(zoneID.markPrefix) else { return false }
+        let number = zoneName.dropFirst(zoneID.markPrefix.count)
+        return UInt64(number, radix: 36) != nil
+    }
+
+    /// The longest zone names are cut off: a mark's name has to be valid, too.
+    private var markPrefix: String { "\(Self.markOfReplaced).\(zoneName.prefix(200))." }
 }

@@ -24,6 +24,18 @@ struct ConflictContents: Sendable {
     var lost: [LostWrite]
 }
 
+extension ConflictContents {
+    /// Whether the cloud still has what the edit was made on, under another change tag: an own write, most often, that
+    /// the app was given before it was confirmed.
+    fileprivate var isUnchangedOnServer: Bool {
+        guard let ancestor, let client, let server else { return false }
+        // Fields that the model does not know are left alone.
+        return ancestor.fields.differingFields(from: server.fields).allSatisfy {
+            ancestor.fields[$0] == nil && client.fields[$0] == nil
+        }
+    }
+}
+
 /// Reconciles an edit with the cloud's last word: a pure function of the contents and the model's resolver.
 struct Reconciler<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
@@ -47,6 +59,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (.confirmed(contents.item.client, isOwn: isOwn), false)
         }
         if let write = own.first { return (.confirmed(write.handle, isOwn: true), false) }
+        if contents.isUnchangedOnServer { return (.client, false) }
         return (resolve(client, server, contents), true)
     }
 

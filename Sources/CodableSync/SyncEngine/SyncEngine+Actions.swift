@@ -54,7 +54,7 @@ extension SyncEngine {
         case .resumeJournal: journal?.resume()
         case .switchUser(let user): switchUser(to: user)
         case .checkAccount(let request): checkAccount(request)
-        case .saveZone(let request, let replacing): saveZone(request, replacing: replacing)
+        case .saveZone(let request, let mark): saveZone(request, mark: mark)
         case .subscribe(let request): subscribe(request)
         case .readDatabaseChanges(let request, let token): readDatabaseChanges(request, since: token)
         case .fetch(let request, let token): fetch(request, since: token)

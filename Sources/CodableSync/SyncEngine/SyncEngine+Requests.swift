@@ -61,15 +61,13 @@ extension SyncEngine {
         }
     }
 
-    func saveZone(_ request: RequestID, replacing: Bool) {
+    func saveZone(_ request: RequestID, mark: UInt64?) {
         let zoneID = zoneID
         perform(request) { connection in
-            if replacing, try await Self.isUnreadable(zoneID, in: connection) {
-                // Two requests: a zone can be named only once in each.
-                let result = try await connection.database.modifyRecordZones(saving: [], deleting: [zoneID])
-                if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound {
-                    throw error
-                }
+            if let mark, try await Self.isUnreadable(zoneID, in: connection) {
+                // Two requests: a zone can be named only once in each. The same request makes the mark, so that
+                // every device that sees the deletion in the feed also sees the mark.
+                try await Self.delete(zoneID, leaving: zoneID.replacementMark(mark), in: connection)
             }
             let result = try await connection.database.modifyRecordZones(
                 saving: [RecordZone(zoneID: zoneID)],
@@ -80,6 +78,19 @@ extension SyncEngine {
         } then: { engine, result in
             engine.process(.zoneSaved(request, result.failure))
         }
+    }
+
+    private static func delete(
+        _ zoneID: ZoneID,
+        leaving mark: ZoneID,
+        in connection: AccountConnection
+    ) async throws {
+        let result = try await connection.database.modifyRecordZones(
+            saving: [RecordZone(zoneID: mark)],
+            deleting: [zoneID]
+        )
+        if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound { throw error }
+        _ = try (result.saveResults[mark] ?? .failure(.unmentioned("the mark of a replaced zone"))).get()
     }
 
     /// Whether the zone's records still cannot be read; another device may have made it anew meanwhile.

@@ -10,10 +10,8 @@ class FetchingScenariosDelivery: EngineScenario {
         let phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, 3)
         try await phone.engine.fetchChanges()
-        // A page is flushed once nothing else is under way.
-        await phone.engine.reach("the page is flushed") { engine in
-            engine.machine?.isUnflushed == false && engine.machine?.isStoring == false
-        }
+        // A page is flushed once nothing is under way.
+        await phone.engine.waitUntilIdle()
         let (again, _) = try await crash(phone, on: disk)
         again.database.isReachable = false
         let names = try await again.drain().flatMap(\.names)

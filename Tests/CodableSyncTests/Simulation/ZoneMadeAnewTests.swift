@@ -39,6 +39,31 @@ final class ZoneMadeAnewTests: ZoneScenario {
         }
     }
 
+    /// Two devices replace a zone after a reset, and the deletion of one arrives after the other made the zone anew.
+    ///
+    /// All devices keep their records, including one that has not learned of the reset.
+    func testALateDeletionByADeviceThatReplacesTheZoneLosesNoRecords() async throws {
+        let (phone, tablet) = try await makePair(Note("p", "Tea")) { $0.seed = 2 }
+        let watch: Device<Note> = try makeDevice()
+        try await watch.engine.upload(Note("w", "Salt"))
+        try await watch.engine.sync()
+        try await remove(.encryptedDataReset)
+        // The phone has looked at the zone, and its deletion is on its way.
+        let deletion = Gate()
+        phone.database.plan(.zones, .holdBefore(.opened), .holdBefore(deletion))
+        let engine = phone.engine
+        let replacing = Task { try await engine.sync() }
+        await deletion.reached()
+        try await tablet.engine.upload(Note("t", "Milk"))
+        try await tablet.engine.sync()
+        deletion.open()
+        _ = try await replacing.value
+        try await settle(phone, tablet, watch)
+        let shown = try await titles(phone)
+        XCTAssertEqual(shown, ["Milk", "Salt", "Tea"])
+        try await assertEqualEverywhere(phone, tablet, watch)
+    }
+
     /// The older version that another device has uploaded again does not take the newer one's place.
     func testAnOlderVersionInTheNewZoneTakesNoEditBack() async throws {
         let (phone, tablet): (Device<Note>, Device<Note>) = try await makePair(Note("a", "Tea"))

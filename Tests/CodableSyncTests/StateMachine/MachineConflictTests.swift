@@ -131,6 +131,14 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.parked)
     }
 
+    func testAnEditOnWhatTheCloudHasIsNoConflictToTellOf() {
+        conflict()
+        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: false) }
+        let actions = machine.run(.reconciled(decided))
+        XCTAssertEqual(actions.requests, ["send A=2@t5"])
+        XCTAssertFalse(actions.contains { if case .emitLoading = $0 { true } else { false } })
+    }
+
     func testStaleOutcomeIsIgnoredAfterANewerEdit() {
         conflict()
         let stale = machine.conflicts

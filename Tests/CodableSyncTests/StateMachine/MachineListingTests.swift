@@ -44,6 +44,26 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t7")
     }
 
+    // MARK: What a listing has met
+
+    /// What this device decides by itself proves nothing: another device may have deleted the record since the version
+    /// was fetched.
+    func testOnlyWhatTheServerSaysDuringAListingCountsAsMet() {
+        var state = SyncState()
+        for (name, number) in [("confirmed", UInt64(2)), ("same", 3), ("saved", 4)] {
+            state.apply(.fetched(name: name, KnownVersion(number)))
+            let base = name == "confirmed" ? nil : ContentHandle(number)
+            let edit = LocalChange(kind: .save(ContentHandle(number + 10), size: 1), edited: nil, base: base)
+            state.apply(.queued(name: name, edit))
+        }
+        state.apply(.listingBegan)
+        state.apply(.resolved(name: "confirmed", client: 12, server: 2, .confirmed(12)))
+        state.apply(.saved(name: "same", sent: 13, KnownVersion(3)))
+        state.apply(.saved(name: "saved", sent: 14, KnownVersion(24)))
+        XCTAssertEqual(state.pendingCount, 0)
+        XCTAssertEqual(state.absentFromListing(except: []), ["confirmed", "same"])
+    }
+
     // MARK: Circles
 
     /// FD-25, P6: circles of every length end, and honest feeds do not.

@@ -62,6 +62,46 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
+    /// I-42: a deletion by an engine that replaces the zone is not deliberate.
+    func testADeletionWithAMarkOfAReplacedZoneIsAReset() {
+        let mark = zone.replacementMark(7)
+        for (told, expected) in [
+            (DatabaseChanges.Deletion.Reason.deleted, DatabaseChanges.Deletion.Reason.encryptedDataReset),
+            (.encryptedDataReset, .encryptedDataReset), (.purged, .purged),
+        ] {
+            for isMarkFirst in [false, true] {
+                var fate = ZoneFate(reason: nil, token: .init("0"))
+                var pages = [page(deleted: told, token: "1", moreComing: true), page(token: "2")]
+                pages[isMarkFirst ? 0 : 1].modifications.append(mark)
+                for page in pages { _ = fate.take(page, about: zone) }
+                XCTAssertEqual(fate.reason, expected, "\(told), mark first: \(isMarkFirst)")
+            }
+        }
+    }
+
+    /// A feed that does not report the deletion of a zone that was made anew still shows the mark.
+    func testAMarkAloneTellsThatTheZoneWasReplaced() {
+        for isKnown in [false, true] {
+            var fate = ZoneFate(reason: nil, token: isKnown ? .init("0") : nil)
+            var page = page(isMade: true, token: "1")
+            page.modifications.append(zone.replacementMark(7))
+            _ = fate.take(page, about: zone)
+            // In the whole history it may be a mark of long ago.
+            XCTAssertEqual(fate.reason, isKnown ? .encryptedDataReset : nil)
+        }
+    }
+
+    func testAMarkIsOfOneZoneAndHasAValidName() throws {
+        let names = ["Item", "Item.7", String(repeating: "x", count: 255)]
+        for name in names {
+            let mark = ZoneID(zoneName: name).replacementMark(.max)
+            try RecordLimits.checkZoneName(mark.zoneName)
+            let marked = names.filter { mark.isReplacementMark(of: ZoneID(zoneName: $0)) }
+            XCTAssertEqual(marked, [name])
+        }
+        XCTAssertFalse(zone.isReplacementMark(of: zone))
+    }
+
     /// Z1: the feed's token is kept, and the next look goes on from it.
     func testTheFeedIsReadOnFromWhereItWasReadTo() {
         machine.hasFeed = true
@@ -184,7 +224,7 @@ extension [SyncAction] {
 
     /// Whether each zone that is made replaces one.
     fileprivate var replacements: [Bool] {
-        compactMap { if case .saveZone(_, let replacing) = $0 { replacing } else { nil } }
+        compactMap { if case .saveZone(_, let mark) = $0 { mark != nil } else { nil } }
     }
 }
 

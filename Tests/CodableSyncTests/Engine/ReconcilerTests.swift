@@ -1,0 +1,40 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// What the model is asked about.
+final class ReconcilerTests: XCTestCase {
+    private func record(_ fields: [String: RecordValue]) -> Record {
+        Record(recordType: "Item", recordID: RecordID(recordName: "A"), fields: fields)
+    }
+
+    /// Whether the model is asked about an edit of the title.
+    private func isAsked(
+        ancestor: [String: RecordValue],
+        server: [String: RecordValue]
+    ) throws -> Bool {
+        let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: true)
+        var contents = ConflictContents(
+            item: ReconcileItem(name: "A", client: 3, clientEdited: nil, server: 2, ancestor: 1, sent: []),
+            lost: []
+        )
+        contents.client = try coding.encode(Note("A", "Edited"), named: "A", edited: nil)
+        let fields = try coding.encode(Note("A", "Tea"), named: "A", edited: nil).fields
+        contents.ancestor = record(fields.merging(ancestor) { $1 })
+        contents.server = record(fields.merging(server) { $1 })
+        return Reconciler(coding: coding).reconcile(contents).wasAsked
+    }
+
+    /// The app was given an edit before it was confirmed, and made the next one on it: only the change tag differs.
+    func testAnEditOnWhatTheCloudHasIsNoConflict() throws {
+        XCTAssertFalse(try isAsked(ancestor: [:], server: [:]))
+        XCTAssertFalse(try isAsked(ancestor: ["note": .null], server: ["note": .list([])]))
+        XCTAssertTrue(try isAsked(ancestor: [:], server: ["title": "Milk"]))
+        XCTAssertTrue(try isAsked(ancestor: ["note": "hot"], server: [:]))
+    }
+
+    func testAFieldThatTheModelDoesNotKnowMakesNoConflict() throws {
+        XCTAssertFalse(try isAsked(ancestor: [:], server: ["newer": 1]))
+    }
+}
