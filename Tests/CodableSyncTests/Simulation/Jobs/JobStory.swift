@@ -19,6 +19,8 @@
         var refusedWrite: Int?
         var expiresTokens = true
         var losesZone = true
+        /// Other users sign in.
+        var changesUsers = false
         /// Apps that make their copy from the stream, beside those that read.
         var consumes = true
         /// So many choices before the trouble stops.
@@ -57,6 +59,10 @@
         /// The drafts one of which must be there at the end, by record and device: the last that is acknowledged, and
         /// those after it.
         var drafts: [String: [String]] = [:]
+        /// Uploads that have returned, where users change.
+        var writes: [StoryWrite] = []
+        /// Stamps that an app may have taken from one user's records to another's.
+        var carriedOver: Set<String> = []
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
@@ -103,8 +109,9 @@
                 act()
                 for app in apps { for line in app.brokenInvariants { fail("\(app.index): \(line)") } }
             }
-            if failures.isEmpty { heal() }
+            if failures.isEmpty { options.changesUsers ? healUsers() : heal() }
             if failures.isEmpty { check() }
+            if failures.isEmpty { checkUsers() }
             end()
         }
 
@@ -124,6 +131,7 @@
             case 86..<88: if options.crashes { app.crash() }
             case 88..<90: app.restart()
             case 90..<93 where options.refusesWrites: app.refuseWrite()
+            case 90..<92 where options.changesUsers: app.changeUser()
             case 90..<92: if options.faults { pass(.seconds(61)) }
             default: pass(.seconds(chance(options.faults ? 20 : 2)))
             }
@@ -163,10 +171,22 @@
             }
         }
 
+        /// An upload has returned.
+        func noteUpload(of model: Model, _ stamp: String, by app: StoryApp<Model>, since stay: Int) {
+            let name = model.recordName
+            guard options.changesUsers else {
+                expected[name, default: []].insert(stamp)
+                acknowledged[name, default: []].insert(stamp)
+                return
+            }
+            writes.append(StoryWrite(stamp: stamp, name: name, app: app.index, stays: stay...app.stay))
+            if app.stay > stay { carriedOver.formUnion(model.stamps) }
+        }
+
         // MARK: The end
 
         /// The trouble stops, and everybody syncs until nobody has anything to do.
-        private func heal() {
+        func heal() {
             say("heal")
             for app in apps { app.mend() }
             simulation.drain()
@@ -182,15 +202,19 @@
             fail("no rest")
         }
 
-        private func check() {
-            var server: [String: Model] = [:]
-            for (name, record) in cloud.records(in: zoneID) {
+        func server(of user: String = FakeCloud.defaultUser) -> [String: Model] {
+            cloud.records(user: user, in: zoneID).compactMapValues { record in
                 do {
-                    server[name] = try RecordDecoder().decode(Model.self, from: record)
+                    return try RecordDecoder().decode(Model.self, from: record)
                 } catch {
-                    fail("\(name): \(error)")
+                    fail("\(record.recordID.recordName): \(error)")
+                    return nil
                 }
             }
+        }
+
+        private func check() {
+            let server = server()
             for name in expected.keys.sorted() where !deleted.contains(name) {
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }

@@ -100,6 +100,15 @@
             }
         }
 
+        /// I-05: what a user writes comes to their own records, whoever signs in between two jobs.
+        func testNothingComesToAnotherUsersRecords() throws {
+            try tell {
+                $0.changesUsers = true
+                $0.consumes = false
+                $0.losesZone = false
+            }
+        }
+
         /// Whoever writes alone meets no conflict.
         func testOneWriterMeetsNoConflict() throws {
             try tell {

@@ -48,7 +48,10 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         _ request: @Sendable () async throws -> Answer
     ) async throws -> Answer {
         if isOff { throw CloudError(.networkUnavailable) }
+        let account = base.accountGeneration
         try await travel(operation)
+        // A request is its sender's, whoever has signed in since.
+        if base.accountGeneration != account { throw CloudError(.networkFailure) }
         let answer = try await request()
         try await travel(operation)
         return answer

@@ -11,27 +11,28 @@
         let writes: Bool
         let consumes: Bool
         unowned var story: JobStory<Model>!
-        private let fake: FakeDatabase
-        private var connection: SimulatedConnection
+        let fake: FakeDatabase
+        private(set) var connection: SimulatedConnection
         private var configuration: SyncConfiguration
         private(set) var files = SimulatedFileSystem()
         private(set) var engine: SyncEngine<Model>
         /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
         private(set) var life = 0
         private var isBusy = false
-        private let events = Locked<[SyncEvent]>([])
+        let events = Locked<[SyncEvent]>([])
         private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
         /// What the app shows.
         private(set) var mirror: [String: Model] = [:]
         /// Copies that were read and not edited yet.
         var remembered: [String: Model] = [:]
+        var rememberedStay = 0
         /// What sheets began with.
         var drafted: [String: Model] = [:]
         /// A loop that waits until the app's own call has returned.
         private var waitingLoop: CheckedContinuation<Void, Never>?
         /// Connections of former engines, with what is still on its way.
-        private var formerConnections: [SimulatedConnection] = []
+        private(set) var formerConnections: [SimulatedConnection] = []
 
         init(
             _ index: Int,
@@ -136,6 +137,8 @@
             let name = story.names[story.chance(story.names.count)]
             call("upload") { app, engine in
                 var model = Model(name: name)
+                let stay = app.stay
+                app.forgetFormerUser()
                 if app.consumes {
                     model = app.mirror[name] ?? model
                 } else if let remembered = app.remembered.removeValue(forKey: name) {
@@ -154,8 +157,7 @@
                 app.remembered[name] = nil
                 if app.consumes { app.show(model) }
                 app.say("has uploaded \(name) with \(stamp)")
-                app.story.expected[name, default: []].insert(stamp)
-                app.story.acknowledged[name, default: []].insert(stamp)
+                app.story.noteUpload(of: model, stamp, by: app, since: stay)
             }
         }
 
@@ -173,7 +175,9 @@
         func read() {
             if consumes { return }
             call("read") { app, engine in
+                app.forgetFormerUser()
                 for model in try await engine.allModels() { app.remembered[model.recordName] = model }
+                app.forgetFormerUser()
                 app.say("has read \(app.remembered.keys.sorted())")
             }
         }
@@ -194,26 +198,6 @@
                     say("sync failed: \(error)")
                 }
             }
-        }
-
-        // MARK: The network
-
-        /// Something that is on its way arrives, or is lost.
-        func deliver() {
-            let connections = ([connection] + formerConnections).filter { $0.waitingCount > 0 }
-            guard !connections.isEmpty else { return }
-            let chosen = connections[story.chance(connections.count)]
-            let place = story.chance(chosen.waitingCount)
-            let errors: [CloudError.Code] = [.networkFailure, .serverResponseLost, .zoneBusy, .internalError]
-            let isLost = story.options.faults && story.chance(8) == 0
-            let error = CloudError(errors[story.chance(errors.count)])
-            let operation = chosen.release(place, isLost ? .fails(error) : .arrives)
-            say("\(operation) \(isLost ? "fails" : "goes on")")
-        }
-
-        func hideRecords() {
-            connection.unreadable = story.chance(2) == 0 ? [] : [story.names[story.chance(story.names.count)]]
-            say("cannot read \(connection.unreadable.sorted())")
         }
 
         // MARK: Ends of engines

@@ -1,0 +1,72 @@
+#if os(Linux)
+    @testable import CodableSync
+
+    /// Two users on the same devices: what one of them writes comes to their own data, and nowhere else.
+    extension StoryApp {
+        /// Signs somebody in, who may be there already.
+        func changeUser() {
+            let user = story.chance(2) == 0 ? "bob" : FakeCloud.defaultUser
+            say("the user is \(user)")
+            signIn(user)
+        }
+
+        func signIn(_ user: String) { fake.signIn(user: user) }
+
+        /// Whom the app was told of, in order.
+        private var toldUsers: [String] {
+            events.withLock { events in
+                events.compactMap { if case .accountChanged(_, let user?) = $0 { user } else { nil } }
+            }
+        }
+
+        /// How often the app was told of a user.
+        var stay: Int { toldUsers.count }
+
+        /// The user whose data a call of a stay belongs to; what is written before anybody is known is the first user's.
+        func owner(of stay: Int) -> String? {
+            let users = toldUsers
+            return stay == 0 ? users.first : users[stay - 1]
+        }
+
+        /// Forgets copies of a former user.
+        func forgetFormerUser() {
+            if rememberedStay != stay { remembered = [:] }
+            rememberedStay = stay
+        }
+    }
+
+    /// An upload that has returned, and the stays during which it began and ended.
+    struct StoryWrite {
+        var stamp: String
+        var name: String
+        var app: Int
+        var stays: ClosedRange<Int>
+    }
+
+    extension JobStory {
+        /// All devices come to rest with the one user, and then with the other.
+        func healUsers() {
+            for user in ["bob", FakeCloud.defaultUser] {
+                for app in apps { app.signIn(user) }
+                heal()
+                if !failures.isEmpty { return }
+            }
+        }
+
+        /// Everybody's records have what they wrote, and nothing of anybody else.
+        func checkUsers() {
+            for user in ["bob", FakeCloud.defaultUser] {
+                let server = server(of: user)
+                for write in writes {
+                    let owners = Set(write.stays.map { apps[write.app].owner(of: $0) })
+                    guard owners.count == 1, let owner = owners.first ?? nil else { continue }
+                    let isThere = server[write.name]?.stamps.contains(write.stamp) == true
+                    if owner == user, !isThere { fail("\(write.stamp) of \(user) is missing in \(write.name)") }
+                    if owner != user, isThere, !carriedOver.contains(write.stamp) {
+                        fail("\(user) has \(write.stamp) of \(owner) in \(write.name)")
+                    }
+                }
+            }
+        }
+    }
+#endif
