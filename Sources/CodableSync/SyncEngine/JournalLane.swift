@@ -106,7 +106,7 @@ final class JournalLane: Sendable {
     func resume() {
         state.withLock { state in
             if state.waiting.contains(where: \.removesRecords) { state.failure = state.refusal }
-            state.forgetContents(of: state.waiting)
+            state.unstored = [:]
             state.refusal = nil
             state.waiting = []
         }
@@ -140,7 +140,8 @@ final class JournalLane: Sendable {
             }
             if batches.isEmpty { return }
             let failure = refusal ?? write(batches)
-            state.withLock { $0.forgetContents(of: batches) }
+            // Reads may show refused contents until the machine has processed the refusal.
+            if failure == nil { state.withLock { $0.forgetContents(of: batches) } }
             for batch in batches {
                 outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
             }

@@ -25,6 +25,8 @@ extension SyncEngine {
         guard let actions = machine?.handle(input, at: now) else { return }
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
+        // Events about a batch may carry contents that its entries have replaced.
+        if case .committed(let batch) = input { staged = stagedByBatch.removeValue(forKey: batch) ?? [:] }
         for action in actions { perform(action) }
         staged = [:]
         let holds = machine?.holdsAnswer ?? false
@@ -51,7 +53,9 @@ extension SyncEngine {
     private func perform(_ action: SyncAction) {
         switch action {
         case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
-        case .resumeJournal: journal?.resume()
+        case .resumeJournal:
+            stagedByBatch = [:]
+            journal?.resume()
         case .switchUser(let user): switchUser(to: user)
         case .checkAccount(let request): checkAccount(request)
         case .saveZone(let request, let mark): saveZone(request, mark: mark)
@@ -83,6 +87,7 @@ extension SyncEngine {
         for entry in entries {
             for handle in entry.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
         }
+        if !staged.isEmpty, machine?.isCommitting == false { stagedByBatch[batch] = staged }
         let mustFlush = flush && configuration.durability == .flushed
         journal?.append(JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush))
     }

@@ -124,7 +124,6 @@ extension SyncEngine {
             return overlaid
         } catch let error as SyncError {
             // Contents that are replaced while they are read may be gone from the disk.
-            await catchUp()
             guard try current(names) == bases else { return nil }
             throw error
         } catch {

@@ -115,7 +115,6 @@ extension SyncEngine {
         while true {
             let bases = try current(edited.names)
             let found = try await decode(bases.compactMap(\.contents))
-            await catchUp(after: found)
             guard try current(edited.names) == bases else { continue }
             tellUndecodable(found)
             let models = try bases.enumerated().map { index, basis in

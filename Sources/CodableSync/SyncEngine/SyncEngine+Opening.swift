@@ -105,6 +105,7 @@ extension SyncEngine {
         let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
         session += 1
         journalRest = 0
+        stagedByBatch = [:]
         self.journal = journal
         resources.keep(journal)
         journal.compactIfDue()

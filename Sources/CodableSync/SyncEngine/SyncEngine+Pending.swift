@@ -74,7 +74,6 @@ extension SyncEngine {
             handle.map { ShownContents(name: name, shown: $0, known: nil) }
         }
         let found = try await decode(wanted)
-        await catchUp(after: found)
         let isOvertaken = found.values.contains { one in
             one.isLost && machine?.state[one.contents.name]?.holds(one.contents.shown) != true
         }

@@ -103,7 +103,6 @@ extension SyncEngine {
             if replaced.isEmpty || (rounds >= 8 && !isMissing) { break }
             rounds += 1
             let found = try await decode(replaced)
-            await catchUp(after: found)
             decoded.merge(found) { $1 }
             // After a switch of users, the former user's models are not returned.
             guard began == session else { return ReadModels(models: []) }
@@ -111,19 +110,6 @@ extension SyncEngine {
         }
         let note = note(names, shown: shown, decoded)
         return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
-    }
-
-    /// Catches up if contents are missing: a compaction may have dropped contents that a change has replaced before the
-    /// machine knows that the change is stored.
-    func catchUp(after found: [ExactName: DecodedContents<Model>]) async {
-        if found.values.contains(where: \.isLost) { await catchUp() }
-    }
-
-    /// Waits until the machine knows the outcome of all changes that the journal has accepted so far.
-    func catchUp() async {
-        guard let mark = journal?.mark, journalRest < mark else { return }
-        let began = session
-        await wait { $0.session != began || $0.journalRest >= mark }
     }
 
     /// Counts the versions that are the cloud's latest and cannot be decoded, and reports each once.

@@ -43,6 +43,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var nextHandle: UInt64 = 1
     /// Contents that came with what is being processed, before they are stored.
     var staged: [ContentHandle: Record] = [:]
+    /// The contents of inputs that led to batches which are not stored yet.
+    var stagedByBatch: [BatchID: [ContentHandle: Record]] = [:]
     /// Contents of responses that the machine holds until the feed has been read.
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.

@@ -87,6 +87,34 @@ final class JournalLaneTests: XCTestCase {
         await lane.close()
     }
 
+    /// Until the machine has undone a refused batch, reads show what it brought.
+    func testContentsCanBeReadBeforeTheyAreStoredAndUntilARefusalIsProcessed() async throws {
+        let (lane, _) = try makeLane()
+        let handle = ContentHandle(1)
+        let record = Record(
+            recordType: "Item",
+            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
+            fields: ["title": "unstored"]
+        )
+        let (barrier, loaded) = (Barrier(), { try lane.load([handle])[handle]?.fields["title"] })
+        files.before { operation, path throws(FileError) in
+            guard operation == .append else { return }
+            barrier.pass()
+            throw FileError(.append, path, code: ENOSPC)
+        }
+        let change = LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
+        let entries = [JournalEntry.queued(name: "a", change)]
+        lane.append(JournalBatch(batch: 1, entries: entries, contents: [handle: record], flush: true))
+        await barrier.reached()
+        XCTAssertEqual(try loaded(), "unstored")
+        barrier.open()
+        _ = await lane.settle()
+        XCTAssertEqual(try loaded(), "unstored")
+        lane.resume()
+        XCTAssertNil(try loaded())
+        await lane.close()
+    }
+
     /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.
     func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
         let (lane, store) = try makeLane()

@@ -296,6 +296,12 @@
             let conflicts = events.withLock { events in
                 events.count { if case .conflictResolved = $0 { true } else { false } }
             }
+            let lost = events.withLock { events in
+                events.compactMap { if case .stateUnwritable(let text) = $0 { text } else { nil } }
+            }
+            if !story.options.crashes, !story.options.refusesWrites, story.options.refusedWrite == nil {
+                for text in lost { story.fail("\(index): \(text)") }
+            }
             if story.options.writers == 1, conflicts > 0 {
                 story.fail("\(index) has met \(conflicts) conflicts, and only one device writes")
             }
