@@ -2,6 +2,23 @@
 ///
 /// Only the test can release it, so a caller that waits for an idle engine must not wait for it.
 package enum HeldWork {
-    /// Set by the runner of a request: called with `true` when it is held, and with `false` when it is released.
-    @TaskLocal package static var tell: (@Sendable (Bool) -> Void)?
+    /// Called with `true` when a request is held, and with `false` when it is released.
+    package typealias Tell = @Sendable (Bool) -> Void
+
+    /// The value of the task-local.
+    ///
+    /// NB: A task-local whose value is a function crashes optimized builds (Swift 6.3.1, Linux).
+    private struct Runner: Sendable {
+        var tell: Tell
+    }
+
+    @TaskLocal private static var runner: Runner?
+
+    /// The function of the runner of the current request.
+    package static var tell: Tell? { runner?.tell }
+
+    /// Runs a request.
+    static func run(telling tell: @escaping Tell, _ work: @Sendable () async -> Void) async {
+        await $runner.withValue(Runner(tell: tell), operation: work)
+    }
 }

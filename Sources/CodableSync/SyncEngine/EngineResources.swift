@@ -82,7 +82,7 @@ final class EngineResources: Sendable {
                 hold(isHeld)
             }
             state.tasks[id] = Task { [weak self] in
-                await HeldWork.$tell.withValue(tell, operation: work)
+                await HeldWork.run(telling: tell, work)
                 await self?.forget(id, request)?()
             }
         }

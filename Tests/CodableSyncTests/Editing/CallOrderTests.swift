@@ -36,6 +36,51 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
+    func testADraftTakesItsPlaceAtOnce() async throws {
+        let engine = try makeDevice(Note.self).engine
+        try await assertOrder(
+            { try await engine.upload(Note($0, "mine"), editedFrom: nil) },
+            { try await engine.delete(Note($0)) }
+        ) { _ in try await engine.allModels().isEmpty }
+    }
+
+    @MainActor
+    func testAnEditTakesItsPlaceAtOnce() async throws {
+        let engine = try makeDevice(Note.self).engine
+        try await assertOrder(
+            { try await engine.edit(Note($0), ifMissing: .create) { $0.title = "mine" } },
+            { try await engine.delete(Note($0)) }
+        ) { _ in try await engine.allModels().isEmpty }
+    }
+
+    @MainActor
+    func testADeletionTakesItsPlaceAtOnce() async throws {
+        let engine = try makeDevice(Note.self).engine
+        try await assertOrder(
+            { try await engine.delete(Note($0)) },
+            { try await engine.upload(Note($0, "later")) }
+        ) { try await engine.model(named: $0) == Note($0, "later") }
+    }
+
+    /// Makes two calls for one record from two tasks of the main actor, and asserts that the second wins.
+    @MainActor
+    private func assertOrder(
+        _ first: @escaping @MainActor (String) async throws -> Void,
+        _ second: @escaping @MainActor (String) async throws -> Void,
+        line: UInt = #line,
+        _ secondWins: @MainActor (String) async throws -> Bool
+    ) async throws {
+        for round in 0..<20 {
+            let earlier = Task { try await first("\(round)") }
+            let later = Task { try await second("\(round)") }
+            try await earlier.value
+            try await later.value
+            let isInOrder = try await secondWins("\(round)")
+            XCTAssertTrue(isInOrder, "round \(round)", line: line)
+        }
+    }
+
+    @MainActor
     func testTheLastOfTwentyUploadsStays() async throws {
         let engine = try makeDevice(Note.self).engine
         for _ in 0..<50 {

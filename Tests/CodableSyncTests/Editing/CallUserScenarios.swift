@@ -1,11 +1,17 @@
+import Foundation
 import XCTest
 
 @testable import CodableSync
 
 /// A call belongs to the user who was signed in when it was made.
 final class CallUserScenarios: AccountScenario {
-    private func makeOpenPhone() async throws -> AccountDevice<HeldItem> {
-        let phone = try makeAccountDevice(HeldItem.self, user: "alice") { $0.automaticallySyncs = true }
+    private func makeOpenPhone(
+        on files: any FileSystem = MemoryFileSystem()
+    ) async throws -> AccountDevice<HeldItem> {
+        let phone = try makeAccountDevice(HeldItem.self, user: "alice") {
+            $0.automaticallySyncs = true
+            $0.fileSystem = files
+        }
         try await phone.engine.upload(HeldItem("a-1", "of alice"))
         try await phone.engine.sync()
         try await quiet(phone.device)
@@ -20,7 +26,7 @@ final class CallUserScenarios: AccountScenario {
     ) async throws {
         phone.account.signIn("bob")
         let engine = phone.engine
-        await engine.reach("bob comes") { $0.pendingSwitch != nil }
+        await engine.reach("bob comes") { if case .switching = $0.phase { true } else { false } }
         let after = await called { try await engine.upload(HeldItem("b-1", "of bob")) }
         hold.release()
         for call in calls { try await call.value }
@@ -52,6 +58,31 @@ final class CallUserScenarios: AccountScenario {
             alice,
             [HeldItem("a-1", "of alice", note: "of alice"), HeldItem("a-2", "of alice")]
         )
+    }
+
+    /// Bob's state cannot be opened, alice signs in again, and bob returns later.
+    func testACallAfterASwitchThatHasFailedIsStoredWithTheUserWhoIsBack() async throws {
+        let files = HookedFileSystem(MemoryFileSystem())
+        let phone = try await makeOpenPhone(on: files)
+        files.before { operation, path throws(FileError) in
+            if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
+        }
+        phone.account.signIn("bob")
+        await phone.device.events.reach("the switch fails") { events in
+            events.contains { if case .accountSwitchFailed = $0 { true } else { false } }
+        }
+        files.before(nil)
+        phone.account.signIn("alice")
+        let engine = phone.engine
+        await engine.reach("alice is back") { $0.machine?.isForAnotherUser == false }
+        let hold = DecodingHold.next(of: "a-2")
+        let upload = Task { try await engine.upload(HeldItem("a-2", "of alice")) }
+        await hold.reached()
+        try await signBobIn(phone, releasing: hold, upload)
+        let bob = try await phone.shown()
+        XCTAssertEqual(bob, ["b-1"])
+        let alice = try await modelsOfAlice(phone)
+        XCTAssertEqual(alice, [HeldItem("a-1", "of alice"), HeldItem("a-2", "of alice")])
     }
 
     func testACallThatWaitsForAnEditBeforeASwitchIsStoredWithTheFormerUser() async throws {

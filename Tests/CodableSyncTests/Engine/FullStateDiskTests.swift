@@ -23,6 +23,35 @@ final class FullStateDiskTests: EngineScenario {
         try await phone.engine.close()
     }
 
+    /// The machine undoes the upload and announces the request in one step, and the journal must resume in between.
+    func testASendThatWaitsForARefusedUploadGoesOnAtOnce() async throws {
+        let files = HookedFileSystem(MemoryFileSystem())
+        let (phone, tablet) = try await makePair(Note("A", "title"), Note("B", "title")) {
+            $0.fileSystem = files
+        }
+        let engine = phone.engine
+        try await engine.upload(Note("B", "mine"))
+        let barrier = Barrier()
+        files.before { operation, path throws(FileError) in
+            guard operation == .append else { return }
+            barrier.pass()
+            files.before(nil)
+            throw FileError(operation, path, code: ENOSPC)
+        }
+        let upload = Task { try await engine.upload(Note("A", "refused")) }
+        await barrier.reached()
+        let send = Task { try await engine.sendChanges() }
+        await engine.reach("the send waits") { $0.waiterCount == 1 }
+        barrier.open()
+        let result = await upload.result
+        XCTAssertThrowsError(try result.get())
+        let sent = await waiting(for: "the send", else: nil) { try? await send.value.sent }
+        XCTAssertEqual(sent, 1)
+        try await settle(phone, tablet)
+        let models = try await tablet.engine.allModels()
+        XCTAssertEqual(models, [Note("A", "title"), Note("B", "mine")])
+    }
+
     func testADiskOfTheStateThatCannotBeReadIsNotTheCloudsFault() async throws {
         let disk = SimulatedFileSystem()
         let files = HookedFileSystem(disk)

@@ -40,6 +40,14 @@ final class JournalLaneTests: XCTestCase {
         )
     }
 
+    private func makeRecord() -> Record {
+        Record(
+            recordType: "Item",
+            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
+            fields: ["title": "of the former user"]
+        )
+    }
+
     private var text: String {
         get throws {
             let directory = "/device/users/1"
@@ -91,11 +99,7 @@ final class JournalLaneTests: XCTestCase {
     func testContentsCanBeReadBeforeTheyAreStoredAndUntilARefusalIsProcessed() async throws {
         let (lane, _) = try makeLane()
         let handle = ContentHandle(1)
-        let record = Record(
-            recordType: "Item",
-            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
-            fields: ["title": "unstored"]
-        )
+        let record = makeRecord()
         let (barrier, loaded) = (Barrier(), { try lane.load([handle])[handle]?.fields["title"] })
         files.before { operation, path throws(FileError) in
             guard operation == .append else { return }
@@ -106,23 +110,60 @@ final class JournalLaneTests: XCTestCase {
         let entries = [JournalEntry.queued(name: "a", change)]
         lane.append(JournalBatch(batch: 1, entries: entries, contents: [handle: record], flush: true))
         await barrier.reached()
-        XCTAssertEqual(try loaded(), "unstored")
+        XCTAssertEqual(try loaded(), record.fields["title"])
         barrier.open()
         _ = await lane.settle()
-        XCTAssertEqual(try loaded(), "unstored")
+        XCTAssertEqual(try loaded(), record.fields["title"])
         lane.resume()
         XCTAssertNil(try loaded())
+        await lane.close()
+    }
+
+    /// A lane whose last write failed, and that resumes while these entries wait for their turn.
+    private func resumeLane(whileWaiting entry: JournalEntry, _ record: Record? = nil) async throws
+        -> JournalLane
+    {
+        let (lane, _) = try makeLane()
+        try directory?.commit("bob", number: 1, telling: UntoldSwitch(from: "alice"))
+        files.before { operation, path throws(FileError) in
+            if operation == .append { throw FileError(.append, path, code: ENOSPC) }
+        }
+        lane.append(JournalBatch(batch: 100, entries: [.subscribed], contents: [:], flush: true))
+        _ = await lane.settle()
+        let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
+        let hasResumed = Locked(false)
+        files.before { _, _ throws(FileError) in
+            if hasResumed.withLock({ $0 }) { return }
+            hasResumed.withLock { $0 = true }
+            // The lane's queue is busy with another file, so the batch waits.
+            lane.append(JournalBatch(batch: 101, entries: [entry], contents: contents, flush: true))
+            lane.resume()
+        }
+        lane.forgetUntoldSwitch()
+        return lane
+    }
+
+    func testWhatWaitsWhenTheLaneResumesIsDropped() async throws {
+        let version = KnownVersion(changeTag: "1", handle: 1, hash: 1, modified: nil)
+        let lane = try await resumeLane(whileWaiting: .fetched(name: "dropped", version), makeRecord())
+        _ = await lane.settle()
+        XCTAssertFalse(try text.contains("dropped"))
+        XCTAssertNil(try lane.load([1])[1])
+        await lane.close()
+    }
+
+    /// A switch must not go on as if the records were gone.
+    func testARemovalThatIsDroppedIsReported() async throws {
+        let lane = try await resumeLane(whileWaiting: .signedOut(removing: true))
+        let failure = await lane.settle()
+        XCTAssertNotNil(failure)
         await lane.close()
     }
 
     /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.
     func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
         let (lane, store) = try makeLane()
-        let record = Record(
-            recordType: "Item",
-            recordID: RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item")),
-            fields: ["title": "of the former user"]
-        )
+        let record = makeRecord()
         let version = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
         await store(.fetched(name: "a", version), record)
         let tries = Locked(0)

@@ -63,6 +63,51 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
+    /// The ancestor moves with the base, and the contested fields stay as they are.
+    func testADraftStaysInConflictWhenItsBaseIsConfirmed() {
+        var state = makeState { $0.sent = [SentVersion(handle: 4, base: 1)] }
+        let version = KnownVersion(changeTag: "2", handle: 5, hash: 2, modified: nil)
+        state.apply(.saved(name: "A", sent: 4, version))
+        XCTAssertEqual(state["A"]?.pending?.base, 5)
+        XCTAssertEqual(state["A"]?.pending?.contested, 3)
+        XCTAssertEqual(state["A"]?.isInConflict, true)
+    }
+
+    func testADraftStaysInConflictWhenItsBaseIsSavedAgainUnchanged() {
+        var state = makeState()
+        let version = KnownVersion(changeTag: "2", handle: 5, hash: known.hash, modified: nil)
+        state.apply(.fetched(name: "A", version))
+        XCTAssertEqual(state["A"]?.pending?.base, 5)
+        XCTAssertEqual(state["A"]?.pending?.contested, 3)
+        XCTAssertEqual(state["A"]?.isInConflict, true)
+    }
+
+    func testAnEditIsInTheConflictOfItsBasis() {
+        var harness = MachineHarness(state: makeState())
+        var edit = NewChange.save("A", 5)
+        let basis = harness.state.editBasis(of: "A")
+        edit.basis = NewChange.Basis(basis.base, contested: basis.contested)
+        harness.run(.enqueue(harness.newCall(), [edit]))
+        XCTAssertEqual(harness.state["A"]?.pending?.handle, 5)
+        XCTAssertEqual(harness.state["A"]?.pending?.contested, 3)
+    }
+
+    func testADraftInConflictIsNotSent() {
+        XCTAssertEqual(makeState()["A"]?.isSendable, false)
+    }
+
+    func testADraftThatTheResolverKeepsIsSent() {
+        var state = makeState()
+        state.apply(.resolved(name: "A", client: 2, server: 1, .client))
+        XCTAssertNil(state["A"]?.pending?.contested)
+        XCTAssertEqual(state["A"]?.isSendable, true)
+    }
+
+    func testTheResolverGetsTheContestedFields() {
+        var harness = MachineHarness(state: makeState())
+        XCTAssertEqual(harness.run(.start).conflicts.map(\.contested), [3])
+    }
+
     /// The app has seen the draft and uploads on top of it: the contested fields are still undecided.
     func testAnUploadOverASeenDraftInConflictIsInTheSameConflict() {
         var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })

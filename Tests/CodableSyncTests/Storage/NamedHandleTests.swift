@@ -22,11 +22,12 @@ final class NamedHandleTests: XCTestCase {
         try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
     }
 
-    private func edit(_ handle: UInt64, base: UInt64? = nil) -> LocalChange {
+    private func edit(_ handle: UInt64, base: UInt64? = nil, contested: UInt64? = nil) -> LocalChange {
         LocalChange(
             kind: .save(ContentHandle(handle), size: 9),
             edited: nil,
-            base: base.map { ContentHandle($0) }
+            base: base.map { ContentHandle($0) },
+            contested: contested.map { ContentHandle($0) }
         )
     }
 
@@ -40,6 +41,7 @@ final class NamedHandleTests: XCTestCase {
             { $0.sent = [SentVersion(handle: 900, base: nil)] },
             { $0.sent = [SentVersion(handle: 1, base: 900)] },
             { $0.pending = LocalChange(kind: .delete, edited: nil, base: 900) },
+            { $0.pending = self.edit(5, base: 5, contested: 900) },
             { $0.undelivered = Undelivered(kind: .updated(900), seen: nil, order: 1) },
             { $0.undelivered = Undelivered(kind: .deleted, seen: 900, order: 1) },
             { $0.seen = 900 }, { $0.known = self.known(900) }, { $0.lost = self.known(900) },
@@ -58,6 +60,7 @@ final class NamedHandleTests: XCTestCase {
                 .resolved(name: "a", client: 5, server: nil, .merged(900, size: 1, edited: nil)),
                 .accepted([AcceptedChange(name: "a", order: 1, seen: 900)]),
                 .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
+                .edited(name: "a", edit(900)), .edited(name: "a", edit(5, base: 5, contested: 900)),
             ] + records.map { .record(name: "a", $0) }
         for entry in entries {
             let files = SimulatedFileSystem()
@@ -106,6 +109,32 @@ final class NamedHandleTests: XCTestCase {
         var state = opened.state
         for entry in opened.repairs { state.apply(entry) }
         XCTAssertEqual(state["a"]?.sent, [])
+    }
+
+    func testContestedFieldsSurviveACompaction() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        try put(.fetched(name: "a", known(5)), store, [5: "a"])
+        try put(.edited(name: "a", edit(17, base: 5, contested: 18)), store, [17: "a", 18: "a"])
+        try store.compact()
+        store.close()
+        let again = try open(files)
+        XCTAssertEqual(again.state["a"]?.pending, edit(17, base: 5, contested: 18))
+        XCTAssertNotNil(try again.store.load([18])[18])
+    }
+
+    /// Without its contested fields, a draft would pass for an edit of the newest version.
+    func testADraftWhoseContestedFieldsAreLostWaitsForTheFetch() throws {
+        let files = try prepareLostEdit()
+        let store = try open(files).store
+        try put(.fetched(name: "b", known(30)), store, [30: "b"])
+        try put(.edited(name: "b", edit(31, base: 30, contested: 32)), store, [31: "b"])
+        store.close()
+        let opened = try open(files)
+        var state = opened.state
+        for entry in opened.repairs { state.apply(entry) }
+        XCTAssertEqual(state["b"]?.pending, edit(31))
+        XCTAssertNil(state["b"]?.known)
     }
 
     func testASnapshotHoldsTheContentsOfAHandleOnce() throws {

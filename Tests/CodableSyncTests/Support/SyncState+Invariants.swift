@@ -53,6 +53,7 @@ extension RecordState {
     fileprivate func brokenInvariants() -> [String] {
         var broken: [String] = []
         if isEmpty { broken.append("nothing is left to remember") }
+        if isSendable, isInConflict { broken.append("to be sent and in conflict at once") }
         if known != nil, lost != nil { broken.append("known and lost at once") }
         if isLostRefused, lost == nil { broken.append("refused, and nothing is lost") }
         if let handle = pending?.handle, handle == known?.handle || handle == lost?.handle {

@@ -1,0 +1,101 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Which fields of a draft are in conflict, and what their ancestor is.
+final class DraftOverlayTests: XCTestCase {
+    private let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: false)
+    private var stored: [ContentHandle: Record] = [:]
+    private var record = RecordState()
+
+    private func store(_ note: Note, as handle: ContentHandle) throws {
+        stored[handle] = try coding.encode(note, edited: nil)
+    }
+
+    private func know(_ note: Note, as handle: ContentHandle) throws {
+        try store(note, as: handle)
+        record.known = KnownVersion(handle.number)
+    }
+
+    private func edit(_ note: Note, as handle: ContentHandle, contested: ContentHandle? = nil) throws {
+        try store(note, as: handle)
+        record.pending = LocalChange(
+            kind: .save(handle, size: 1),
+            edited: nil,
+            base: record.known?.handle,
+            contested: contested
+        )
+    }
+
+    /// The contested fields after a draft, with the ancestor's values; `nil` if no field is in conflict.
+    private func contested(_ original: Note, draft: Note) throws -> [String: RecordValue]? {
+        var state = SyncState()
+        state.change("A") { $0 = record }
+        let basis = state.editBasis(of: "A")
+        var contents = StoredContents()
+        for handle in DraftOverlay<Note>.handles(of: record, basis) {
+            contents.records[handle] = stored[handle]
+        }
+        let fields = try coding.encode(original, edited: nil).fields
+        let overlay = DraftOverlay(
+            coding: coding,
+            draft: Draft(record: try coding.encode(draft, edited: nil), original: .fields(fields)),
+            record: record,
+            basis: basis,
+            contents: contents
+        )
+        switch try XCTUnwrap(overlay.overlay()).contested {
+        case .contents(let handle): return handle.flatMap { stored[$0]?.fields }
+        case .fields(let record): return record.fields
+        }
+    }
+
+    /// All other fields of the ancestor are those of the base, also after the base has moved.
+    func testOnlyTheFieldsInConflictAreKeptForTheAncestor() throws {
+        try know(Note("A", "theirs", count: 2), as: 1)
+        let fields = try contested(Note("A", "title", count: 1), draft: Note("A", "mine", count: 1))
+        XCTAssertEqual(fields, ["title": "title"])
+    }
+
+    func testAFieldStaysInConflictWhenAnotherFieldIsEdited() throws {
+        try prepareDraftInConflict()
+        let fields = try contested(Note("A", "title"), draft: Note("A", "title", note: "mine"))
+        XCTAssertEqual(fields, ["title": "title"])
+    }
+
+    /// The screen of the second draft began with the cloud's value.
+    func testTheAncestorHasTheValueThatTheLatestDraftBeganWith() throws {
+        try prepareDraftInConflict()
+        let fields = try contested(Note("A", "theirs"), draft: Note("A", "second"))
+        XCTAssertEqual(fields, ["title": "theirs"])
+    }
+
+    /// A first draft of the title, which another device has changed.
+    private func prepareDraftInConflict() throws {
+        try know(Note("A", "theirs"), as: 1)
+        try edit(Note("A", "first"), as: 2, contested: 3)
+        stored[3] = stored[1]
+        stored[3]?.fields = ["title": "title"]
+    }
+
+    /// The screen shows an edit that was sent and not confirmed, and that a later edit has replaced.
+    func testAValueThatThisDeviceHasSentIsNotInConflict() throws {
+        try prepareSentEdit()
+        XCTAssertNil(try contested(Note("A", "sent"), draft: Note("A", "mine")))
+    }
+
+    func testAValueThatIsNeitherSentNorShownIsInConflict() throws {
+        try prepareSentEdit()
+        let fields = try contested(Note("A", "old"), draft: Note("A", "mine"))
+        XCTAssertEqual(fields, ["title": "old"])
+    }
+
+    /// An edit that was sent and not confirmed, and a later edit.
+    private func prepareSentEdit() throws {
+        try know(Note("A", "title"), as: 1)
+        try store(Note("A", "sent"), as: 2)
+        record.sent = [SentVersion(handle: 2, base: 1)]
+        try edit(Note("A", "later"), as: 3)
+    }
+}
