@@ -23,8 +23,8 @@ struct StampWorld {
         var removes = false
         /// Pages cannot read some of the records that they tell of.
         var hidesRecords = true
-        /// The number of the batch that the disk refuses, counted from 1.
-        var refusedBatch: Int?
+        /// The numbers of the batches that the disk refuses, counted from 1.
+        var refusedBatches = 0..<0
     }
 
     enum Resolver: CaseIterable { case union, cloud, fails }
@@ -184,7 +184,7 @@ struct StampWorld {
     mutating func commit() {
         guard let batch = harness.waiting.first?.batch else { return }
         batchCount += 1
-        if batchCount == options.refusedBatch { return failCommit() }
+        if options.refusedBatches.contains(batchCount) { return failCommit() }
         log.append("committed \(batch)")
         take(harness.commitNext())
     }
