@@ -23,6 +23,7 @@ final class StampTests: XCTestCase {
             for batch in 1...story(seed, change).batchCount {
                 let world = story(seed) {
                     change(&$0)
+                    $0.hasSecondStream = batch % 2 == 0
                     $0.refusedBatches = batch..<(batch + 1 + batch % 3)
                 }
                 if world.faults.isEmpty { continue }
