@@ -97,6 +97,8 @@ struct UncommittedBatch: Equatable, Sendable {
     var image = StateImage()
     /// Events about what the entries do, emitted once they are stored.
     var events: [SyncAction] = []
+    /// Whether entries before the batch are stored without a flush, and wait for one.
+    var isFlushOwed = false
     /// Versions whose contents have a new handle.
     var repointed: [Repointed] = []
 
@@ -112,6 +114,8 @@ struct UncommittedBatch: Equatable, Sendable {
         case answer(CallID)
         /// A call for a full listing ends, and the listing may begin.
         case resync(CallID)
+        /// A call that answers for a purge ends, and the zone may be made anew.
+        case purgeResolved(CallID)
         /// The request that the entries announce may leave.
         case send(RequestID)
         /// The page is stored.
@@ -136,7 +140,7 @@ struct UncommittedBatch: Equatable, Sendable {
         /// The call of the app that waits for it.
         var call: CallID? {
             switch self {
-            case .answer(let call), .resync(let call): call
+            case .answer(let call), .resync(let call), .purgeResolved(let call): call
             case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .setup, .subscribed, .claimed,
                 .signedOut,
                 .zoneExamined, .fetchAnew, .deliver:

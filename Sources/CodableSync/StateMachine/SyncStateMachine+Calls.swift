@@ -28,6 +28,8 @@ extension SyncStateMachine {
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
+        // The upload may be based on them.
+        acceptAgain()
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
         if changes.first?.isInitial == true {
@@ -170,7 +172,7 @@ extension SyncStateMachine {
         guard state.summary.zone == .purged else { return answer(call) }
         wantsFetch = true
         forgetVersionsHandedOut()
-        answer(call, afterStoring: [.purgeResolved(uploadAgain: uploadAgain)])
+        append([.purgeResolved(uploadAgain: uploadAgain)], then: .purgeResolved(call))
     }
 
     /// Marks what a read returned as seen, unless the app has seen newer contents since.

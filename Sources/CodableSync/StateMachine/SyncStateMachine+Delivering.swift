@@ -115,10 +115,11 @@ extension SyncStateMachine {
 
     /// Queues changes for the streams that are undelivered again, since the disk refused what followed them.
     mutating func passOnRestored() {
-        let accepted = unstoredAcceptances
+        var accepted = RecordTable<UInt64>()
+        for change in unstoredAcceptances where change.order != 0 { accepted[change.name] = change.order }
         state.renewed = state.renewed.filter { name in
             let order = state[name]?.undelivered?.order
-            return order != nil && !accepted.contains { $0.name == name && $0.order == order }
+            return order != nil && accepted[name] != order
         }
         passOnRenewed()
         passOnUnsendable()
@@ -151,14 +152,18 @@ extension SyncStateMachine {
             guard !element.isEmpty else { continue }
             streams[index].handed = element
             streams[index].stage = .handing
-            guard configuration.keepsUndelivered else {
+            if !configuration.keepsUndelivered, uncommitted.isEmpty {
                 deliverHanded(to: streams[index].id)
                 continue
             }
             // Written before it is handed out, so that the next opening knows what this one died of. The process
             // dies, not the disk: that needs no flush.
-            let orders = OrderRuns(element.map(\.order))
-            append([.handedOut(orders)], flush: false, then: .deliver(streams[index].id))
+            let handedOut = JournalEntry.handedOut(OrderRuns(element.map(\.order)))
+            append(
+                configuration.keepsUndelivered ? [handedOut] : [],
+                flush: false,
+                then: .deliver(streams[index].id)
+            )
         }
     }
 
@@ -181,7 +186,7 @@ extension SyncStateMachine {
         var element: [AcceptedChange] = []
         var kind: Undelivered.Kind?
         while element.count < Self.maximumElement, let name = streams[index].queue.first {
-            if let undelivered = deliverable(name) {
+            if let undelivered = deliverable(name), streams[index].taken[name] != undelivered.order {
                 if let kind, !kind.isSameKind(as: undelivered.kind) { break }
                 kind = undelivered.kind
                 element.append(

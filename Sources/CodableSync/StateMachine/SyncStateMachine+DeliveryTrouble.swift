@@ -124,15 +124,21 @@ extension SyncStateMachine {
 
     /// The disk refused to note what the app has taken.
     mutating func keepUnstoredAcceptances(_ entries: [JournalEntry]) {
-        for case .accepted(let changes) in entries {
-            unstoredAcceptances += changes.filter { state[$0.name]?.undelivered?.order == $0.order }
-        }
+        for case .accepted(let changes) in entries { unstoredAcceptances += changes.filter(isOpen) }
+    }
+
+    /// Whether a change is still to be accepted, or marks what the app has seen as seen, behind a change that no loop
+    /// takes.
+    private func isOpen(_ accepted: AcceptedChange) -> Bool {
+        guard let record = state[accepted.name] else { return false }
+        if accepted.order == 0 { return record.undelivered != nil && record.seen == accepted.seen }
+        return record.undelivered?.order == accepted.order
     }
 
     /// Once the disk takes entries again, it is told of what the app has taken meanwhile.
     mutating func acceptAgain() {
         if unstoredAcceptances.isEmpty { return }
-        let changes = unstoredAcceptances.filter { state[$0.name]?.undelivered?.order == $0.order }
+        let changes = unstoredAcceptances.filter(isOpen)
         unstoredAcceptances = []
         if !changes.isEmpty { append([.accepted(changes)], flush: false) }
     }

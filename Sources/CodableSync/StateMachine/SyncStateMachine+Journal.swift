@@ -15,6 +15,7 @@ extension SyncStateMachine {
         then outcome: UncommittedBatch.Outcome = .nothing
     ) {
         var batch = UncommittedBatch(batch: nextNumber(), entries: entries, then: outcome)
+        batch.isFlushOwed = isUnflushed
         batch.events = eventsOfBatch.map { .emitLoading($0) }
         eventsOfBatch = []
         actions.append(.append(batch.batch, entries, flush: flush))
@@ -92,15 +93,20 @@ extension SyncStateMachine {
         actions += committed.events
         for one in committed.repointed { repointHanded(one.name, from: one.former, to: one.handle) }
         for entry in committed.entries {
-            // It is an answer about a zone that the state no longer knows.
-            if case .zoneLost = entry { heldAnswer = nil }
+            if case .zoneLost = entry {
+                // What they would tell is about a zone that the state no longer knows.
+                heldAnswer = nil
+                lookUps = RecordQueue()
+            }
             // Also what was handed out while it was being stored.
             if entry.takesVersionsAway { forgetVersionsHandedOut() }
         }
-        acceptAgain()
+        // A full disk has room for a flush, and would refuse the acceptances again and again.
+        if !committed.entries.isEmpty { acceptAgain() }
         switch committed.then {
         case .nothing: break
-        case .answer(let call), .resync(let call): actions.append(.answer(call, .done))
+        case .answer(let call), .resync(let call), .purgeResolved(let call):
+            actions.append(.answer(call, .done))
         case .send(let request): leave(request)
         case .page(let moreComing): endPage(moreComing: moreComing)
         case .sent(let extendsPass):
@@ -146,16 +152,20 @@ extension SyncStateMachine {
         actions.append(.resumeJournal)
         state.restore(refused.map(\.image))
         if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
+        // What a read has returned may be contents that are gone.
+        losses += 1
         for batch in refused { keepUnstoredAcceptances(batch.entries) }
         passOnRestored()
         for batch in refused { takeRefused(batch.then, failure) }
+        // A refused flush by itself is not repeated, so that a broken disk doesn't keep the engine busy.
+        if refused[0].isFlushOwed, refused.contains(where: { !$0.entries.isEmpty }) { noteFlush(false) }
     }
 
     private mutating func takeRefused(_ outcome: UncommittedBatch.Outcome, _ failure: JournalFailure) {
         let error = Self.errorOfDisk
         switch outcome {
         case .nothing: return
-        case .answer(let call), .resync(let call):
+        case .answer(let call), .resync(let call), .purgeResolved(let call):
             return actions.append(.answer(call, .failed(failure.syncError)))
         // A full disk keeps nothing from the app.
         case .deliver(let stream): return deliverHanded(to: stream)
@@ -173,7 +183,11 @@ extension SyncStateMachine {
             beingLookedUp = []
             backOff(\.lookingUp, .lookUpRetry, after: error)
         case .reconciled(let names, _):
-            for name in names { reconciling[name] = nil }
+            for name in names {
+                reconciling[name] = nil
+                // The same decisions come again, and are no rounds of the conflict.
+                conflictRounds[name] = nil
+            }
             // The conflict is still open, and found again when the lane's wait is over.
             backOff(\.resolving, .resolveRetry, after: error)
         case .subscribed:

@@ -44,6 +44,7 @@ extension SyncStateMachine {
         case .confirmed:
             switch state.summary.zone {
             case .purged: break
+            case .unknown where isPurgeAnswerBeingStored: break
             case .unknown: request(\.setup) { .saveZone($0, mark: nil) }
             case .unreadable:
                 // Another one each time, also after a restart with the same seed.
@@ -66,9 +67,9 @@ extension SyncStateMachine {
 
     /// Makes the subscription; sync works without one, and does not wait for it.
     mutating func advanceSubscribing() {
-        guard isReady, !state.summary.isSubscribed, !subscribing.isBusy, !isWaiting(subscribing) else {
-            return
-        }
+        guard isReady, !state.summary.isSubscribed, !setup.isStoring, !subscribing.isBusy,
+            !isWaiting(subscribing)
+        else { return }
         request(\.subscribing) { .subscribe($0) }
     }
 

@@ -16,6 +16,10 @@ extension SyncStateMachine {
 
     var isPurgeStored: Bool { state.summary.zone == .purged && !setup.isStoring }
 
+    var isPurgeAnswerBeingStored: Bool {
+        uncommitted.contains { if case .purgeResolved = $0.then { true } else { false } }
+    }
+
     /// Notes that a request did not find the zone, so that its fate is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
@@ -120,7 +124,6 @@ extension SyncStateMachine {
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
         // The answers would tell of tags and tokens of a former zone.
         abandonRequestsForRecords()
-        lookUps = RecordQueue()
         forgetVersionsHandedOut()
         wantsFetch = true
         let position = token ?? (isFeedPositionLost ? nil : state.summary.databaseToken)

@@ -111,7 +111,7 @@ package struct SyncStateMachine: Sendable {
     var delivering = Lane()
     /// Changes that a former opening left behind are accepted by themselves, once.
     var mustAcceptLeftovers: Bool
-    /// How often all versions were lost; what a read returned before the last loss cannot be an ancestor.
+    /// How often all versions were lost, or entries undone; what a read returned before cannot be an ancestor.
     package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
     /// Events about the entries that the current input leads to, emitted once these are stored.

@@ -80,7 +80,7 @@ extension SyncEngine {
                 }
                 return overlay.map { change(to: $0, ticket.date, &contents) }
             }
-            if changes.isEmpty { return }
+            // Even a call that changes nothing waits until what it rests on is stored.
             return try await call(contents: contents, ticket) { .enqueue($0, changes) }
         }
     }

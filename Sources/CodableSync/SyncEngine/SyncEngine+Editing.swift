@@ -101,7 +101,6 @@ extension SyncEngine {
                 edits.append(ModelEdit(before: model, after: after))
             }
             let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
-            if records.isEmpty { return edits }
             if try await queue(records, on: shown, ticket) { return edits }
         }
     }

@@ -140,13 +140,9 @@ extension SyncEngine {
     private func take(_ results: [ReconciledContents]) {
         var contents: [ContentHandle: Record] = [:]
         let reconciled = results.map { result in
-            let item = result.contents.item
-            // Both sides go along: the event that tells of the conflict carries them.
-            contents[item.client] = result.contents.client
-            if let server = item.server { contents[server] = result.contents.server }
             let isOwn = if case .confirmed(_, isOwn: true) = result.outcome { true } else { false }
             return Reconciled(
-                item: item,
+                item: result.contents.item,
                 resolution: resolution(result.outcome, &contents),
                 wasAsked: result.wasAsked,
                 isOwnWrite: isOwn

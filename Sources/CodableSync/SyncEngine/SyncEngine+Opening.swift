@@ -150,7 +150,10 @@ extension SyncEngine {
     private func take(_ outcome: JournalLane.Outcome) {
         switch outcome {
         case .stored(let batch): process(.committed(batch))
-        case .failed(let batch, let failure): process(.commitFailed(batch, failure))
+        case .failed(let batch, let failure):
+            // Notes that are still waiting afterwards may be about contents that are gone.
+            takeNotes()
+            process(.commitFailed(batch, failure))
         case .notCompacted(let reason): tellOfCompaction(reason)
         case .atRest(let mark):
             journalRest = mark

@@ -247,12 +247,20 @@ struct MachineHarness {
         case .checkAccount(let id):
             begin(id, "account")
             setupRequest = id
-        case .saveZone(let id, _), .readDatabaseChanges(let id, _):
+        case .saveZone(let id, _):
+            begin(id, "setup")
+            setupRequest = id
+            let zone = storedState.summary.zone
+            if zone == .ready || zone == .purged { faults.append("a zone is made where \(zone) is stored") }
+        case .readDatabaseChanges(let id, _):
             begin(id, "setup")
             setupRequest = id
         case .subscribe(let id):
             begin(id, "subscription")
             setupRequest = id
+            if storedState.summary.zone != .ready {
+                faults.append("a zone is subscribed to before it is stored")
+            }
         case .fetch(let id, let since):
             begin(id, "fetch")
             fetchRequest = (id, since)
@@ -268,7 +276,8 @@ struct MachineHarness {
             if !conflicts.isEmpty { faults.append("two groups of conflicts") }
             conflicts = items
         case .deliver(_, let items):
-            for item in items where state[item.name]?.undelivered?.kind != item.kind {
+            let stored = storedState
+            for item in items where stored[item.name]?.undelivered?.kind != item.kind {
                 faults.append("\(item.name) is delivered before it is stored")
             }
         case .setTimer(let timer, let instant): timers[timer] = instant

@@ -17,13 +17,14 @@ final class StampTests: XCTestCase {
         return world
     }
 
-    /// Tells each story once more for each of its batches, which the disk refuses.
+    /// Tells each story once more for each of its batches, which the disk refuses, and up to two after it.
     private func tellWithEachBatchRefused(_ change: (inout StampWorld.Options) -> Void) throws {
         for seed in try Seeds.named(first: 2, of: 0..<40) {
             for batch in 1...story(seed, change).batchCount {
                 let world = story(seed) {
                     change(&$0)
-                    $0.refusedBatch = batch
+                    $0.hasSecondStream = batch % 2 == 0
+                    $0.refusedBatches = batch..<(batch + 1 + batch % 3)
                 }
                 if world.faults.isEmpty { continue }
                 let lines = ["seed \(seed), batch \(batch)"] + world.log + world.faults

@@ -145,6 +145,24 @@ extension StampWorld {
         feed(.streamRequested(stream))
     }
 
+    // MARK: Its second loop
+
+    mutating func giveSecond(_ items: [DeliveryItem]) {
+        log.append("the second loop gets \(items)")
+        for item in items {
+            let order = harness.state[item.name]?.undelivered?.order ?? 0
+            if secondHasTaken[item.name] == order { faults.append("the second loop gets \(item.name) twice") }
+            secondHolds[item.name] = order
+        }
+    }
+
+    mutating func askSecond() {
+        log.append("asks the second stream")
+        secondHasTaken.merge(secondHolds) { $1 }
+        secondHolds = [:]
+        feed(.streamRequested(stream + 1000))
+    }
+
     // MARK: Its model
 
     mutating func reconcile() {

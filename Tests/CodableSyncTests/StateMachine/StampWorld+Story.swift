@@ -14,6 +14,7 @@ extension StampWorld {
         case 5: if options.foreignEdits { editElsewhere(name) }
         case 6: if options.foreignEdits, pick(2) == 0 { editElsewhere(name) }
         case 7: if options.deletes { deleteElsewhere(name) }
+        case 8 where options.hasSecondStream && pick(2) == 0: askSecond()
         case 8: if !options.consumes { read(name) } else { ask() }
         case 9: if options.consumes { ask() }
         case 10: if options.discards, pick(2) == 0 { discard(name) }
@@ -96,11 +97,13 @@ extension StampWorld {
         for _ in 0..<12 {
             settle()
             if options.consumes { ask() }
+            if options.hasSecondStream { askSecond() }
             fireTimer()
         }
         feed(.signal(.changes(in: nil)))
         settle()
         if options.consumes { for _ in 0..<6 { ask(); settle() } }
+        if options.hasSecondStream { for _ in 0..<6 { askSecond(); settle() } }
         check()
     }
 

@@ -23,8 +23,10 @@ struct StampWorld {
         var removes = false
         /// Pages cannot read some of the records that they tell of.
         var hidesRecords = true
-        /// The number of the batch that the disk refuses, counted from 1.
-        var refusedBatch: Int?
+        /// Another loop takes every change, too.
+        var hasSecondStream = false
+        /// The numbers of the batches that the disk refuses, counted from 1.
+        var refusedBatches = 0..<0
     }
 
     enum Resolver: CaseIterable { case union, cloud, fails }
@@ -89,6 +91,9 @@ struct StampWorld {
     /// Records that the app has changed without knowing of what it was handed.
     var changedSince: Set<String> = []
     var stream: StreamID = 1
+    /// What the second loop holds, and what it has taken, by the orders of the deliveries.
+    var secondHolds: [String: UInt64] = [:]
+    var secondHasTaken: [String: UInt64] = [:]
     var calls: [CallID: (name: String, stamp: Int?)] = [:]
     var waiting: Set<CallID> = []
     /// Values of calls that have not ended, by name.
@@ -171,7 +176,10 @@ struct StampWorld {
                     for item in saves { handles[id, default: [:]][item.name] = newHandle([]) }
                 }
             case .deliver(let stream, let items):
-                guard stream == self.stream else { break }
+                guard stream == self.stream else {
+                    giveSecond(items)
+                    break
+                }
                 decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
@@ -184,7 +192,7 @@ struct StampWorld {
     mutating func commit() {
         guard let batch = harness.waiting.first?.batch else { return }
         batchCount += 1
-        if batchCount == options.refusedBatch { return failCommit() }
+        if options.refusedBatches.contains(batchCount) { return failCommit() }
         log.append("committed \(batch)")
         take(harness.commitNext())
     }
@@ -232,6 +240,7 @@ struct StampWorld {
         startedAnew.formUnion(calls.values.filter { $0.stamp == nil }.map(\.name))
         (requests, answers, calls, waiting, underWay) = ([:], [:], [:], [], [:])
         (held, decoding, handles) = ([], [], [:])
+        (secondHolds, secondHasTaken) = ([:], [:])
         if !options.consumes { copies = [:] }
         stream += 1
         feed(.start)

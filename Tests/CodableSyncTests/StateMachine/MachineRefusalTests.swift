@@ -1,0 +1,173 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The disk refuses entries that are applied already: nothing outside rests on them, and nothing beside the state keeps
+/// a part of them.
+final class MachineRefusalTests: MachineTestCase {
+    // MARK: What waits for the disk
+
+    private func makePurged() -> MachineHarness {
+        var state = SyncState()
+        for entry in [.claimed(by: "alice"), .zoneReady, .zoneLost(.purged)] as [JournalEntry] {
+            state.apply(entry)
+        }
+        var harness = MachineHarness(state: state)
+        harness.run(.start)
+        harness.confirmAccount()
+        XCTAssertEqual(harness.state.summary.zone, .purged)
+        return harness
+    }
+
+    func testTheZoneIsMadeAnewOnceTheAnswerAboutThePurgeIsStored() {
+        var harness = makePurged()
+        let answered = harness.feed(.resolvePurge(harness.newCall(), uploadAgain: true))
+        XCTAssertEqual(answered.requests, [])
+        XCTAssertEqual(harness.commitNext().requests, ["saveZone"])
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    func testAnAnswerAboutAPurgeThatIsRefusedMakesNoZone() {
+        var harness = makePurged()
+        harness.feed(.resolvePurge(harness.newCall(), uploadAgain: false))
+        let refused = harness.failNextCommit()
+        XCTAssertEqual(refused.answers, [.failed(.storageFull("full"))])
+        XCTAssertEqual(refused.requests, [])
+        XCTAssertNil(harness.setupRequest)
+        XCTAssertEqual(harness.state.summary.zone, .purged)
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    func testTheZoneIsSubscribedToOnceItIsStored() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.run(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
+        machine.run(.databaseChanged(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase))))
+        XCTAssertEqual(machine.feed(.zoneSaved(machine.setupRequest ?? 0, nil)).requests, [])
+        XCTAssertTrue(machine.commitNext().requests.contains("subscribe"))
+    }
+
+    func testAnElementWaitsForItsPageWhereNothingIsKeptForLaterStreams() {
+        for isRefused in [false, true] {
+            var harness = MachineHarness.synced { $0.keepsUndelivered = false }
+            harness.run(.streamRequested(1))
+            harness.run(.signal(.changes(in: nil)))
+            var page = FetchedPage(token: .init("1"), moreComing: false)
+            page.records = [.init("A", 1)]
+            XCTAssertEqual(
+                harness.feed(.fetched(harness.fetchRequest?.id ?? 0, .success(page))).delivered,
+                []
+            )
+            let actions = isRefused ? harness.failNextCommit() : harness.commitAll()
+            XCTAssertEqual(actions.delivered, isRefused ? [] : [item("A", updated: 1)])
+            XCTAssertEqual(harness.faults, [])
+        }
+    }
+
+    // MARK: What streams have taken
+
+    func testAStreamGetsNothingTwiceBecauseAnUploadIsRefused() {
+        machine.run(.streamRequested(1))
+        machine.run(.streamRequested(2))
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.enqueue(machine.newCall(), [.save("A", 5)]))
+        XCTAssertEqual(machine.failNextCommit().delivered + machine.commitAll().delivered, [])
+        machine.run(.streamRequested(2))
+        XCTAssertNil(machine.state["A"]?.undelivered)
+    }
+
+    /// An acceptance that is refused again and again is stored with other entries; a flush alone has room on a full disk.
+    func testAFlushDoesNotRepeatARefusedAcceptance() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        var rounds = 0
+        while let batch = machine.waiting.first, rounds < 20 {
+            rounds += 1
+            if batch.entries.isEmpty { machine.commitNext() } else { machine.failNextCommit() }
+        }
+        XCTAssertLessThan(rounds, 20)
+        machine.upload("B", 2)
+        XCTAssertEqual(machine.state["A"]?.seen, 1)
+        XCTAssertNil(machine.state["A"]?.undelivered)
+    }
+
+    /// The app edits what it was given while the disk was full.
+    func testAnUploadIsBasedOnAnAcceptanceThatWasRefused() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.run(.streamRequested(1))
+        machine.feed(.streamRequested(1))
+        machine.failNextCommit()
+        machine.upload("A", 5)
+        XCTAssertEqual(machine.state["A"]?.pending?.base, 1)
+        XCTAssertEqual(machine.conflicts, [])
+    }
+
+    /// The app uploads an older copy.
+    func testWhatNoLoopTakesIsNotSeenBecauseItsAcceptanceWasRefused() {
+        var harness = MachineHarness.synced { $0.keepsUndelivered = false }
+        harness.fetch([.init("A", 1)], token: "1")
+        harness.run(harness.reading("A"))
+        XCTAssertEqual(harness.state["A"]?.seen, 1)
+        harness.run(.signal(.changes(in: nil)))
+        var page = FetchedPage(token: .init("2"), moreComing: false)
+        page.records = [.init("A", 2)]
+        harness.feed(.fetched(harness.fetchRequest?.id ?? 0, .success(page)))
+        harness.commitNext()
+        XCTAssertNotNil(harness.failNextCommit().first)
+        harness.upload("B", 9)
+        XCTAssertEqual(harness.state["A"]?.seen, 1)
+        XCTAssertNil(harness.state["A"]?.undelivered)
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    // MARK: What a restart would rebuild
+
+    func testEntriesThatAFlushWasToCoverAreFlushedAfterItsRefusal() {
+        machine.run(.streamRequested(1))
+        machine.fetch([.init("A", 1)], token: "1")
+        XCTAssertNotNil(machine.timers[.flush])
+        machine.feed(.enqueue(machine.newCall(), [.save("B", 2)]))
+        XCTAssertNil(machine.timers[.flush])
+        machine.failNextCommit()
+        XCTAssertNotNil(machine.timers[.flush])
+    }
+
+    func testALossOfTheZoneThatIsRefusedForgetsNoLookUp() {
+        var harness = MachineHarness()
+        harness.hasFeed = true
+        harness.goOnline()
+        let found = ZoneFate(reason: nil, token: .init("y"))
+        harness.run(.databaseChanged(harness.setupRequest ?? 0, .success(found)))
+        harness.run(.signal(.changes(in: nil)))
+        harness.answerFetch(failed: ["B"], token: "1")
+        harness.run(.lookedUp(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+        harness.run(.signal(.changes(in: nil)))
+        XCTAssertTrue(harness.machine.lookUps.contains("B"))
+        harness.run(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
+        let gone = ZoneFate(reason: .deleted, token: .init("z"))
+        harness.feed(.databaseChanged(harness.setupRequest ?? 0, .success(gone)))
+        XCTAssertEqual(harness.state.summary.zone, .unknown)
+        harness.failNextCommit()
+        XCTAssertEqual(harness.state.summary.zone, .ready)
+        XCTAssertTrue(harness.machine.lookUps.contains("B"))
+        XCTAssertEqual(harness.faults, [])
+    }
+
+    func testDecisionsThatAreRefusedAreNoRoundsOfAConflict() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        var events: [SyncEvent] = []
+        for _ in 0..<12 {
+            let results = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
+            XCTAssertFalse(results.isEmpty)
+            events += machine.feed(.reconciled(results)).events
+            events += machine.failNextCommit().events
+            machine.fireNext { $0 == .resolveRetry }
+        }
+        XCTAssertFalse(events.contains(.conflictLoop(recordName: "A")))
+    }
+}
