@@ -125,7 +125,6 @@ extension SyncEngine {
                 let found = try await decode(
                     news.map { ShownContents(name: $0.name, shown: $0.handle, known: nil) }
                 )
-                await catchUp(after: found)
                 guard began == session else { return 0 }
                 let inVain = news.filter(isLastWord).compactMap { version -> ReadVersion? in
                     guard let one = found[named: version.name], one.model == nil else { return nil }
