@@ -176,11 +176,19 @@ extension StampWorld {
         feed(.reconciled(results))
     }
 
+    /// The model gives stamps up, also those of calls that have not ended.
+    private mutating func giveUp(_ stamps: Stamps, of name: String) {
+        expected[name]?.subtract(stamps)
+        for (id, call) in calls where call.name == name && call.stamp.map(stamps.contains) == true {
+            calls[id] = (name, 0)
+        }
+    }
+
     mutating func decide(_ item: ReconcileItem) -> (Resolution, Bool) {
         let client = values[item.client] ?? []
         guard let server = stamps(item.server) else {
             if options.keepsDeleted { return (.client, true) }
-            expected[item.name]?.subtract(client)
+            giveUp(client, of: item.name)
             return (.server, true)
         }
         if client == server { return (.confirmed(item.client), false) }
@@ -189,6 +197,7 @@ extension StampWorld {
         case .union: break
         case .cloud:
             expected[item.name]?.formIntersection(server)
+            giveUp(client.subtracting(server), of: item.name)
             return (.server, true)
         case .fails: return (.failed(ParkReason(kind: .resolverFailed, message: "no")), true)
         }

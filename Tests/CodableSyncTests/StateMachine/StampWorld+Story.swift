@@ -94,8 +94,12 @@ extension StampWorld {
         while !ghosts.isEmpty { haunt() }
         settle()
         feed(.retry(harness.newCall(), names: names))
-        for _ in 0..<12 {
+        for round in 0..<12 {
             settle()
+            // The disk may have refused the first call.
+            if round == 3, !harness.state.parkedQueue.isEmpty {
+                feed(.retry(harness.newCall(), names: names))
+            }
             if options.consumes { ask() }
             if options.hasSecondStream { askSecond() }
             fireTimer()
