@@ -140,9 +140,13 @@ extension SyncEngine {
     private func take(_ results: [ReconciledContents]) {
         var contents: [ContentHandle: Record] = [:]
         let reconciled = results.map { result in
+            // The event about the conflict carries both sides; a compaction may drop them before it is emitted.
+            let item = result.contents.item
+            contents[item.client] = result.contents.client
+            if let server = item.server { contents[server] = result.contents.server }
             let isOwn = if case .confirmed(_, isOwn: true) = result.outcome { true } else { false }
             return Reconciled(
-                item: result.contents.item,
+                item: item,
                 resolution: resolution(result.outcome, &contents),
                 wasAsked: result.wasAsked,
                 isOwnWrite: isOwn
