@@ -63,6 +63,8 @@
         var writes: [StoryWrite] = []
         /// Stamps that an app may have taken from one user's records to another's.
         var carriedOver: Set<String> = []
+        /// Records that were uploaded while the user changed.
+        var unsureNames: Set<String> = []
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
@@ -180,7 +182,11 @@
                 return
             }
             writes.append(StoryWrite(stamp: stamp, name: name, app: app.index, stays: stay...app.stay))
-            if app.stay > stay { carriedOver.formUnion(model.stamps) }
+            if app.stay > stay {
+                carriedOver.formUnion(model.stamps)
+                // It may have replaced another user's record, from whom the app had no copy.
+                unsureNames.insert(name)
+            }
         }
 
         // MARK: The end
