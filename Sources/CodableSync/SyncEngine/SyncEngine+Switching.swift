@@ -47,8 +47,6 @@ extension SyncEngine {
         }
         // Whatever still reads the former user's files finds them closed: it is told that it came too late.
         session += 1
-        firstGeneration = place.generation
-        pendingSwitch = nil
         tellWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value
@@ -57,9 +55,6 @@ extension SyncEngine {
             throw SyncError.closed
         }
         resources.endRequests()
-        // What came too late for the former user's journal was not done, and is nothing for the next user's.
-        let late = SyncError.stateUnreadable("Another user signed in before the call was stored")
-        for call in former.callsUnderWay { calls.removeValue(forKey: call)?.resume(returning: .failed(late)) }
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
         tellOfSwitch()
     }

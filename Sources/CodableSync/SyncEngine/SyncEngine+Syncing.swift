@@ -110,13 +110,10 @@ extension SyncEngine {
 
     /// Waits for a call's turn, opens the state if necessary, and takes the notes that are due.
     ///
-    /// - Throws: ``SyncError``: the reason why the state cannot be used, or that the call is a former user's.
+    /// - Throws: ``SyncError``: the reason why the state cannot be used.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
-        guard ticket.generation >= firstGeneration else {
-            throw SyncError.stateUnreadable("Another user signed in before the call was stored")
-        }
         takeNotes()
     }
 

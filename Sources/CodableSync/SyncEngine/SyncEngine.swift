@@ -49,8 +49,6 @@ public actor SyncEngine<Model: RecordCodable> {
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the states that were opened, so that what belongs to a former one is known by its number.
     var session = 0
-    /// Calls of an earlier generation are a former user's.
-    var firstGeneration = 0
     /// The place of a switch to another user whose state is not open yet: later calls are for that user.
     var pendingSwitch: CallQueue.Ticket?
     /// Where the states of all users are.

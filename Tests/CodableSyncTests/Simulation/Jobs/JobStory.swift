@@ -61,10 +61,10 @@
         var drafts: [String: [String]] = [:]
         /// Uploads that have returned, where users change.
         var writes: [StoryWrite] = []
-        /// Stamps that an app may have taken from one user's records to another's.
+        /// Stamps that an app has written to the next user's records, since it was not told yet of the switch.
         var carriedOver: Set<String> = []
-        /// Records that were uploaded while the user changed.
-        var unsureNames: Set<String> = []
+        /// By record, the number of the last stamp that such an upload may have replaced.
+        var lastReplaced: [String: Int] = [:]
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
@@ -174,18 +174,19 @@
         }
 
         /// An upload has returned.
-        func noteUpload(of model: Model, _ stamp: String, by app: StoryApp<Model>, since stay: Int) {
-            let name = model.recordName
+        func noteUpload(of model: Model, _ number: Int, by app: StoryApp<Model>, since stay: Int) {
+            let (name, stamp) = (model.recordName, "\(app.index).\(number)")
             guard options.changesUsers else {
                 expected[name, default: []].insert(stamp)
                 acknowledged[name, default: []].insert(stamp)
                 return
             }
-            writes.append(StoryWrite(stamp: stamp, name: name, app: app.index, stays: stay...app.stay))
+            writes.append(
+                StoryWrite(stamp: stamp, number: number, name: name, app: app.index, stays: stay...app.stay)
+            )
             if app.stay > stay {
                 carriedOver.formUnion(model.stamps)
-                // It may have replaced another user's record, from whom the app had no copy.
-                unsureNames.insert(name)
+                lastReplaced[name] = lastStamp
             }
         }
 

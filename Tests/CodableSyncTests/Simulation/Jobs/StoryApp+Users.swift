@@ -12,14 +12,14 @@
 
         func signIn(_ user: String) { fake.signIn(user: user) }
 
-        /// Whom the app was told of, in order.
+        /// The users in all events `accountChanged` so far.
         private var toldUsers: [String] {
             events.withLock { events in
                 events.compactMap { if case .accountChanged(_, let user?) = $0 { user } else { nil } }
             }
         }
 
-        /// How often the app was told of a user.
+        /// The number of users that the app was told of; it counts up with each switch.
         var stay: Int { toldUsers.count }
 
         /// The user whose data a call of a stay belongs to; what is written before anybody is known is the first user's.
@@ -38,6 +38,7 @@
     /// An upload that has returned, and the stays during which it began and ended.
     struct StoryWrite {
         var stamp: String
+        var number: Int
         var name: String
         var app: Int
         var stays: ClosedRange<Int>
@@ -61,7 +62,7 @@
                     let owners = Set(write.stays.map { apps[write.app].owner(of: $0) })
                     guard owners.count == 1, let owner = owners.first ?? nil else { continue }
                     let isThere = server[write.name]?.stamps.contains(write.stamp) == true
-                    if owner == user, !isThere, !unsureNames.contains(write.name) {
+                    if owner == user, !isThere, write.number > lastReplaced[write.name, default: 0] {
                         fail("\(write.stamp) of \(user) is missing in \(write.name)")
                     }
                     if owner != user, isThere, !carriedOver.contains(write.stamp) {

@@ -147,7 +147,8 @@
                     model = try await engine.model(named: name) ?? model
                 }
                 app.story.lastStamp += 1
-                let stamp = "\(app.index).\(app.story.lastStamp)"
+                let number = app.story.lastStamp
+                let stamp = "\(app.index).\(number)"
                 model[edits: app.index].append(stamp)
                 app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
@@ -157,7 +158,7 @@
                 app.remembered[name] = nil
                 if app.consumes { app.show(model) }
                 app.say("has uploaded \(name) with \(stamp)")
-                app.story.noteUpload(of: model, stamp, by: app, since: stay)
+                app.story.noteUpload(of: model, number, by: app, since: stay)
             }
         }
 
