@@ -21,6 +21,9 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     /// Names of records that no page and no look-up can read now.
     var unreadable: Set<String> = []
 
+    /// The number of requests that have arrived and are not processed yet.
+    private(set) var arrivingCount = 0
+
     /// How many requests and answers are on their way.
     var waitingCount: Int { onTheWay.count }
 
@@ -52,7 +55,12 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         try await travel(operation)
         // A request is its sender's, whoever has signed in since.
         if base.accountGeneration != account { throw CloudError(.networkFailure) }
-        let answer = try await request()
+        let answer: Answer
+        do {
+            arrivingCount += 1
+            defer { arrivingCount -= 1 }
+            answer = try await request()
+        }
         try await travel(operation)
         return answer
     }

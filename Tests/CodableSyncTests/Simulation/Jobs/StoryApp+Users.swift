@@ -10,7 +10,13 @@
             signIn(user)
         }
 
-        func signIn(_ user: String) { fake.signIn(user: user) }
+        /// Signs somebody in, once the requests that have arrived are processed: the fake takes a request for that of
+        /// the user who is signed in when it processes it.
+        func signIn(_ user: String) {
+            let connections = formerConnections + [connection]
+            while connections.contains(where: { $0.arrivingCount > 0 }), story.simulation.step() {}
+            fake.signIn(user: user)
+        }
 
         /// The users in all events `accountChanged` so far.
         private var toldUsers: [String] {
