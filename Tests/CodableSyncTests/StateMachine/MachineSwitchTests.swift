@@ -144,22 +144,6 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.machine.reported, .fetching)
     }
 
-    /// What the former user's journal does not take any more must not be waited for.
-    func testCallsThatWaitForTheJournalAreKnown() {
-        machine.know("A", 1)
-        machine.upload("A", 2)
-        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
-        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
-        machine.feed(.reconciled(decided))
-        let call = machine.newCall()
-        machine.feed(.discard(call, names: ["A"]))
-        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it waits for the decision")
-        machine.commitNext()
-        XCTAssertEqual(machine.machine.callsUnderWay, [call], "it is on its way to the disk")
-        machine.commitAll()
-        XCTAssertEqual(machine.machine.callsUnderWay, [])
-    }
-
     func testCallerIsNotToldOfAFormerTryToSwitch() {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
