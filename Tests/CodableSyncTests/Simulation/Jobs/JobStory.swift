@@ -29,6 +29,11 @@
         init() {}
     }
 
+    enum StoryLog {
+        /// Whether logs are printed line by line.
+        static let isPrinted = ProcessInfo.processInfo.environment["LOG"] != nil
+    }
+
     /// A story of devices and one cloud in which a seed decides which job of which engine runs next, and what falls
     /// between any two of them.
     ///
@@ -39,6 +44,8 @@
     final class JobStory<Model: StoryModel>: @unchecked Sendable {
         let seed: UInt64
         let options: StoryOptions
+        /// Whether the log is kept; without it a story is quicker.
+        let keepsLog: Bool
         let simulation: JobSimulation
         let clock = ManualClock()
         let cloud: FakeCloud
@@ -68,9 +75,10 @@
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
 
-        init(seed: UInt64, _ options: StoryOptions, in simulation: JobSimulation) {
+        init(seed: UInt64, _ options: StoryOptions, keepsLog: Bool, in simulation: JobSimulation) {
             self.seed = seed
             self.options = options
+            self.keepsLog = keepsLog
             self.simulation = simulation
             var random = SplitMix64(seed: seed)
             let clock = clock
@@ -85,9 +93,10 @@
             if let write = options.refusedWrite { apps[chance(apps.count)].refuseWrite(after: write) }
         }
 
-        func say(_ line: String) {
-            if ProcessInfo.processInfo.environment["LOG"] != nil { print("\(simulation.stepCount): \(line)") }
-            log.append("\(simulation.stepCount): \(line)")
+        func say(_ line: @autoclosure () -> String) {
+            guard keepsLog else { return }
+            log.append("\(simulation.stepCount): \(line())")
+            if StoryLog.isPrinted { print(log[log.count - 1]) }
         }
 
         func fail(_ line: String) {

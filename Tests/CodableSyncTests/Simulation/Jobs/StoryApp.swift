@@ -70,7 +70,7 @@
         /// What was wrong with a machine of this device between two inputs.
         var brokenInvariants: [String] { broken.withLock { $0 } }
 
-        func say(_ line: String) { story.say("\(index) \(line)") }
+        func say(_ line: @autoclosure () -> String) { story.say("\(index) \(line())") }
 
         /// Begins the loop over changes.
         func begin() {
