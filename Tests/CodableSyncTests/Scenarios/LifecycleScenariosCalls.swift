@@ -212,7 +212,7 @@ class LifecycleScenariosCalls: EngineScenario {
         XCTAssertEqual(summary.sent, 1)
     }
 
-    func testASendThatFailsFailsNoCallThatOnlyFetches() async throws {
+    func testAFailedSendDoesNotFailAFetchOnlyCall() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
         try await serverSave(Note("theirs"))

@@ -201,7 +201,7 @@ extension SendingScenarios {
     }
 
     // SN-34
-    func testTwoVersionsOfOneRecordAreNeverUnderWayTogether() async throws {
+    func testTwoVersionsOfOneRecordAreNeverInFlightTogether() async throws {
         let phone = try makeDevice(Model.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         let gate = Gate()
