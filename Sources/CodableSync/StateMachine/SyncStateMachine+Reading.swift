@@ -6,11 +6,6 @@ extension SyncStateMachine {
     /// Whether somebody else is here, whose state must be opened before the app can be served.
     package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
 
-    /// Calls that wait for the journal.
-    package var callsUnderWay: [CallID] {
-        uncommitted.compactMap(\.then.call)
-    }
-
     /// Whether something is on its way to the disk.
     package var isStoring: Bool { !uncommitted.isEmpty }
 

@@ -60,9 +60,6 @@ extension SyncEngine {
         }
     }
 
-    /// Whether the app has closed the engine.
-    var isEnding: Bool { if case .closed = phase { true } else { false } }
-
     private var isClosed: Bool {
         if case .closed = phase { closing == nil || machine == nil } else { false }
     }

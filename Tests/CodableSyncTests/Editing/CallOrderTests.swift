@@ -37,19 +37,29 @@ final class CallOrderTests: EngineScenario {
 
     @MainActor
     func testADraftTakesItsPlaceAtOnce() async throws {
-        let engine = try makeDevice(Note.self).engine
-        try await assertOrder(
-            { try await engine.upload(Note($0, "mine"), editedFrom: nil) },
-            { try await engine.delete(Note($0)) }
-        ) { _ in try await engine.allModels().isEmpty }
+        try await assertComesBeforeADeletion { engine, name in
+            try await engine.upload(Note(name, "mine"), editedFrom: nil)
+        }
     }
 
     @MainActor
     func testAnEditTakesItsPlaceAtOnce() async throws {
+        try await assertComesBeforeADeletion { engine, name in
+            try await engine.edit(Note(name), ifMissing: .create) { $0.title = "mine" }
+        }
+    }
+
+    /// Asserts that a deletion made right after a call takes effect after it.
+    @MainActor
+    private func assertComesBeforeADeletion(
+        line: UInt = #line,
+        _ call: @escaping @MainActor (SyncEngine<Note>, String) async throws -> Void
+    ) async throws {
         let engine = try makeDevice(Note.self).engine
         try await assertOrder(
-            { try await engine.edit(Note($0), ifMissing: .create) { $0.title = "mine" } },
-            { try await engine.delete(Note($0)) }
+            { try await call(engine, $0) },
+            { try await engine.delete(Note($0)) },
+            line: line
         ) { _ in try await engine.allModels().isEmpty }
     }
 

@@ -22,15 +22,26 @@ final class CallPlaceScenarios: EngineScenario {
     private func makeHeldUpload() async throws -> (
         phone: Device<HeldItem>, tablet: Device<HeldItem>, hold: DecodingHold, upload: Task<Void, any Error>
     ) {
+        let (phone, tablet) = try await makeFetchedPair()
+        let (hold, upload) = await beginHeldUpload(phone)
+        return (phone, tablet, hold, upload)
+    }
+
+    /// A phone that has fetched another device's change, and has not given it to its app.
+    private func makeFetchedPair() async throws -> (phone: Device<HeldItem>, tablet: Device<HeldItem>) {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await settle(tablet, phone)
         pass()
+        return (phone, tablet)
+    }
+
+    private func beginHeldUpload(_ phone: Device<HeldItem>) async -> (DecodingHold, Task<Void, any Error>) {
         let engine = phone.engine
         let hold = DecodingHold.next(of: "A")
         let upload = Task { try await engine.upload(HeldItem("A", "mine")) }
         await hold.reached()
-        return (phone, tablet, hold, upload)
+        return (hold, upload)
     }
 
     func testAnUploadIsNotBasedOnALaterRead() async throws {
@@ -45,19 +56,14 @@ final class CallPlaceScenarios: EngineScenario {
     }
 
     func testAnUploadIsNotBasedOnWhatALaterStreamRequestAccepts() async throws {
-        let (phone, tablet) = try await makePair(HeldItem("A", "title"))
-        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(tablet, phone)
-        pass()
+        let (phone, tablet) = try await makeFetchedPair()
         let engine = phone.engine
         let changes = engine.changes
         for await change in changes {
             XCTAssertEqual(change, .updated([HeldItem("A", "title", note: "theirs")]))
             break
         }
-        let hold = DecodingHold.next(of: "A")
-        let upload = Task { try await engine.upload(HeldItem("A", "mine")) }
-        await hold.reached()
+        let (hold, upload) = await beginHeldUpload(phone)
         let next = Task { for await _ in changes { break } }
         await engine.reach("the stream has asked, and so accepted") { !$0.hub.isIdle }
         hold.release()

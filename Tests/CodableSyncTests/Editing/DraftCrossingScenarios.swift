@@ -94,20 +94,14 @@ final class DraftCrossingScenarios: EngineScenario {
             try await engine.fetchChanges()
             if one.crossing == .accepted { _ = try await phone.drain() }
             try await engine.upload(draft, editedFrom: original)
-        case .pageComing:
-            phone.database.plan(.fetch, .holdAfter(gate))
-            async let fetch = engine.fetchChanges()
+        case .pageComing, .inFlight:
+            let isFetch = one.crossing == .pageComing
+            phone.database.plan(isFetch ? .fetch : .modify, isFetch ? .holdAfter(gate) : .holdBefore(gate))
+            async let summary = isFetch ? engine.fetchChanges() : engine.sendChanges()
             await gate.reached()
             try await engine.upload(draft, editedFrom: original)
             gate.open()
-            _ = try await fetch
-        case .inFlight:
-            phone.database.plan(.modify, .holdBefore(gate))
-            async let send = engine.sendChanges()
-            await gate.reached()
-            try await engine.upload(draft, editedFrom: original)
-            gate.open()
-            _ = try await send
+            _ = try await summary
         }
     }
 
@@ -199,13 +193,8 @@ final class DraftCrossingScenarios: EngineScenario {
     }
 
     func testAContestedDraftIsContestedAfterARestart() async throws {
-        let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", count: 1))
+        let (phone, tablet) = try await makePairEditedElsewhere(ServerWins.self)
         let original = Item<ServerWins>("A", "title", count: 1)
-        try await tablet.engine.edit(named: "A") {
-            $0.title = "theirs"
-            $0.count = 2
-        }
-        try await tablet.engine.sync()
         try await phone.engine.fetchChanges()
         try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: original)
         try await phone.restart()
@@ -277,6 +266,21 @@ final class DraftCrossingScenarios: EngineScenario {
         try await phone.engine.upload(Note("A", "mine"), editedFrom: Note("A", "title"))
         let after = try await phone.engine.pendingChanges()
         XCTAssertEqual(after, before)
+    }
+}
+
+extension EngineScenario {
+    /// Makes two devices with the record A, whose title and count the tablet has changed and sent.
+    func makePairEditedElsewhere<Policy>(
+        _ policy: Policy.Type
+    ) async throws -> (phone: Device<Item<Policy>>, tablet: Device<Item<Policy>>) {
+        let (phone, tablet) = try await makePair(Item<Policy>("A", "title", count: 1))
+        try await tablet.engine.edit(named: "A") {
+            $0.title = "theirs"
+            $0.count = 2
+        }
+        try await tablet.engine.sync()
+        return (phone, tablet)
     }
 }
 

@@ -21,13 +21,8 @@ class DraftScenarios: EngineScenario {
     func testAFieldThatTheCloudHasChangedSinceTheOriginalIsAConflict() async throws {
         for kind in ["accepted", "fetched", "not fetched"] {
             Recording.asked.withLock { $0 = [] }
-            let (phone, tablet) = try await makePair(Item<Recording>("A", "title", count: 1))
+            let (phone, tablet) = try await makePairEditedElsewhere(Recording.self)
             let original = Item<Recording>("A", "title", count: 1)
-            try await tablet.engine.edit(named: "A") {
-                $0.title = "theirs"
-                $0.count = 2
-            }
-            try await tablet.engine.sync()
             if kind != "not fetched" { try await phone.engine.sync() }
             if kind == "accepted" { _ = try await phone.drain() }
             pass()
@@ -47,11 +42,7 @@ class DraftScenarios: EngineScenario {
     ///
     /// - Returns: The model that both devices have then.
     private func draftTitle<Policy>(_ policy: Policy.Type) async throws -> Item<Policy>? {
-        let (phone, tablet) = try await makePair(Item<Policy>("A", "title", count: 1))
-        try await tablet.engine.edit(named: "A") {
-            $0.title = "theirs"
-            $0.count = 2
-        }
+        let (phone, tablet) = try await makePairEditedElsewhere(policy)
         try await settle(tablet, phone)
         try await phone.engine.upload(Item("A", "mine", count: 1), editedFrom: Item("A", "title", count: 1))
         try await settle(phone, tablet)

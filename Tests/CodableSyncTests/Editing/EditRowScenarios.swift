@@ -60,18 +60,10 @@ final class EditRowScenarios: EngineScenario {
     }
 
     func testAnEditOfARecordFromANewerAppThrowsAndQueuesNothing() async throws {
-        let (phone, _) = try await makePair(Note("A", "title"))
-        try await serverSave("A", ["id": "A", "title": "newer", "count": 0, ReservedField.schema: 2])
-        try await phone.engine.sync()
-        do {
-            try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
-            XCTFail("nothing is thrown")
-        } catch SyncError.recordUndecodable(let name, let reason) {
-            XCTAssertEqual(name, "A")
-            XCTAssertTrue(reason.contains("schema version 2"), reason)
-        }
-        let pending = try await phone.engine.pendingChanges()
-        XCTAssertEqual(pending, [])
+        try await assertEditThrows(
+            afterSaving: ["id": "A", "title": "newer", "count": 0, ReservedField.schema: 2],
+            reason: "schema version 2"
+        )
     }
 
     func testAnEditOfAPendingDeletionThrowsByNameToo() async throws {
@@ -224,5 +216,27 @@ final class EditLostZoneScenarios: ZoneScenario {
         XCTAssertEqual(decided, 0, "\(loss)")
         try await phone.engine.delete(Note("A"))
         try await settle(phone, tablet)
+    }
+}
+
+extension EngineScenario {
+    /// Asserts that no edit of a record with these fields in the cloud is queued, and that the error names the reason.
+    func assertEditThrows(
+        afterSaving fields: [String: RecordValue],
+        reason part: String,
+        line: UInt = #line
+    ) async throws {
+        let (phone, _) = try await makePair(Note("A", "title"))
+        try await serverSave("A", fields)
+        try await phone.engine.sync()
+        do {
+            try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
+            XCTFail("nothing is thrown", line: line)
+        } catch SyncError.recordUndecodable(let name, let reason) {
+            XCTAssertEqual(name, "A", line: line)
+            XCTAssertTrue(reason.contains(part), reason, line: line)
+        }
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending, [], line: line)
     }
 }

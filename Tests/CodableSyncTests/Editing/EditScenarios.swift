@@ -203,18 +203,10 @@ class EditScenarios: EngineScenario {
 
     func testAnEditOfAnUndecodableRecordThrowsAndQueuesNothing() async throws {
         withoutSchema()
-        let (phone, _) = try await makePair(Note("A", "title"))
-        try await serverSave("A", ["id": "A", "title": "title", "count": "many"])
-        try await phone.engine.sync()
-        do {
-            try await phone.engine.edit(Note("A", "title")) { $0.count = 1 }
-            XCTFail("nothing is thrown")
-        } catch SyncError.recordUndecodable(let name, let reason) {
-            XCTAssertEqual(name, "A")
-            XCTAssertTrue(reason.contains("count"), reason)
-        }
-        let pending = try await phone.engine.pendingChanges()
-        XCTAssertEqual(pending, [])
+        try await assertEditThrows(
+            afterSaving: ["id": "A", "title": "title", "count": "many"],
+            reason: "count"
+        )
     }
 
     // MARK: What it queues

@@ -34,27 +34,29 @@ final class OwnVersionScenarios: EngineScenario {
     func testARecordThatThisDeviceMadeEditedAndDeletedCanBeUploadedAgain() async throws {
         Calls.shared.reset(GivingUp.self)
         let phone = try makeDevice(Item<GivingUp>.self)
-        try await phone.engine.upload(Item("A", "first"))
-        try await phone.engine.edit(named: "A") { $0.count = 1 }
-        try await phone.engine.delete(Item("A"))
-        try await phone.engine.upload(Item("A", "again"))
-        try await settle(phone)
-        let server = try await serverRecords()["A"]
-        XCTAssertEqual(server?.fields["title"], "again")
+        try await uploadEditDeleteAndUploadAgain("first", phone)
         XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
     }
 
     func testARecordThatThisDeviceChangedTwiceAndDeletedIsUploadedAgainWithoutAConflict() async throws {
         let (phone, _) = try await makePair(Item<GivingUp>("A", "first"))
         Calls.shared.reset(GivingUp.self)
-        try await phone.engine.upload(Item("A", "second"))
+        try await uploadEditDeleteAndUploadAgain("second", phone)
+        XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
+    }
+
+    private func uploadEditDeleteAndUploadAgain(
+        _ title: String,
+        _ phone: Device<Item<GivingUp>>,
+        line: UInt = #line
+    ) async throws {
+        try await phone.engine.upload(Item("A", title))
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         try await phone.engine.delete(Item("A"))
         try await phone.engine.upload(Item("A", "again"))
         try await settle(phone)
         let server = try await serverRecords()["A"]
-        XCTAssertEqual(server?.fields["title"], "again")
-        XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
+        XCTAssertEqual(server?.fields["title"], "again", line: line)
     }
 
     func testANewRecordWithoutAnyValueIsCreated() async throws {

@@ -21,22 +21,38 @@ final class RefusedCallScenarios: EngineScenario {
         return (phone, barrier)
     }
 
-    private func assertRefused(_ call: Task<Void, any Error>, line: UInt = #line) async {
-        do {
-            try await call.value
-            XCTFail("nothing is stored", line: line)
-        } catch SyncError.storageFull {
-        } catch {
-            XCTFail("\(error)", line: line)
+    /// Begins an edit, and returns when its write has reached the disk.
+    private func beginEdit(_ engine: SyncEngine<HeldItem>, _ barrier: Barrier) async -> Task<Void, any Error>
+    {
+        let edit = Task { _ = try await engine.edit(named: "A") { $0.note = "mine" } }
+        await barrier.reached()
+        return edit
+    }
+
+    /// Lets the disk refuse the write, asserts that all calls fail, and mends the disk.
+    private func assertRefused(
+        _ calls: [Task<Void, any Error>],
+        _ barrier: Barrier,
+        line: UInt = #line
+    ) async {
+        barrier.open()
+        for call in calls {
+            do {
+                try await call.value
+                XCTFail("nothing is stored", line: line)
+            } catch SyncError.storageFull {
+            } catch {
+                XCTFail("\(error)", line: line)
+            }
         }
+        files.before(nil)
     }
 
     /// The edit changes nothing, since an earlier one, which is not stored yet, has made the same change.
     func testAnEditThatChangesNothingFailsWithTheOneThatItRestsOn() async throws {
         let (phone, barrier) = try await makePhone()
         let engine = phone.engine
-        let first = Task { _ = try await engine.edit(named: "A") { $0.note = "mine" } }
-        await barrier.reached()
+        let first = await beginEdit(engine, barrier)
         let isEdited = Told(false)
         let second = Task {
             _ = try await engine.edit(named: "A") { item in
@@ -45,17 +61,13 @@ final class RefusedCallScenarios: EngineScenario {
             }
         }
         await isEdited.reach("the second edit is made") { $0 }
-        barrier.open()
-        await assertRefused(first)
-        await assertRefused(second)
-        files.before(nil)
+        await assertRefused([first, second], barrier)
     }
 
     func testADraftThatChangesNothingFailsWithTheEditThatItRestsOn() async throws {
         let (phone, barrier) = try await makePhone()
         let engine = phone.engine
-        let first = Task { _ = try await engine.edit(named: "A") { $0.note = "mine" } }
-        await barrier.reached()
+        let first = await beginEdit(engine, barrier)
         let hold = DecodingHold.next(of: "A")
         let second = Task {
             let draft = HeldItem("A", "title", note: "mine")
@@ -65,10 +77,7 @@ final class RefusedCallScenarios: EngineScenario {
         hold.release()
         let read = try await engine.model(named: "A")
         XCTAssertEqual(read?.note, "mine")
-        barrier.open()
-        await assertRefused(first)
-        await assertRefused(second)
-        files.before(nil)
+        await assertRefused([first, second], barrier)
     }
 
     /// A read shows an upload that the disk then refuses; the app tries again.
@@ -79,9 +88,7 @@ final class RefusedCallScenarios: EngineScenario {
         await barrier.reached()
         let read = try await engine.model(named: "A")
         XCTAssertEqual(read?.note, "mine")
-        barrier.open()
-        await assertRefused(first)
-        files.before(nil)
+        await assertRefused([first], barrier)
         try await engine.upload(HeldItem("A", "title", note: "mine"))
         let record = await engine.machine?.state["A"]
         XCTAssertEqual(record?.pending?.base, record?.known?.handle)

@@ -23,7 +23,9 @@ class AccountScenariosMeeting: AccountScenario {
         await decision.reached()
         let engine = phone.engine
         let discard = Task { try await engine.discard(["a-1"]) }
-        await engine.reach("the discard waits for the disk") { $0.machine?.callsUnderWay.isEmpty == false }
+        await engine.reach("the discard waits for the disk") { engine in
+            engine.machine?.uncommitted.contains { $0.then.call != nil } == true
+        }
         phone.account.signIn("bob")
         await engine.reach("the switch has begun") { $0.machine?.isSwitching == true }
         decision.release()

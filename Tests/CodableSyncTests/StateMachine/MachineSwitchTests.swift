@@ -145,22 +145,6 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.machine.reported, .fetching)
     }
 
-    /// A switch must not wait for calls that the former user's journal no longer accepts.
-    func testCallsThatWaitForTheJournalAreTracked() {
-        machine.know("A", 1)
-        machine.upload("A", 2)
-        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
-        let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: true) }
-        machine.feed(.reconciled(decided))
-        let call = machine.newCall()
-        machine.feed(.discard(call, names: ["A"]))
-        XCTAssertEqual(machine.machine.callsUnderWay, [call], "the call waits for the resolution")
-        machine.commitNext()
-        XCTAssertEqual(machine.machine.callsUnderWay, [call], "the call is being stored")
-        machine.commitAll()
-        XCTAssertEqual(machine.machine.callsUnderWay, [])
-    }
-
     func testACallIgnoresAnEarlierFailedSwitch() {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")

@@ -46,21 +46,21 @@ final class StampTests: XCTestCase {
         XCTAssertEqual(failed, [])
     }
 
-    /// I-01, I-10, I-16: both sides of every conflict are kept, and nothing is ever deleted or given up.
-    func testNoStampIsLostWhereNothingIsDeleted() throws {
-        try tell {
-            $0.deletes = false
-            $0.discards = false
-        }
+    private func keepEverything(_ options: inout StampWorld.Options) {
+        options.deletes = false
+        options.discards = false
     }
 
-    /// I-01, I-11, I-18: where edits win over deletions elsewhere.
-    func testNoStampIsLostWhereEditsWin() throws {
-        try tell {
-            $0.discards = false
-            $0.keepsDeleted = true
-        }
+    private func letEditsWin(_ options: inout StampWorld.Options) {
+        options.discards = false
+        options.keepsDeleted = true
     }
+
+    /// I-01, I-10, I-16: both sides of every conflict are kept, and nothing is ever deleted or given up.
+    func testNoStampIsLostWhereNothingIsDeleted() throws { try tell(keepEverything) }
+
+    /// I-01, I-11, I-18: where edits win over deletions elsewhere.
+    func testNoStampIsLostWhereEditsWin() throws { try tell(letEditsWin) }
 
     /// I-11, I-19: where deletions win, and edits are given up.
     func testEverybodyHasTheSameInTheEndWhereDeletionsWin() throws { try tell { _ in } }
@@ -71,8 +71,7 @@ final class StampTests: XCTestCase {
     /// I-23: a resolver that throws loses neither side.
     func testNoStampIsLostWhereTheResolverFails() throws {
         try tell {
-            $0.deletes = false
-            $0.discards = false
+            keepEverything(&$0)
             $0.resolves = .fails
         }
     }
@@ -80,8 +79,7 @@ final class StampTests: XCTestCase {
     /// I-01: what the app has taken out stays out, whatever order answers come in.
     func testNothingThatWasTakenOutComesBackWhereAnswersCross() throws {
         try tell {
-            $0.deletes = false
-            $0.discards = false
+            keepEverything(&$0)
             $0.faults = false
             $0.crashes = false
             $0.removes = true
@@ -91,8 +89,7 @@ final class StampTests: XCTestCase {
     /// I-43: every record is shown as it is in the cloud, although pages cannot read some of their records.
     func testNoVersionIsMissedWherePagesCannotReadTheirRecords() throws {
         try tell {
-            $0.deletes = false
-            $0.discards = false
+            keepEverything(&$0)
             $0.faults = true
             $0.hidesRecords = true
             $0.crashes = false
@@ -101,18 +98,12 @@ final class StampTests: XCTestCase {
 
     /// I-01, I-10: the same where the disk refuses a batch, whichever it is.
     func testNoStampIsLostWhicheverBatchIsRefused() throws {
-        try tellWithEachBatchRefused {
-            $0.deletes = false
-            $0.discards = false
-        }
+        try tellWithEachBatchRefused(keepEverything)
     }
 
     /// I-01, I-11, I-18: the same where edits win over deletions elsewhere.
     func testNoStampIsLostWhereEditsWinWhicheverBatchIsRefused() throws {
-        try tellWithEachBatchRefused {
-            $0.discards = false
-            $0.keepsDeleted = true
-        }
+        try tellWithEachBatchRefused(letEditsWin)
     }
 
     /// I-11, I-19: the same where deletions win, and edits are given up.
