@@ -1,7 +1,7 @@
 import CodableSync
 import XCTest
 
-/// The contract, on the cloud in memory.
+/// The contract for the fake.
 final class FakeDatabaseContractTests: CloudDatabaseContract {
     private let cloud = FakeCloud()
 
@@ -24,7 +24,7 @@ final class FakeDatabaseContractTests: CloudDatabaseContract {
     }
 
     // A class without a test of its own is not found on Linux.
-    func testTheCloudIsTheSameOnAllItsDevices() async throws {
+    func testAllDevicesOfACloudHaveTheSameIdentifier() async throws {
         let phone = try await makeDatabase()
         let laptop = try await makeSecondConnection()
         XCTAssertEqual(phone.identifier, laptop.identifier)
