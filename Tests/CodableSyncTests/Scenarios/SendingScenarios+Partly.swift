@@ -159,7 +159,7 @@ extension SendingScenarios {
     }
 
     // SN-26
-    func testAConflictWithoutTheServersRecordIsLookedUp() async throws {
+    func testAConflictWithoutTheServersRecordTriggersALookUp() async throws {
         Calls.shared.reset(Partly.self)
         let phone = try makeDevice(Model.self)
         try await phone.engine.sync()
