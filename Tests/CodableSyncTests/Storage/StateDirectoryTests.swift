@@ -145,7 +145,7 @@ final class StateDirectoryTests: XCTestCase {
             second.release()
             XCTAssertEqual(files(), before, name)
         }
-        // An app may name the container that it has used by default until then.
+        // The container is compared only if both sides name one: an app may later name its default container.
         try directory().release()
         XCTAssertEqual(try lastUser(), "alice")
     }
@@ -185,7 +185,8 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(files(), before)
     }
 
-    /// I-05, C24: never "start empty", and never for the wrong user: the journals say whose they are.
+    /// I-05, C24: a damaged index never leads to an empty state or another user's, because each journal names
+    /// its user.
     func testADamagedUsersFileIsQuarantinedAndRebuiltFromTheJournals() throws {
         let rows = [
             "", "{", "[]", "{}", "null", #"{"users":[]} x"#, #"{"users":[{}]}"#,
