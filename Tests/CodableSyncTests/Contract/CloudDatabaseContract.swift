@@ -1,17 +1,19 @@
 import CodableSync
 import XCTest
 
-/// What every database must do, as tests: a subclass says which database.
+/// The rules for every database, as tests; a subclass names the database.
 ///
 /// ```swift
 /// final class MyDatabaseContractTests: CloudDatabaseContract {
 ///     override func makeDatabase() async throws -> any CloudDatabase { … }
 ///     override func makeSecondConnection() async throws -> any CloudDatabase { … }
-///     func testWhatThisDatabaseAddsToTheRules() async throws { … }
+///     func testARuleOfThisDatabaseOnly() async throws { … }
 /// }
 /// ```
 ///
-/// A class without a test of its own is not found on Linux, and runs nothing there. Only public API is used, so that packages of other databases can take these files in.
+/// On Linux, a class that declares no test of its own is not found, and runs no tests.
+///
+/// Only public API is used, so that packages with other databases can copy these files.
 class CloudDatabaseContract: XCTestCase {
     /// An empty database, or one in which nothing else uses the zones of the tests.
     func makeDatabase() async throws -> any CloudDatabase {

@@ -23,7 +23,7 @@ final class FakeDatabaseContractTests: CloudDatabaseContract {
         return true
     }
 
-    // A class without a test of its own is not found on Linux.
+    // A class that declares no test of its own is not found on Linux.
     func testAllDevicesOfACloudHaveTheSameIdentifier() async throws {
         let phone = try await makeDatabase()
         let laptop = try await makeSecondConnection()

@@ -107,7 +107,7 @@ final class ForwardingDatabaseContractTests: CloudDatabaseContract {
         return true
     }
 
-    // A class without a test of its own is not found on Linux.
+    // A class that declares no test of its own is not found on Linux.
     func testAForwardingDatabaseHasThePropertiesOfItsBase() async throws {
         let database = try await makeDatabase()
         XCTAssertEqual(database.identifier, cloud.identifier)

@@ -177,7 +177,7 @@ final class CallQueueTests: XCTestCase {
         queue.fail(with: Unopened())
         do {
             try await call.turn()
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch is Unopened {}
         call.end()
         let next = queue.take(["A"], at: date)

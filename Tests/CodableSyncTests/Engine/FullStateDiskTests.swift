@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// When a disk is full, the error says whose disk it is.
+/// The error for a full disk tells whether it is the disk of the state or of the cloud.
 final class FullStateDiskTests: EngineScenario {
     func testAFullStateDiskIsNotReportedAsACloudError() async throws {
         let disk = SimulatedFileSystem()

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Log files whose numbers are too high for any file to follow.
+/// Log files with numbers so high that no next file can be created.
 final class HighestFileNumberTests: XCTestCase {
     private let highest = "1073741823"
 

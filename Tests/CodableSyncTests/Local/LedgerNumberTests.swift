@@ -47,7 +47,7 @@ final class LedgerNumberTests: XCTestCase {
                 XCTAssertEqual(error.code, .damaged, "\(row): \(error)")
                 XCTAssertTrue(error.message.contains("journal-1.jsonl"), "\(row): \(error)")
                 await directory.close()
-                XCTAssertEqual(files.withoutLocks, before, "\(row): refused and touched")
+                XCTAssertEqual(files.withoutLocks, before, "\(row): rejected, but its files changed")
                 continue
             }
             let request = LedgerRequest(user: "alice", operation: saving)

@@ -96,7 +96,7 @@ final class AccountScenariosFailing: AccountScenario {
                     XCTFail("the sync should fail")
                 } catch SyncError.stateUnreadable {}
             }
-            await phone.device.events.reach("the app is told") { events in
+            await phone.device.events.reach("the app receives the event") { events in
                 events.contains {
                     if case .accountSwitchFailed("bob", .stateUnreadable) = $0 { true } else { false }
                 }

@@ -243,7 +243,7 @@ final class ZoneStory {
             )
         }
         for record in doomed {
-            if record.isGone, server[record.name] != nil { failures.append("\(record.name) has come back") }
+            if record.isGone, server[record.name] != nil { failures.append("\(record.name) reappeared") }
             if record.deleter == nil, server[record.name] == nil {
                 failures.append("\(record.name) is missing")
             }

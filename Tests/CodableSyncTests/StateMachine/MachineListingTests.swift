@@ -45,7 +45,7 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t7")
     }
 
-    // MARK: What a listing has met
+    // MARK: Records seen by a listing
 
     /// Only the server's results count: another device may have deleted the record since this version was
     /// fetched.

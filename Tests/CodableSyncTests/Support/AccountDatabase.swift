@@ -71,7 +71,7 @@ final class AccountDatabase: CloudDatabase {
         if signal { emit(.accountChanged) }
     }
 
-    // MARK: What was told
+    // MARK: Recorded requests
 
     func told(_ user: String) -> [Told] { state.withLock { $0.told.filter { $0.user == user } } }
 
