@@ -22,7 +22,7 @@ final class ConflictTests: XCTestCase {
         )
     }
 
-    func testTheLatestEditWinsAndTheServerAtEqualDates() {
+    func testTheLatestEditWinsAndTheServerWinsTies() {
         XCTAssertEqual(conflict(note("c"), note("s")).latestEdit, note("c"))
         XCTAssertEqual(conflict(note("c"), note("s"), clientIsLater: false).latestEdit, note("s"))
         let equal = Conflict(client: note("c"), server: note("s"), clientEdited: early, serverEdited: early)
@@ -30,7 +30,7 @@ final class ConflictTests: XCTestCase {
         XCTAssertEqual(try equal.merged(), note("s"))
     }
 
-    func testAFieldThatOneSideChangedTakesThatSide() throws {
+    func testAFieldChangedOnOneSideTakesThatValue() throws {
         let ancestor = note("a", "text", tags: ["x"], stars: 1)
         let client = note("mine", "text", tags: [], stars: 1)
         let server = note("a", nil, tags: ["x"], stars: 5)
@@ -40,7 +40,7 @@ final class ConflictTests: XCTestCase {
         }
     }
 
-    func testAFieldThatBothChangedGoesToThePreferredSide() throws {
+    func testAFieldChangedOnBothSidesTakesThePreferredValue() throws {
         let ancestor = note("a")
         let both = conflict(note("c", "ct"), note("s", nil, stars: 2), ancestor: ancestor)
         XCTAssertEqual(try both.merged(), note("c", "ct", stars: 2))
@@ -51,14 +51,14 @@ final class ConflictTests: XCTestCase {
     }
 
     /// P-32.
-    func testAClearedFieldStaysClearedThroughAMerge() throws {
+    func testAClearedFieldStaysClearedInAMerge() throws {
         let ancestor = note("a", "text")
         let merged = try conflict(note("a", nil), note("b", "text"), ancestor: ancestor, clientIsLater: false)
             .merged()
         XCTAssertEqual(merged, note("b", nil))
     }
 
-    func testWithoutAnAncestorNothingOnOneSideTakesTheOthersValue() throws {
+    func testWithoutAnAncestorAnEmptyFieldTakesTheOtherSidesValue() throws {
         let client = note("same", nil, tags: ["x"], stars: 1)
         let server = note("same", "text", tags: [], stars: 2)
         XCTAssertEqual(try conflict(client, server).merged(), note("same", "text", tags: ["x"], stars: 1))
@@ -72,7 +72,7 @@ final class ConflictTests: XCTestCase {
         )
     }
 
-    func testAMergeDoesNotDependOnWhoIsTheClient() throws {
+    func testSwappingClientAndServerDoesNotChangeTheMerge() throws {
         let notes = [
             note("a"), note("b", "t"), note("a", "u", tags: ["x"]), note("c", nil, tags: ["y"], stars: 3),
         ]
@@ -93,7 +93,7 @@ final class ConflictTests: XCTestCase {
     }
 
     /// A26.
-    func testASideThatCannotBeCodedIsAnError() {
+    func testMergingAModelThatCannotBeEncodedThrows() {
         let broken = Note(recordName: "", title: "x")
         XCTAssertThrowsError(try conflict(broken, note("s")).merged())
         XCTAssertThrowsError(try conflict(note("c"), broken).merged())

@@ -2,12 +2,13 @@ import CodableSync
 import Foundation
 
 extension SecondProcess {
-    /// Writes pages from this number on until it is killed, and says each thing once it is acknowledged.
+    /// Writes pages, with numbers derived from the seed, until it is killed; prints each edit once it is
+    /// acknowledged.
     static func write(_ directory: String, seed: String) async throws {
         guard let seed = UInt64(seed) else { return say(usage) }
         var random = SeededNumbers(seed: seed)
         let writer = StateWriter(in: directory)
-        // Greater than any number of a round before.
+        // Greater than all numbers of earlier rounds.
         var number = Int(seed % 1_000_000) * 1_000_000
         while true {
             number += 1
@@ -15,7 +16,7 @@ extension SecondProcess {
         }
     }
 
-    /// Runs rounds in a directory and ends with 1 if anything was lost.
+    /// Runs rounds in a directory and exits with status 1 if anything was lost.
     static func rounds(
         _ arguments: [String],
         _ run: (_ directory: String, _ seed: UInt64, _ rounds: Int) async throws -> Report
@@ -30,14 +31,14 @@ extension SecondProcess {
     }
 }
 
-/// What came of many rounds.
+/// The results of many rounds.
 struct Report: CustomStringConvertible {
     var rounds = 0
-    /// How many edits and deletions were acknowledged.
+    /// The number of acknowledged edits and deletions.
     var acknowledged = 0
-    /// How many rounds left a snapshot of their own: the files had been compacted.
+    /// The number of rounds that left a new snapshot, which means that the files were compacted.
     var compactions = 0
-    /// How many kills left a compaction half done.
+    /// The number of kills that interrupted a compaction.
     var interrupted = 0
     var losses: [String] = []
 
@@ -49,11 +50,11 @@ struct Report: CustomStringConvertible {
     }
 }
 
-/// What must be found again after each round.
+/// The pages that must be found again after each round.
 struct Expectation {
     private let directory: String
     private var known: [String: WriterNote] = [:]
-    /// Of these a deletion was begun last.
+    /// Pages with a deletion that was started and not acknowledged.
     private var mayBeGone: Set<String> = []
     private var snapshot: String?
     private(set) var report = Report()
@@ -72,7 +73,7 @@ struct Expectation {
         }
     }
 
-    /// Looks at the files as the round has left them.
+    /// Examines the files that the round left.
     mutating func lookAtFiles() throws {
         let path = directory.appending(path: "state/users/1")
         let fileSystem = LocalFileSystem()
@@ -86,7 +87,7 @@ struct Expectation {
         snapshot = newest
     }
 
-    /// Compares what is there with what was acknowledged; what was under way may be there or not.
+    /// Compares the pages with what was acknowledged; anything that was in progress may be there or not.
     mutating func check(_ pages: [Page]) {
         report.rounds += 1
         let found = Dictionary(pages.map { ($0.name, $0.number) }, uniquingKeysWith: max)
@@ -94,7 +95,7 @@ struct Expectation {
             let what = found[note.name].map { "\($0)" } ?? "nothing"
             report.losses.append("round \(report.rounds): \(note) and there is \(what)")
         }
-        // What is there now counts from here on.
+        // The pages found now are the baseline for the next round.
         known = found.reduce(into: known) {
             $0[$1.key] = WriterNote(kind: .wrote, name: $1.key, number: $1.value)
         }
@@ -102,7 +103,7 @@ struct Expectation {
         mayBeGone = []
     }
 
-    /// Whether the number that is there, if there is one, is of this edit or of a later one.
+    /// Whether the number, if there is one, belongs to this edit or a later one.
     private func holds(_ note: WriterNote, _ number: Int?) -> Bool {
         guard let number else { return note.kind == .deleted || mayBeGone.contains(note.name) }
         return note.kind == .deleted ? number > note.number : number >= note.number
@@ -143,7 +144,7 @@ struct KilledWriters {
         return expectation.report
     }
 
-    /// Runs a writer, kills it after a while, and returns what it has said.
+    /// Runs a writer, kills it after a random time, and returns its output.
     private mutating func killWriter(_ round: Int) throws -> String {
         let process = Process()
         let output = Pipe()
@@ -154,7 +155,7 @@ struct KilledWriters {
         process.arguments = ["write", directory, "\(round + 1)"]
         process.standardOutput = output
         try process.run()
-        // From its first word on, so that most rounds hit the writing; some hit the opening.
+        // Most rounds wait for the first output and so interrupt writing; some interrupt opening.
         var said = Data()
         if Int.random(in: 0..<8, using: &random) > 0 {
             said = output.fileHandleForReading.availableData
@@ -167,7 +168,7 @@ struct KilledWriters {
     }
 }
 
-/// Writers that are closed, whatever is under way.
+/// Writers that are closed while work is in progress.
 struct ClosedWriters {
     private let directory: String
     private var random: SeededNumbers
@@ -193,7 +194,7 @@ struct ClosedWriters {
                 for note in told { expectation.note(note) }
             }
             try await writer.close()
-            // The system gives the numbers of closed files to these.
+            // The system reuses the descriptors of closed files for these.
             let others = try (0..<4).map { number in
                 let file = try LocalFileSystem()
                     .openFile(at: directory.appending(path: "other-\(number)"), for: .replacing)
@@ -210,7 +211,7 @@ struct ClosedWriters {
     }
 }
 
-/// A small generator of random numbers: the same seed gives the same numbers.
+/// A small random number generator; equal seeds give equal numbers.
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// Another process, for the tests that need one; it says each thing that it has done on a line of its own.
+/// A second process for the tests that need one; it prints a line for each thing it has done.
 @main
 enum SecondProcess {
     static let usage = """
@@ -30,7 +30,7 @@ enum SecondProcess {
         }
     }
 
-    /// Holds a lock until the standard input ends.
+    /// Holds a lock until standard input ends.
     private static func lock(_ path: String) throws {
         switch try LocalFileSystem().lock(path) {
         case .acquired(let lock):
@@ -42,7 +42,7 @@ enum SecondProcess {
         }
     }
 
-    /// Takes the lock of a database, writes half a save, and stays there until the standard input ends.
+    /// Takes a database's lock, writes half a save, and waits until standard input ends.
     private static func half(_ path: String) throws {
         guard
             case .acquired(let lock) = try LocalFileSystem().lock(path.appending(path: "lock"))
@@ -55,7 +55,7 @@ enum SecondProcess {
         lock.release()
     }
 
-    /// Compacts again and again, and says when each time has ended.
+    /// Compacts repeatedly and prints a line after each compaction.
     private static func compact(_ path: String) async throws {
         let directory = LedgerDirectory(path: path)
         while true {
@@ -64,7 +64,7 @@ enum SecondProcess {
         }
     }
 
-    /// Says the name of each record when it is told of a change, until it is ended.
+    /// Prints the name of each changed record until the process is killed.
     private static func follow(_ path: String) async throws {
         let database = LocalDatabase(directory: URL(filePath: path))
         let signals = database.signals
@@ -85,7 +85,7 @@ enum SecondProcess {
         return changes.changeToken
     }
 
-    /// Saves records, some in each request, and says how many requests were answered.
+    /// Saves records in several requests and prints a line for each confirmed request.
     private static func save(_ path: String, prefix: String, _ numbers: [Int]) async throws {
         let database = LocalDatabase(directory: URL(filePath: path))
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])

@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// What is written in the runs of kills and of closings: a text that is mostly padding, and a number that only grows.
+/// The model of the kill and close rounds: a text that is mostly padding, and a number that only grows.
 struct Page: RecordCodable, Equatable {
     static var recordType: String { "Page" }
     var name: String
@@ -13,14 +13,15 @@ struct Page: RecordCodable, Equatable {
         conflict.client.number > conflict.server.number ? conflict.client : conflict.server
     }
 
-    /// There is one device, so a deletion is its own, and nobody need be asked: the edit that is given up here is lost.
+    /// With a single device, every deletion is its own, so this should never be called: the edit that it
+    /// drops counts as lost.
     static func resolveDeletion(of client: Page) throws -> Page? {
         SecondProcess.say("asked of the deletion of \(client.name) \(client.number)")
         return nil
     }
 }
 
-/// An engine whose files, and whose cloud's, are compacted all the time.
+/// An engine that constantly compacts its own files and those of its cloud.
 struct StateWriter {
     let engine: SyncEngine<Page>
     private let database: LocalDatabase
@@ -48,7 +49,7 @@ struct StateWriter {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
-    /// Writes one page, deletes one, or syncs; tells of each edit once it is acknowledged.
+    /// Writes a page, deletes one, or syncs; reports each edit once it is acknowledged.
     func step(
         _ number: Int,
         _ random: inout some RandomNumberGenerator,
@@ -75,12 +76,12 @@ struct StateWriter {
     }
 }
 
-/// What a writer says of its work.
+/// A writer's report about its work.
 struct WriterNote: CustomStringConvertible {
     enum Kind: String {
         /// Acknowledged.
         case wrote, deleted
-        /// Begun: whether it is done shows.
+        /// Started; whether it completes is checked later.
         case deleting
     }
 
@@ -94,7 +95,7 @@ struct WriterNote: CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads a line as it was printed; `nil` if it says something else, or was cut off.
+    /// Parses a printed line; `nil` if it is something else or incomplete.
     init?(_ line: Substring) {
         let parts = line.split(separator: " ")
         guard parts.count == 4, parts[3] == ".", let kind = Kind(rawValue: String(parts[0])),

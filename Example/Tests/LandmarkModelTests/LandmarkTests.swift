@@ -34,7 +34,7 @@ final class LandmarkTests: XCTestCase {
         Landmark(id: "bare", name: "Bare", coordinate: Coordinate(latitude: 0, longitude: -0.5))
     }
 
-    func testEveryFieldHasTheKindThatIsDocumented() throws {
+    func testEveryFieldHasItsDocumentedKind() throws {
         let fields = try RecordEncoder().encode(full).fields
         let kinds = fields.mapValues { value -> String in
             switch value {
@@ -59,14 +59,14 @@ final class LandmarkTests: XCTestCase {
         )
     }
 
-    func testComesBackAsItWas() throws {
+    func testLandmarksRoundTrip() throws {
         for landmark in [full, bare] {
             let record = try RecordEncoder().encode(landmark)
             XCTAssertEqual(try RecordDecoder().decode(Landmark.self, from: record), landmark, landmark.id)
         }
     }
 
-    func testWhatIsNotKnownIsAnExplicitNull() throws {
+    func testUnknownPropertiesAreExplicitNulls() throws {
         let fields = try RecordEncoder().encode(bare).fields
         for name in [
             "country", "region", "elevation", "population", "isCapital", "timeZone", "year", "opened",
@@ -101,7 +101,7 @@ final class LandmarkTests: XCTestCase {
         XCTAssertEqual(merged, expected)
     }
 
-    func testTheLaterEditOfOneFieldWinsOnEitherSide() throws {
+    func testTheLaterEditOfAFieldWinsOnEitherSide() throws {
         var client = full
         client.note = "client"
         var server = full
@@ -120,13 +120,13 @@ final class LandmarkTests: XCTestCase {
         }
     }
 
-    func testACategoryOfANewerVersionIsAnErrorAndNoOther() throws {
+    func testAnUnknownCategoryIsAnError() throws {
         var record = try RecordEncoder().encode(bare)
         record.fields["category"] = .string("space-elevator")
         XCTAssertThrowsError(try RecordDecoder().decode(Landmark.self, from: record))
     }
 
-    func testACategoryIsReadInAnySpelling() {
+    func testCategoriesAreReadInEverySpelling() {
         let rows: [(String, Landmark.Category)] = [
             ("tower", .tower), ("Populated place", .populatedPlace), ("Admin-0 capital", .countryCapital),
             ("Admin-0 capital alt", .countryCapitalSeat), ("Admin-0 region capital", .dependencyCapital),
@@ -142,7 +142,7 @@ final class LandmarkTests: XCTestCase {
         }
     }
 
-    func testACoordinateKnowsWhetherItIsOnEarth() {
+    func testACoordinateIsOnEarthWithinItsBounds() {
         let rows: [(Double, Double, Bool)] = [
             (0, 0, true), (90, 180, true), (-90, -180, true), (90.1, 0, false), (0, 180.1, false),
             (-91, 0, false), (.nan, 0, false), (0, .infinity, false),

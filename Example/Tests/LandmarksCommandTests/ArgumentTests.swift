@@ -45,7 +45,7 @@ final class ArgumentTests: XCTestCase {
     }
 
     // F3
-    func testAnOptionThatIsGivenTwiceIsNamed() {
+    func testARepeatedOptionIsNamed() {
         XCTAssertEqual(message("list", "--json", "--json"), "'--json' is given twice")
         XCTAssertEqual(message("--device", "a", "list", "--device=b"), "'--device' is given twice")
         XCTAssertNil(message("list", "--json", "--", "--json"))

@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// Runs the built command as a process, with a home of its own for each test.
+/// Runs the built command as a process, with a separate home directory for each test.
 class CommandTestCase: XCTestCase {
-    /// What a run of the command came to.
+    /// The result of running the command.
     struct Run {
         var status: Int32
         var output: String
@@ -22,7 +22,7 @@ class CommandTestCase: XCTestCase {
         try FileManager.default.removeItem(at: home)
     }
 
-    /// The command, beside the bundle of the tests.
+    /// The command, next to the test bundle.
     static var executable: URL {
         let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
         let tests = bundles.first ?? URL(filePath: CommandLine.arguments[0]).absoluteURL
@@ -44,7 +44,7 @@ class CommandTestCase: XCTestCase {
         ["--home", home.appending(path: "state").path, "--device", name] + arguments
     }
 
-    /// Runs the command to its end.
+    /// Runs the command until it exits.
     func run(_ arguments: [String]) throws -> Run {
         try run(process(arguments))
     }
@@ -68,7 +68,7 @@ class CommandTestCase: XCTestCase {
         return Run(status: process.terminationStatus, output: texts[0], errors: texts[1])
     }
 
-    /// Runs the command on a device, and expects it to be done.
+    /// Runs the command on a device, and expects it to succeed.
     @discardableResult
     func runs(
         _ device: String,
@@ -82,13 +82,13 @@ class CommandTestCase: XCTestCase {
         return run.output
     }
 
-    /// Reads JSON that a run has printed.
+    /// Parses JSON printed by a run.
     func json<Value>(_ text: String, as type: Value.Type, line: UInt = #line) throws -> Value {
         let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
         return try XCTUnwrap(value as? Value, text, line: line)
     }
 
-    /// Writes a file into the test's directory.
+    /// Writes a file to the test's directory.
     func write(_ text: String, to name: String) throws -> String {
         let url = home.appending(path: name)
         try Data(text.utf8).write(to: url)

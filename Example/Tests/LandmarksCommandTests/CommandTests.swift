@@ -4,7 +4,7 @@ import XCTest
 @testable import LandmarksCommand
 
 final class CommandTests: CommandTestCase {
-    func testTheDemoComesTrue() throws {
+    func testTheDemoSucceeds() throws {
         let run = try run(["demo"])
         XCTAssertEqual(run.status, 0, run.errors)
         XCTAssertEqual(run.errors, "")
@@ -14,7 +14,7 @@ final class CommandTests: CommandTestCase {
         XCTAssertTrue(run.output.contains("✓ 64 records: phone, tablet and cloud are the same"), run.output)
     }
 
-    func testWhatOneDeviceAddsTheOtherLists() throws {
+    func testALandmarkAddedOnOneDeviceIsListedOnTheOther() throws {
         let name = try runs(
             "phone",
             "add",
@@ -47,7 +47,7 @@ final class CommandTests: CommandTestCase {
         XCTAssertEqual(landmark["longitude"] as? Double, -2)
     }
 
-    func testAnEditTravelsAndNoNoteClears() throws {
+    func testAnEditReachesTheOtherDeviceAndNoNoteClearsTheNote() throws {
         let name = try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2", "--note", "old")
             .trimmingCharacters(in: .newlines)
         try runs("phone", "sync")
@@ -68,7 +68,7 @@ final class CommandTests: CommandTestCase {
         XCTAssertEqual(try runs("phone", "list", "--favorites"), "")
     }
 
-    func testRemovedIsRemovedEverywhere() throws {
+    func testRemovedLandmarksAreRemovedEverywhere() throws {
         let names = try ["A", "B", "C"].map { name in
             try runs("phone", "add", name, "--latitude", "1", "--longitude", "2")
                 .trimmingCharacters(in: .newlines)
@@ -114,14 +114,14 @@ final class CommandTests: CommandTestCase {
         XCTAssertNotNil(status["lastSync"] as? String)
     }
 
-    func testAnotherCloudIsAnotherWorld() throws {
+    func testAnotherCloudHasSeparateData() throws {
         try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2")
         let other = home.appending(path: "other").path
         XCTAssertEqual(try runs("phone", "list", "--json", "--cloud", other), "[]\n")
         XCTAssertNotEqual(try runs("phone", "list", "--json"), "[]\n")
     }
 
-    func testWithoutAHomeTheDataDirectoryIsUsed() throws {
+    func testWithoutHomeOptionTheDataDirectoryIsUsed() throws {
         let process = process(["--device", "phone", "status", "--json"])
         process.environment = ["XDG_DATA_HOME": home.appending(path: "data").path]
         let run = try run(process)
@@ -135,7 +135,7 @@ final class CommandTests: CommandTestCase {
         #endif
     }
 
-    func testTheImportOfThePlacesSendsEverythingOnce() throws {
+    func testImportingThePlacesSendsEverythingOnce() throws {
         guard let places = ProcessInfo.processInfo.environment["CODABLESYNC_PLACES"] else {
             throw XCTSkip("CODABLESYNC_PLACES does not name the places file")
         }

@@ -12,14 +12,14 @@ final class ComparisonTests: XCTestCase {
         return landmark
     }
 
-    func testWhatIsTheSameEverywhereIsNoDifference() {
+    func testEqualRecordsAreNotADifference() {
         let both = [landmark("a"), landmark("b")]
         let comparison = Comparison([("phone", both), ("tablet", both.reversed()), ("cloud", both)])
         XCTAssertEqual(comparison.recordNames, ["a", "b"])
         XCTAssertEqual(comparison.differences, [])
     }
 
-    func testAnotherFieldIsADifference() {
+    func testADifferentFieldIsADifference() {
         let comparison = Comparison([
             ("phone", [landmark("a"), landmark("b")]), ("cloud", [landmark("a"), landmark("b", note: "x")]),
         ])
@@ -27,7 +27,7 @@ final class ComparisonTests: XCTestCase {
         XCTAssertEqual(comparison.differences.first?.hasPrefix("b  phone: "), true)
     }
 
-    func testARecordThatIsMissingInOnePlaceIsADifference() {
+    func testARecordMissingInOnePlaceIsADifference() {
         for places in [[[landmark("a")], []], [[], [landmark("a")]]] {
             let comparison = Comparison([("phone", places[0]), ("cloud", places[1])])
             XCTAssertEqual(comparison.differences.count, 1)
@@ -35,7 +35,7 @@ final class ComparisonTests: XCTestCase {
         }
     }
 
-    func testANarratorRemembersWhatDidNotComeTrue() throws {
+    func testANarratorCollectsFailedChecks() throws {
         let null = try XCTUnwrap(FileHandle(forWritingAtPath: "/dev/null"))
         let narrator = Narrator(Output(descriptor: null.fileDescriptor), usesColor: true)
         try narrator.checks("true", true)

@@ -43,7 +43,7 @@ final class FeatureCollectionTests: XCTestCase {
         XCTAssertEqual(landmark.wikidata, "Q1")
     }
 
-    func testABadFeatureIsNamedWithItsReasonAndTheOthersAreRead() throws {
+    func testABadFeatureIsReportedAndTheOthersAreRead() throws {
         let point = #""geometry":{"type":"Point","coordinates":[1,2]}"#
         let rows: [(feature: String, fault: String)] = [
             ("7", "features[1]: the value: Expected"),
@@ -95,7 +95,7 @@ final class FeatureCollectionTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoFeatureCollectionIsBadDataAsAWhole() {
+    func testAFileThatIsNotAFeatureCollectionIsRejected() {
         let rows = [
             ("", "not JSON"), ("{", "not JSON"), ("nonsense", "not JSON"), ("[]", "Expected"),
             ("7", "Expected"),
@@ -121,7 +121,7 @@ final class FeatureCollectionTests: XCTestCase {
         XCTAssertEqual(collection.faults, [])
     }
 
-    func testANullSaysNothing() throws {
+    func testANullPropertyIsIgnored() throws {
         let entry = try XCTUnwrap(
             try collection(feature(#""name":"A","country":null,"elevation":null"#, "1,2,33")).entries.first
         )
@@ -131,7 +131,7 @@ final class FeatureCollectionTests: XCTestCase {
 
     // MARK: Record names
 
-    func testAnIdentifierThatIsUniqueIsTheRecordName() throws {
+    func testAUniqueIdentifierIsTheRecordName() throws {
         let collection = try collection(
             feature(#""name":"A","wikidata":"Q1""#, id: #""x""#),
             feature(#""name":"B""#, id: #""tower-b""#),
@@ -140,7 +140,7 @@ final class FeatureCollectionTests: XCTestCase {
         XCTAssertEqual(collection.entries.map(\.recordName), ["Q1", "tower-b", "42"])
     }
 
-    func testAnIdentifierOfTwoPlacesIsToldApartByNameAndCoordinates() throws {
+    func testPlacesWithTheSameIdentifierAreDistinguishedByNameAndCoordinates() throws {
         let first = feature(#""name":"A","wikidata":"Q1""#)
         let second = feature(#""name":"B","wikidata":"Q1""#)
         let third = feature(#""name":"A","wikidata":"Q1""#, "1,3")
@@ -168,18 +168,18 @@ final class FeatureCollectionTests: XCTestCase {
             feature(#""name":"A","wikidata":"""#)
         )
         .entries.map(\.recordName)
-        XCTAssertEqual(names[0], "9862b08261744b5f", "it must never change: records are named by it")
+        XCTAssertEqual(names[0], "9862b08261744b5f", "it must never change, because records are named by it")
         XCTAssertEqual(names[1].count, 16)
     }
 
-    func testTheDigestIsTheOneOfFNV1a() {
+    func testTheDigestIsFNV1a() {
         // Noll's own test vectors.
         XCTAssertEqual(StableDigest.of([]).text, "cbf29ce484222325")
         XCTAssertEqual(StableDigest.of(Array("a".utf8)).text, "af63dc4c8601ec8c")
         XCTAssertEqual(StableDigest.of(Array("foobar".utf8)).text, "85944171f73967e8")
     }
 
-    func testTheSamePlaceTwiceIsImportedOnce() throws {
+    func testARepeatedPlaceIsImportedOnce() throws {
         let twin = feature(#""name":"A""#)
         let collection = try collection(twin, twin, twin)
         XCTAssertEqual(collection.entries.map(\.index), [0])
@@ -187,9 +187,9 @@ final class FeatureCollectionTests: XCTestCase {
         XCTAssertTrue(collection.faults[1].reason.contains("features[0]"))
     }
 
-    // MARK: What comes with the command
+    // MARK: Bundled landmarks
 
-    func testAllLandmarksOfTheWorldCanBeImported() throws {
+    func testAllBundledLandmarksCanBeImported() throws {
         let collection = try FeatureCollection(WorldLandmarks.geoJSON)
         XCTAssertEqual(collection.faults, [])
         XCTAssertGreaterThanOrEqual(collection.entries.count, 40)
@@ -202,7 +202,7 @@ final class FeatureCollectionTests: XCTestCase {
         }
     }
 
-    func testTheLandmarksOfTheWorldAreInManyScripts() throws {
+    func testTheBundledLandmarksUseManyScripts() throws {
         let names = try FeatureCollection(WorldLandmarks.geoJSON).entries.flatMap { entry in
             entry.place.names.map { Array($0.values) } ?? []
         }
@@ -223,7 +223,7 @@ final class FeatureCollectionTests: XCTestCase {
         }
     }
 
-    func testThePlacesFileIsReadWhole() throws {
+    func testThePlacesFileIsReadCompletely() throws {
         guard let path = ProcessInfo.processInfo.environment["CODABLESYNC_PLACES"] else {
             throw XCTSkip("CODABLESYNC_PLACES does not name the places file")
         }

@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// Real processes, killed at any moment: nothing that was acknowledged is missing.
+/// Real processes, killed at any moment: every acknowledged change is kept.
 final class KillTests: CommandTestCase {
-    /// Runs the command, and kills it after a while if it has not ended by then.
+    /// Runs the command and kills it after a while, unless it has already exited.
     private func runAndKill(_ arguments: [String], after microseconds: UInt32) throws -> String {
         let process = process(device("phone", arguments))
         let output = Pipe()
@@ -11,7 +11,7 @@ final class KillTests: CommandTestCase {
         process.standardError = FileHandle.nullDevice
         try process.run()
         usleep(microseconds)
-        // It may have done its work and ended by then; the number may be another's afterwards.
+        // It may have exited by then, and its process ID may belong to another process.
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
         return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -24,7 +24,7 @@ final class KillTests: CommandTestCase {
         )
     }
 
-    func testWhatAddHasPrintedIsThere() throws {
+    func testAddedLandmarksSurviveAKill() throws {
         var acknowledged: Set<String> = []
         for index in 0..<24 {
             let output = try runAndKill(
@@ -37,7 +37,7 @@ final class KillTests: CommandTestCase {
         }
     }
 
-    func testAnImportAndASyncThatAreKilledGoOnWhereTheyWere() throws {
+    func testAKilledImportOrSyncLosesNothing() throws {
         let features = (0..<2000).map { number in
             #"{"type":"Feature","id":"p\#(number)","properties":{"name":"P\#(number)"},"#
                 + #""geometry":{"type":"Point","coordinates":[1,2]}}"#
@@ -50,7 +50,7 @@ final class KillTests: CommandTestCase {
         for _ in 0..<8 {
             _ = try runAndKill(["import", file], after: .random(in: 0...400_000))
             let now = try recordNames("phone")
-            XCTAssertTrue(known.isSubset(of: now), "a later import takes nothing back")
+            XCTAssertTrue(known.isSubset(of: now), "a later import removes nothing")
             known = now
         }
         try runs("phone", "import", file)
@@ -60,7 +60,7 @@ final class KillTests: CommandTestCase {
             XCTAssertEqual(count, 2000)
         }
         let summary = try json(runs("phone", "sync", "--json"), as: [String: Int].self)
-        XCTAssertEqual(summary["conflictsResolved"], 0, "what was sent before is recognised as its own")
+        XCTAssertEqual(summary["conflictsResolved"], 0, "sent records are recognized")
         XCTAssertEqual(summary["pending"], 0)
         XCTAssertEqual(summary["parked"], 0)
         try runs("tablet", "sync")

@@ -3,16 +3,16 @@ import XCTest
 
 @testable import LandmarksCommand
 
-/// OB-05: for every row of the command line's bad inputs, an exit code and one clear line.
+/// OB-05: every invalid input on the command line gives an exit code and one clear line.
 final class MalformedInputTests: CommandTestCase {
     private struct Row {
         var arguments: [String]
         var status: Int32 = 64
-        /// What is said after the command's name, in full.
+        /// The full text after the command's name.
         var text: String
     }
 
-    /// Of the options in front of the command.
+    /// Options before the subcommand.
     private let ofDevices = [
         // F2
         Row(arguments: ["--home", "list", "lits"], text: "unknown command 'lits'; did you mean 'list'?"),
@@ -32,7 +32,7 @@ final class MalformedInputTests: CommandTestCase {
         Row(arguments: ["--home", "-h2", "--device", "a", "list"], text: "Missing value for '--home <dir>'"),
     ]
 
-    /// Of the commands and what belongs to each.
+    /// Subcommands and their arguments.
     private let ofCommands = [
         // F2
         Row(arguments: ["lits"], text: "unknown command 'lits'; did you mean 'list'?"),
@@ -64,7 +64,7 @@ final class MalformedInputTests: CommandTestCase {
         Row(arguments: ["add", "X"], text: "Missing expected argument '--latitude <latitude>'"),
     ]
 
-    /// Of values, and of what is not there.
+    /// Invalid values, and files and landmarks that do not exist.
     private let ofValues = [
         Row(
             arguments: ["add", "X", "--latitude", "abc", "--longitude", "1"],
@@ -121,7 +121,7 @@ final class MalformedInputTests: CommandTestCase {
     ]
 
     // F2, F3
-    func testEveryRowIsAnExitCodeAndOneClearLine() throws {
+    func testEveryInvalidInputGivesAnExitCodeAndOneClearLine() throws {
         let rows =
             ofDevices.map { ($0, $0.arguments) }
             + (ofCommands + ofValues).map { ($0, device("phone", $0.arguments)) }
@@ -145,7 +145,7 @@ final class MalformedInputTests: CommandTestCase {
         XCTAssertTrue(usage.output.contains("USAGE: landmarks [--device <name>]"), usage.output)
     }
 
-    func testADamagedStateIsToldWhileTheCommandGoesOn() throws {
+    func testADamagedStateIsReportedAndTheCommandContinues() throws {
         for name in ["A", "B"] { try runs("phone", "add", name, "--latitude", "1", "--longitude", "2") }
         let journal = home.appending(path: "state/devices/phone/cloud/users/1/journal-1.jsonl")
         let text = String(decoding: try Data(contentsOf: journal), as: UTF8.self)
@@ -208,7 +208,7 @@ final class MalformedInputTests: CommandTestCase {
         }
     }
 
-    /// The library shows at most 80 characters of a path, so what is left of it is another thing on each run.
+    /// The library shows at most 80 characters of a path, so the visible part differs from run to run.
     private func abbreviated(_ text: String, _ path: String) -> String {
         text.replacing(/"[^"]*(\/file[^"]*)"/) { "\"…\($0.output.1)\"" }
     }
@@ -224,7 +224,7 @@ final class MalformedInputTests: CommandTestCase {
         )
     }
 
-    func testAFileThatIsNoJSONIsNamed() throws {
+    func testAFileThatIsNotJSONIsNamed() throws {
         let run = try run(device("phone", ["import", "/dev/null"]))
         XCTAssertEqual(run.status, 65)
         XCTAssertEqual(run.output, "")
@@ -260,7 +260,7 @@ final class MalformedInputTests: CommandTestCase {
         )
     }
 
-    func testADeviceMayHaveAnyName() throws {
+    func testADeviceCanHaveAnyName() throws {
         for name in ["../../escape", "a/b", "sp ace", "手机", "new\nline", String(repeating: "x", count: 500)] {
             try runs(name, "add", name, "--latitude", "1", "--longitude", "2")
             let status = try json(runs(name, "status", "--json"), as: [String: Any].self)

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import LandmarksCommand
 
-/// OB-05: outputs that cannot be written to, paths of any kind, and variables of the environment.
+/// OB-05: outputs that cannot be written, paths of any kind, and environment variables.
 final class OutputAndPathTests: CommandTestCase {
-    /// Runs a line of shell with the command as `$0`, for what the tests' own way of starting a process cannot do.
+    /// Runs a shell line with the command as `$0`, for setups that `Process` does not support.
     private func shell(_ line: String, _ arguments: String...) throws -> Run {
         let script = process([])
         script.executableURL = URL(filePath: "/bin/sh")
@@ -34,15 +34,15 @@ final class OutputAndPathTests: CommandTestCase {
     }
 
     // F11
-    func testAFullDeviceIsAnErrorOfTheOutput() throws {
+    func testAFullOutputDeviceIsAnOutputError() throws {
         if !FileManager.default.fileExists(atPath: "/dev/full") { throw XCTSkip("there is no /dev/full") }
         let run = try shell(#""$0" --home h --device phone status > /dev/full"#)
         XCTAssertEqual(run.status, 74)
         XCTAssertEqual(run.errors, "landmarks: the output cannot be written: No space left on device\n")
     }
 
-    // F11: the next file that is opened gets the number of the output; it must not be one of the state's.
-    func testAClosedOutputIsAnErrorAndIsNeverAFileOfTheState() throws {
+    // F11: the next opened file gets the descriptor of the closed output; it must not be a file of the state.
+    func testAClosedOutputIsAnErrorAndNeverOverwritesTheState() throws {
         let add = try shell(#""$0" --home h --device phone add X --latitude 1 --longitude 2 >&-"#)
         XCTAssertEqual(add.status, 74)
         XCTAssertEqual(add.errors, "landmarks: the output cannot be written: Bad file descriptor\n")
@@ -50,7 +50,7 @@ final class OutputAndPathTests: CommandTestCase {
         XCTAssertEqual(both.status, 74)
         let list = try runsAt("h", "list", "--json")
         XCTAssertEqual(try json(list, as: [[String: Any]].self).map { $0["name"] as? String }, ["X"])
-        XCTAssertTrue(try runsAt("h", "sync").hasPrefix("0 sent"), "it was done, only nobody was told")
+        XCTAssertTrue(try runsAt("h", "sync").hasPrefix("0 sent"), "the sync was done without output")
     }
 
     private func runsAt(_ directory: String, _ arguments: String...) throws -> String {
@@ -85,7 +85,7 @@ final class OutputAndPathTests: CommandTestCase {
     }
 
     // F13
-    func testAPathThatIsNoTextIsReadAndShownInNumbers() throws {
+    func testAPathThatIsNotUTF8IsReadAndShownEscaped() throws {
         let good =
             #"{"type":"FeatureCollection","features":[{"type":"Feature","id":"p","properties":{"name":"A"},"#
             + #""geometry":{"type":"Point","coordinates":[1,2]}}]}"#
@@ -98,7 +98,7 @@ final class OutputAndPathTests: CommandTestCase {
         let missing = try shell(name + #"exec "$0" --home h import "$n.no""#)
         XCTAssertEqual(missing.status, 66)
         XCTAssertEqual(missing.errors, "landmarks: 'a\\xffb.no' cannot be read: No such file or directory\n")
-        // The state is made, and a name that is not text would be made under another name.
+        // The directory is created, and a name that isn't UTF-8 would be created under another name.
         let rows = [
             (#"exec "$0" --home "$n" list"#, "--home"), (#"exec "$0" --home="$n" list"#, "--home"),
             (#"exec "$0" --home h --cloud "$n" sync"#, "--cloud"),
@@ -180,7 +180,7 @@ final class OutputAndPathTests: CommandTestCase {
         }
 
         // F15
-        func testATemporaryDirectoryThatIsNotThereIsNamed() throws {
+        func testAMissingTemporaryDirectoryIsNamed() throws {
             let run = try shell(#"TMPDIR=/no/where exec "$0" demo"#)
             XCTAssertEqual(run.status, 64)
             XCTAssertEqual(
@@ -191,8 +191,8 @@ final class OutputAndPathTests: CommandTestCase {
             XCTAssertEqual(run.output, "")
         }
 
-        // F15: what is not needed is not looked at, and an empty variable is none.
-        func testAVariableThatIsNotNeededOrEmptyIsNoMistake() throws {
+        // F15: unneeded variables are not checked, and an empty variable counts as unset.
+        func testAnUnneededOrEmptyVariableIsNotAnError() throws {
             let given = try shell(#"XDG_DATA_HOME=rel HOME=rel exec "$0" --home h --device phone list"#)
             XCTAssertEqual(given.status, 0, given.errors)
             let empty = try shell(#"XDG_DATA_HOME= exec "$0" --device phone status"#)

@@ -14,7 +14,7 @@ final class PlaceImportTests: XCTestCase {
         return SyncEngine(database: cloud.database(user: "alice"), configuration: configuration)
     }
 
-    /// A file with places named by the numbers, in a country.
+    /// A file with numbered places in a country.
     private func file(_ numbers: ClosedRange<Int>, country: String = "C") throws -> FeatureCollection {
         let features = numbers.map { number in
             #"{"type":"Feature","id":"p\#(number)","properties":{"name":"P\#(number)","country":"\#(country)"},"#
@@ -29,7 +29,7 @@ final class PlaceImportTests: XCTestCase {
         ImportTally(new: new, changed: changed, unchanged: unchanged)
     }
 
-    func testCountsWhatIsNewChangedAndUnchanged() async throws {
+    func testAnImportCountsNewChangedAndUnchangedPlaces() async throws {
         let engine = makeEngine()
         let places = PlaceImport(engine: engine, partSize: 2)
         var progress: [Int] = []
@@ -69,10 +69,10 @@ final class PlaceImportTests: XCTestCase {
         XCTAssertEqual(result, tally(0, 2, 0))
         edited.country = "D"
         let imported = try await engine.model(named: "p1")
-        XCTAssertEqual(imported, edited, "what the file does not carry stays")
+        XCTAssertEqual(imported, edited, "properties that the file doesn't contain stay")
     }
 
-    func testARemovedPlaceIsImportedAnewBeforeAndAfterASync() async throws {
+    func testARemovedPlaceIsImportedAgainBeforeAndAfterASync() async throws {
         let engine = makeEngine()
         let places = PlaceImport(engine: engine)
         _ = try await places.run(file(1...2))
@@ -89,7 +89,7 @@ final class PlaceImportTests: XCTestCase {
         XCTAssertEqual(count, 2)
     }
 
-    func testAPlaceThatIsTooLargeDoesNotKeepTheOthersOut() async throws {
+    func testATooLargePlaceDoesNotBlockTheOthers() async throws {
         let long = String(repeating: "x", count: 1_100_000)
         let features = ["a", long, "b"].map { name in
             #"{"type":"Feature","properties":{"name":"\#(name)"},"geometry":{"type":"Point","coordinates":[1,2]}}"#
@@ -105,7 +105,7 @@ final class PlaceImportTests: XCTestCase {
         XCTAssertLessThan(result.faults[0].description.count, 500)
     }
 
-    func testTwoDevicesThatImportTheSameFileHaveNothingToResolve() async throws {
+    func testImportingTheSameFileOnTwoDevicesCausesNoConflicts() async throws {
         let phone = makeEngine()
         let tablet = makeEngine()
         _ = try await PlaceImport(engine: phone).run(file(1...3))

@@ -7,7 +7,7 @@ import XCTest
 final class PlaceTests: XCTestCase {
     private let coordinate = Coordinate(latitude: 1, longitude: 2)
 
-    /// A place of which a file says everything.
+    /// A place with a value for every property.
     private var full: Place {
         var place = Place(name: "New", coordinate: Coordinate(latitude: 3, longitude: 4))
         place.alternateNames = ["a"]
@@ -26,7 +26,7 @@ final class PlaceTests: XCTestCase {
         return place
     }
 
-    /// All that a landmark is made of, by the name of the property.
+    /// The properties of a landmark by name.
     private func properties(_ landmark: Landmark) -> [String: String] {
         Dictionary(
             Mirror(reflecting: landmark).children.map { ($0.label ?? "", "\($0.value)") },
@@ -34,7 +34,7 @@ final class PlaceTests: XCTestCase {
         )
     }
 
-    func testWhatTheFileDoesNotMentionStays() {
+    func testPropertiesMissingFromTheFileAreKept() {
         var known = full.landmark(named: "x")
         known.note = "mine"
         known.rating = 4
@@ -48,7 +48,7 @@ final class PlaceTests: XCTestCase {
         )
     }
 
-    func testWhatTheFileMentionsIsTakenOverAndTheUsersFieldsStay() {
+    func testPropertiesFromTheFileAreTakenAndTheUsersFieldsAreKept() {
         var known = Landmark(id: "x", name: "Old", coordinate: coordinate)
         known.note = "mine"
         known.rating = 4

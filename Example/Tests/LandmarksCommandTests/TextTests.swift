@@ -6,8 +6,8 @@ import XCTest
 @testable import LandmarksCommand
 
 final class TextTests: XCTestCase {
-    // F13, and rule 5: no text can forge a line or turn what follows it.
-    func testWhatIsInvisibleIsWrittenOut() {
+    // F13: no text can forge a line or change the direction of the text after it.
+    func testInvisibleCharactersAreEscaped() {
         let rows = [
             ("plain", "plain"), ("a\nb", "a\\u{a}b"), ("\u{1B}[2J", "\\u{1b}[2J"),
             ("a\u{202E}b", "a\\u{202e}b"),
@@ -59,7 +59,7 @@ final class TextTests: XCTestCase {
         )
     }
 
-    func testFileNamesAreLegalAndTellTextsApart() {
+    func testFileNamesAreValidAndUnique() {
         let texts = [
             "phone", "Phone 2", "/", "..", ".", "a/b", "a%2Fb", "", "%", "手机", "a\nb", "a\0b",
             String(repeating: "x", count: 300), String(repeating: "x", count: 301),
@@ -98,7 +98,7 @@ final class TextTests: XCTestCase {
         XCTAssertNotEqual(tablet.stateDirectory, usual.stateDirectory)
     }
 
-    func testAListedLandmarkHasAllKeysAndNothingOfTheDevice() throws {
+    func testAListedLandmarkHasAllKeys() throws {
         let landmark = Landmark(id: "x", name: "X", coordinate: Coordinate(latitude: 1.5, longitude: -2))
         XCTAssertEqual(
             List.json(of: [landmark, landmark]).split(separator: "\n").count,
@@ -117,7 +117,7 @@ final class TextTests: XCTestCase {
         XCTAssertEqual(List.json(of: []), "[]\n")
     }
 
-    func testSearchLooksIntoAllNamesAndTheNote() {
+    func testSearchCoversNamesNoteCountryAndRegion() {
         var landmark = Landmark(
             id: "x",
             name: "Chichén Itzá",
@@ -134,7 +134,7 @@ final class TextTests: XCTestCase {
         XCTAssertFalse(landmark.mentions("petra"))
     }
 
-    func testASummaryInFewWordsLeavesOutWhatWasNotDone() {
+    func testABriefSummaryOmitsZeroCounts() {
         XCTAssertEqual(SyncSummary().brief, "nothing to do")
         var summary = SyncSummary()
         summary.sent = 2

@@ -4,7 +4,7 @@ import XCTest
 @testable import LandmarksCommand
 
 final class WatchTests: CommandTestCase {
-    /// A `watch` that has synced, and what it prints.
+    /// A running `watch` after its first sync, and its output.
     private struct Watcher {
         let process: Process
         let output: Pipe
@@ -22,7 +22,7 @@ final class WatchTests: CommandTestCase {
             return nil
         }
 
-        /// Sends a signal, and waits for the end.
+        /// Sends a signal and waits until the process exits.
         func end(_ signal: Int32) -> Int32 {
             kill(process.processIdentifier, signal)
             process.waitUntilExit()
@@ -36,7 +36,7 @@ final class WatchTests: CommandTestCase {
         process.standardOutput = watcher.output
         process.standardError = watcher.errors
         try process.run()
-        // A watch that says nothing must not hold the tests for ever.
+        // A `watch` that prints nothing must not block the tests forever.
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
             if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         }
@@ -54,7 +54,7 @@ final class WatchTests: CommandTestCase {
     }
 
     /// Three processes: one watches, one adds, one syncs.
-    func testPrintsEachChangeAsItArrivesUntilCtrlC() throws {
+    func testWatchPrintsEachChangeUntilCtrlC() throws {
         let watcher = try watch("tablet")
         for round in 0..<2 {
             let name = try add("Far away \(round)")
@@ -70,20 +70,20 @@ final class WatchTests: CommandTestCase {
         XCTAssertEqual(watcher.end(SIGINT), 130)
         XCTAssertEqual(watcher.process.terminationReason, .exit)
         XCTAssertNil(watcher.line())
-        XCTAssertNil(Watcher.line(of: watcher.errors), "whoever sends a signal knows why")
+        XCTAssertNil(Watcher.line(of: watcher.errors), "a signal needs no explanation")
         XCTAssertEqual(try runs("tablet", "list"), "")
     }
 
-    func testThePoliteSignalEndsItToo() throws {
+    func testSIGTERMEndsWatch() throws {
         let watcher = try watch("tablet")
         XCTAssertEqual(watcher.end(SIGTERM), 143)
         XCTAssertEqual(watcher.process.terminationReason, .exit)
         XCTAssertNil(Watcher.line(of: watcher.errors))
-        XCTAssertEqual(try runs("tablet", "list"), "", "the state is free, and whole")
+        XCTAssertEqual(try runs("tablet", "list"), "", "the state is unlocked and intact")
     }
 
-    // F11: also where nothing is to be printed any more, so that the state is free at once.
-    func testEndsQuietlyWhenNobodyReadsItAnyMore() throws {
+    // F11: the process exits even if it has nothing more to print, which unlocks the state at once.
+    func testWatchExitsQuietlyWhenItsOutputIsClosed() throws {
         let watcher = try watch("tablet")
         let name = try add("Far away")
         try runs("phone", "sync")
@@ -96,7 +96,7 @@ final class WatchTests: CommandTestCase {
         XCTAssertTrue(try runs("tablet", "list").contains("Far away"))
     }
 
-    func testWhatTwoWatchersPrintIsTheSame() throws {
+    func testTwoWatchersPrintTheSame() throws {
         let watchers = try ["tablet", "laptop"].map(watch)
         let name = try add("Far away")
         try runs("phone", "sync")
@@ -122,8 +122,7 @@ final class WatchTests: CommandTestCase {
         try runs("phone", "list")
     }
 
-    /// To look makes nothing, and asks the cloud nothing.
-    func testCommandsThatDoNotSyncMakeNoCloud() throws {
+    func testCommandsThatDoNotSyncCreateNoCloud() throws {
         _ = try add("X")
         try runs("phone", "list")
         try runs("phone", "status")

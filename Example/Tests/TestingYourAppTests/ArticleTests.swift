@@ -1,13 +1,13 @@
 import Foundation
 import XCTest
 
-/// The articles show the code that runs here, and no other.
+/// The articles show exactly the code that runs here.
 final class ArticleTests: XCTestCase {
-    func testTheArticleOnTestsShowsTheseTests() throws {
+    func testTheTestingArticleShowsTheseTests() throws {
         try assertShown(["Note.swift", "NoteSyncTests.swift"], in: "TestingYourApp.md", atLeast: 17)
     }
 
-    func testTheArticleOnAppsShowsThisStore() throws {
+    func testTheAppArticleShowsThisStore() throws {
         try assertShown(["Note.swift", "NoteStore.swift"], in: "InYourApp.md", atLeast: 9)
     }
 

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// The article's store races another device: thousands of edits, and none is reverted.
+/// The article's store races another device: thousands of edits, and none of them is reverted.
 @MainActor
 final class NoteStoreRaceTests: XCTestCase {
     private let clock = ManualClock()
@@ -16,8 +16,9 @@ final class NoteStoreRaceTests: XCTestCase {
         return SyncEngine(database: cloud.database(), configuration: configuration)
     }
 
-    /// Two parts of a screen count up one field, each from a copy of any age, while another device counts up another.
-    func testNoFieldGoesBackWhileTheStoreAndAnotherDeviceEditOneNote() async throws {
+    /// Two tasks increment one field through the store, from current and old copies; another device
+    /// increments another.
+    func testNoFieldIsRevertedWhileTheStoreAndAnotherDeviceEditANote() async throws {
         let (phone, tablet) = (device(), device())
         let note = Note(id: "a", title: "0", text: "0")
         try await tablet.upload(note)
@@ -61,7 +62,7 @@ final class NoteStoreRaceTests: XCTestCase {
 
     private var server = Note(id: "a", title: "0", text: "0")
 
-    /// Checks that neither field was reverted on the server.
+    /// Asserts that neither field was reverted on the server.
     private func checkServer() throws {
         let now = try XCTUnwrap(cloud.models(Note.self).first)
         XCTAssertGreaterThanOrEqual(
@@ -75,7 +76,7 @@ final class NoteStoreRaceTests: XCTestCase {
 
     private func number(_ text: String) throws -> Int { try XCTUnwrap(Int(text), text) }
 
-    /// Returns once both devices and the store have nothing left to do.
+    /// Returns once both devices and the store are idle.
     private func settle(_ phone: SyncEngine<Note>, _ tablet: SyncEngine<Note>, _ store: NoteStore)
         async throws
     {

@@ -2,12 +2,12 @@ import CodableSync
 import Observation
 import XCTest
 
-/// The store that the article on apps shows, with a second device beside it.
+/// The store from the article about apps, with a second device.
 @MainActor
 final class NoteStoreTests: XCTestCase {
     private let cloud = FakeCloud()
 
-    /// Waits until the store shows what is expected; the test's own time limit says if it never does.
+    /// Waits until the store is in the expected state; if it never is, the test times out.
     private func wait(for store: NoteStore, _ isExpected: (NoteStore) -> Bool) async {
         while !isExpected(store) {
             await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ final class NoteStoreTests: XCTestCase {
         await running.value
     }
 
-    func testTheStoreShowsWhatOthersDo() async throws {
+    func testTheStoreShowsOtherDevicesChanges() async throws {
         try await makePair { store, _, tablet in
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
             await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
@@ -58,7 +58,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testASheetRevertsNothingThatItsUserDidNotChange() async throws {
+    func testASheetRevertsNoFieldThatItsUserDidNotChange() async throws {
         try await makePair { store, phone, tablet in
             let original = Note(id: "a", title: "Tea")
             var draft = original
@@ -72,7 +72,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testUndoRevertsTheUsersEditOnly() async throws {
+    func testUndoRevertsOnlyTheUsersEdit() async throws {
         try await makePair { store, phone, tablet in
             await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
@@ -108,7 +108,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testTheUserIsToldOfAnEditThatIsRefused() async throws {
+    func testTheUserGetsAMessageAboutARejectedEdit() async throws {
         try await makePair { store, _, _ in
             await store.edit(Note(id: "b", title: "Milk")) { $0.isPinned = true }
             XCTAssertEqual(store.message, SyncError.recordNotFound("b").localizedDescription)
@@ -116,7 +116,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testTheUserIsToldOfAnEditLostToADeletion() async throws {
+    func testTheUserGetsAMessageAboutAnEditLostToADeletion() async throws {
         try await makePair { store, phone, tablet in
             await phone.stop()
             try await tablet.delete(recordNames: ["a"])
@@ -128,7 +128,7 @@ final class NoteStoreTests: XCTestCase {
         }
     }
 
-    func testTheStoreShowsNothingOfAFormerUser() async throws {
+    func testTheStoreShowsNothingOfAPreviousUser() async throws {
         let bob = SyncEngine<Note>(database: cloud.database(user: "bob"))
         try await bob.upload(Note(id: "b", title: "Coffee"))
         try await bob.sync()

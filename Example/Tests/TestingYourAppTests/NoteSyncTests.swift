@@ -16,7 +16,7 @@ final class DeafToLookUps: ForwardingDatabase, @unchecked Sendable {
 }
 // end forwarding
 
-/// P-44: the tests of an app, with nothing but what is public. They stand in the article "Testing your app".
+/// P-44: an app's tests, using public API only; the article "Testing your app" shows them.
 // begin devices
 final class NoteSyncTests: XCTestCase {
     let clock = ManualClock()
@@ -33,7 +33,7 @@ final class NoteSyncTests: XCTestCase {
     // end devices
 
     // begin conflict-function
-    func testTwoEditsOfATextAreBothKept() throws {
+    func testConcurrentEditsOfATextAreBothKept() throws {
         let conflict = Conflict(
             client: Note(id: "a", title: "Tea", text: "hot"),
             server: Note(id: "a", title: "Green tea", text: "cold"),
@@ -71,7 +71,7 @@ final class NoteSyncTests: XCTestCase {
     // end two-devices
 
     // begin arrival
-    func testANoteArrivesByItself() async throws {
+    func testANoteArrivesAutomatically() async throws {
         let (phone, _) = device(automatic: true)
         let (tablet, _) = device(automatic: true)
         var changes = tablet.changes.makeAsyncIterator()
@@ -83,7 +83,7 @@ final class NoteSyncTests: XCTestCase {
     // end arrival
 
     // begin outage
-    func testANoteThatIsWrittenOfflineIsSentLater() async throws {
+    func testANoteWrittenOfflineIsSentLater() async throws {
         let (phone, network) = device(automatic: true)
         network.isReachable = false
         try await phone.upload(Note(id: "a", title: "Tea"))
@@ -97,7 +97,7 @@ final class NoteSyncTests: XCTestCase {
     // end outage
 
     // begin waiting
-    func testALostAnswerMakesNoConflict() async throws {
+    func testALostResponseCausesNoConflict() async throws {
         let (phone, network) = device(automatic: true)
         network.loseResponse(of: .modifyRecords)
         network.throttle(.modifyRecords, retryAfter: .seconds(30))
@@ -117,7 +117,7 @@ final class NoteSyncTests: XCTestCase {
     // end waiting
 
     // begin quota
-    func testAFullStorageTakesNothingAway() async throws {
+    func testFullStorageLosesNothing() async throws {
         let (phone, _) = device(automatic: true)
         cloud.setQuota(10)
         try await phone.upload(Note(id: "a", title: "A long list of teas"))
@@ -130,7 +130,7 @@ final class NoteSyncTests: XCTestCase {
     // end quota
 
     // begin sign-out
-    func testASignOutTakesNothingAway() async throws {
+    func testSigningOutLosesNothing() async throws {
         let (phone, network) = device(automatic: true)
         network.signOut()
         try await phone.upload(Note(id: "a", title: "Tea"))
@@ -145,7 +145,7 @@ final class NoteSyncTests: XCTestCase {
     // end sign-out
 
     // begin switch
-    func testAnotherUserSeesNothingOfTheFirst() async throws {
+    func testAnotherUserDoesNotSeeTheFirstUsersNotes() async throws {
         let (phone, network) = device(automatic: true)
         try await phone.upload(Note(id: "a", title: "Tea"))
         try await phone.sync()
@@ -164,7 +164,7 @@ final class NoteSyncTests: XCTestCase {
     // end switch
 
     // begin purge
-    func testAPurgeWaitsForTheUsersAnswer() async throws {
+    func testAPurgeWaitsForTheUsersDecision() async throws {
         let (phone, _) = device()
         try await phone.upload(Note(id: "a", title: "Tea"))
         try await phone.sync()
@@ -184,7 +184,7 @@ final class NoteSyncTests: XCTestCase {
     // end purge
 
     // begin push
-    func testAPushBringsTheNote() async throws {
+    func testAPushNotificationFetchesTheNote() async throws {
         cloud.pushes = false
         let (phone, _) = device()
         let (tablet, _) = device()
@@ -200,7 +200,7 @@ final class NoteSyncTests: XCTestCase {
     // end push
 
     // begin restart
-    func testANoteThatIsNotSentSurvivesTheEndOfTheApp() async throws {
+    func testAnUnsentNoteSurvivesARestart() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         addTeardownBlock { try FileManager.default.removeItem(at: directory) }
         var configuration = SyncConfiguration()
@@ -250,7 +250,7 @@ final class NoteSyncTests: XCTestCase {
     // end forwarded
 
     // begin crash
-    func testANoteInTheHandsOfALoopSurvivesACrash() async throws {
+    func testAnUnacknowledgedNoteIsDeliveredAgainAfterACrash() async throws {
         let (tablet, _) = device()
         try await tablet.upload(Note(id: "a", title: "Tea"))
         try await tablet.sync()
@@ -276,7 +276,7 @@ final class NoteSyncTests: XCTestCase {
     // end crash
 
     // begin local
-    func testANoteReachesADirectory() async throws {
+    func testANoteReachesALocalDatabase() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         addTeardownBlock { try FileManager.default.removeItem(at: directory) }
         var options = LedgerOptions()

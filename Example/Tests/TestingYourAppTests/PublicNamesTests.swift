@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Every name of the engine's interface, used as an app in another package would: what is renamed does not compile.
+/// Uses every public name of the engine from another package, like an app: a renamed one no longer compiles.
 final class PublicNamesTests: XCTestCase {
     struct Note: RecordCodable, Equatable {
         var id: String
@@ -16,7 +16,7 @@ final class PublicNamesTests: XCTestCase {
         }
     }
 
-    func testEveryCallOfAnEngineIsThereAsSpelled() async throws {
+    func testEveryMethodOfAnEngineExists() async throws {
         let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
         let note = Note(id: "a", text: "A")
         let other = Note(id: "b", text: "B")
@@ -61,7 +61,7 @@ final class PublicNamesTests: XCTestCase {
         try await engine.close()
     }
 
-    func testEveryStreamOfAnEngineIsThereAsSpelled() async throws {
+    func testEveryStreamOfAnEngineExists() async throws {
         let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
         let changes: AsyncStream<ModelChange<Note>> = engine.changes
         let events: AsyncStream<SyncEvent> = engine.events
@@ -74,7 +74,7 @@ final class PublicNamesTests: XCTestCase {
         for await _ in account {}
     }
 
-    func testEverySettingIsThereAsSpelled() {
+    func testEverySettingExists() {
         var configuration = Self.configuration()
         for storage in [SyncConfiguration.Storage.directory(URL(fileURLWithPath: "/")), .inMemory] {
             configuration.storage = storage
@@ -94,7 +94,7 @@ final class PublicNamesTests: XCTestCase {
         configuration.date = { Date() }
     }
 
-    func testEveryErrorAndStatusIsThereAsSpelled() {
+    func testEveryErrorAndStatusExists() {
         let date = Date(timeIntervalSince1970: 0)
         let errors: [SyncError] = [
             .invalidModels([]), .recordNotFound(""), .recordUndecodable("", reason: ""), .storageFull(""),
@@ -112,7 +112,7 @@ final class PublicNamesTests: XCTestCase {
         XCTAssertEqual(Set(outcomes).count, outcomes.count)
     }
 
-    func testEveryDatabaseOfThisVersionIsThereAsSpelled() {
+    func testEveryDatabaseExists() {
         let directory = URL(fileURLWithPath: "/nowhere")
         let databases: [any CloudDatabase] = [
             FakeCloud().database(user: "alice"), .fake, .local(directory: directory, user: "alice"),

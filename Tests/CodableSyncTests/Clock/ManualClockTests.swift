@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// A clock that tests move.
+/// A clock that tests control.
 final class ManualClockTests: XCTestCase {
-    func testTimeStandsStillUntilItIsMoved() {
+    func testTimeStandsStillUntilItIsAdvanced() {
         let clock = ManualClock()
         let before = clock.now
         XCTAssertEqual(clock.now, before)
@@ -14,7 +14,7 @@ final class ManualClockTests: XCTestCase {
         XCTAssertEqual(clock.now.wall.timeIntervalSince(before.wall), 1.5, accuracy: 1e-6)
     }
 
-    func testWallMayBeSetAndTheMonotonicTimeStays() {
+    func testSettingTheWallClockKeepsTheMonotonicTime() {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
         let date = Date(timeIntervalSince1970: 0)
@@ -22,7 +22,7 @@ final class ManualClockTests: XCTestCase {
         XCTAssertEqual(clock.now, Moment(monotonic: .seconds(5), wall: date))
     }
 
-    func testSleepUntilThePastReturnsAtOnce() async throws {
+    func testSleepUntilThePastReturnsImmediately() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
         try await clock.sleep(until: .seconds(5))
@@ -30,13 +30,13 @@ final class ManualClockTests: XCTestCase {
         XCTAssertNil(clock.nextWake)
     }
 
-    func testSleeperWakesWhenItsTimeHasCome() async throws {
+    func testSleepEndsAtItsTime() async throws {
         let clock = ManualClock()
         let sleeper = Task {
             try await clock.sleep(until: .seconds(10))
             return clock.now.monotonic
         }
-        await clock.reach("it sleeps") { !$0.isEmpty }
+        await clock.reach("the task sleeps") { !$0.isEmpty }
         XCTAssertEqual(clock.nextWake, .seconds(10))
         clock.advance(by: .seconds(9))
         XCTAssertEqual(clock.nextWake, .seconds(10))
@@ -50,22 +50,22 @@ final class ManualClockTests: XCTestCase {
         let clock = ManualClock()
         let sleepers = [30, 10, 20].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) }
         }
-        await clock.reach("all sleep") { $0.count == 3 }
+        await clock.reach("all tasks sleep") { $0.count == 3 }
         clock.advance(by: .seconds(30))
         for sleeper in sleepers { try await sleeper.value }
         XCTAssertNil(clock.nextWake)
     }
 
-    func testCancelledSleeperThrowsAndIsForgotten() async {
+    func testCanceledSleepThrowsAndIsForgotten() async {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(until: .seconds(10)) }
-        await clock.reach("it sleeps") { !$0.isEmpty }
+        await clock.reach("the task sleeps") { !$0.isEmpty }
         sleeper.cancel()
         await assertCancelled(sleeper)
         XCTAssertNil(clock.nextWake)
     }
 
-    func testTaskCancelledBeforeItSleepsDoesNotSleep() async {
+    func testTaskCanceledBeforeItSleepsDoesNotSleep() async {
         let clock = ManualClock()
         let sleeper = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -76,7 +76,7 @@ final class ManualClockTests: XCTestCase {
         XCTAssertNil(clock.nextWake)
     }
 
-    func testManySleepersAndCancellationsEndAll() async {
+    func testManySleepsAndCancellationsAllEnd() async {
         let clock = ManualClock()
         let sleepers = (0..<200).map { number in
             Task { try? await clock.sleep(until: .seconds(number % 7)) }
@@ -90,7 +90,7 @@ final class ManualClockTests: XCTestCase {
     private func assertCancelled(_ task: Task<Void, any Error>, line: UInt = #line) async {
         do {
             try await task.value
-            XCTFail("it slept", line: line)
+            XCTFail("the sleep was not canceled", line: line)
         } catch {
             XCTAssertTrue(error is CancellationError, line: line)
         }

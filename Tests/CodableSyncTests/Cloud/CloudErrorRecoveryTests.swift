@@ -1,10 +1,10 @@
 import CodableSync
 import XCTest
 
-/// The table from error code to reaction, written down a second time by hand.
+/// The recovery for each error code, written down independently.
 final class CloudErrorRecoveryTests: XCTestCase {
     private let table: [(code: CloudError.Code, recovery: CloudRecovery)] = [
-        // It passes.
+        // Transient errors.
         (.internalError, .retry),
         (.networkUnavailable, .retry),
         (.networkFailure, .retry),
@@ -13,22 +13,22 @@ final class CloudErrorRecoveryTests: XCTestCase {
         (.zoneBusy, .retry),
         (.serverResponseLost, .retry),
         (.operationCancelled, .retry),
-        // There is nobody to act for.
+        // No usable account.
         (.notAuthenticated, .waitForAccount),
         (.accountTemporarilyUnavailable, .waitForAccount),
-        // Somebody else changed something.
+        // Another device or the user changed something.
         (.serverRecordChanged, .resolveConflict),
         (.unknownItem, .acceptDeletion),
         (.zoneNotFound, .recreateZone),
         (.userDeletedZone, .askUser),
         (.changeTokenExpired, .refetch),
-        // The request, not the item.
+        // Errors of the request, not of an item.
         (.batchRequestFailed, .resend),
         (.partialFailure, .unwrap),
         (.limitExceeded, .split),
         (.quotaExceeded, .waitForQuota),
         (.resultsTruncated, .continueFetching),
-        // The item is refused.
+        // Rejected items.
         (.permissionFailure, .park),
         (.invalidArguments, .park),
         (.constraintViolation, .park),
@@ -41,13 +41,13 @@ final class CloudErrorRecoveryTests: XCTestCase {
         (.alreadyShared, .park),
         (.participantMayNeedVerification, .park),
         (.participantAlreadyInvited, .park),
-        // The app is set up wrongly.
+        // Configuration errors.
         (.incompatibleVersion, .stop),
         (.managedAccountRestricted, .stop),
         (.badContainer, .stop),
         (.badDatabase, .stop),
         (.missingEntitlement, .stop),
-        // A code of tomorrow.
+        // An unknown code.
         (.unknown("FUTURE_ERROR"), .retryThenPark),
     ]
 
@@ -66,7 +66,7 @@ final class CloudErrorRecoveryTests: XCTestCase {
         XCTAssertEqual(CloudError.Code.known.count, 37)
     }
 
-    func testAKeyResetAsksForEverythingAgain() {
+    func testAnEncryptionKeyResetUploadsEverythingAgain() {
         let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         XCTAssertEqual(error.recovery, .uploadEverything)
     }
@@ -76,19 +76,19 @@ final class CloudErrorRecoveryTests: XCTestCase {
         XCTAssertEqual(error.recovery, .resolveConflict)
     }
 
-    func testAConflictIsOneWithAndWithoutTheServersRecord() {
+    func testAConflictWithTheServersRecordIsAConflict() {
         let error = CloudError(.serverRecordChanged, serverRecord: serverRecord)
         XCTAssertEqual(error.recovery, .resolveConflict)
     }
 
-    func testTheWaitOrderedByTheServerChangesNoRecovery() {
+    func testRetryAfterDoesNotChangeTheRecovery() {
         for row in table {
             let error = CloudError(row.code, retryAfter: .seconds(30))
             XCTAssertEqual(error.recovery, row.recovery, row.code.name)
         }
     }
 
-    func testNumbersAreCloudKits() {
+    func testNumbersMatchCloudKit() {
         XCTAssertEqual(CloudError.Code(number: 1), .internalError)
         XCTAssertEqual(CloudError.Code(number: 14), .serverRecordChanged)
         XCTAssertEqual(CloudError.Code(number: 26), .zoneNotFound)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Reading CloudKit's push payload, as lenient as Apple's silence asks for, and no more.
+/// Reading CloudKit's push payload, whose format Apple does not document.
 final class NotificationPayloadTests: XCTestCase {
     private func payload(_ details: [String: Any], kind: String = "fet") -> [AnyHashable: Any] {
         ["ck": ["cid": "iCloud.example", "nid": "1", kind: details] as [String: Any]]
@@ -38,7 +38,7 @@ final class NotificationPayloadTests: XCTestCase {
         }
     }
 
-    func testTheKindsOfDictionariesAreAllTheSame() {
+    func testAllDictionaryTypesAreRead() {
         let plain: [AnyHashable: Any] = ["ck": ["cid": "c", "fet": ["sid": "s"]] as [AnyHashable: Any]]
         let bridged: [AnyHashable: Any] = [
             "ck": ["cid": "c", "fet": ["sid": "s"] as NSDictionary] as [String: Any]
@@ -48,7 +48,7 @@ final class NotificationPayloadTests: XCTestCase {
         XCTAssertEqual(CloudNotification(userInfo: bridged), expected)
     }
 
-    func testWhatAPrunedPayloadLeavesOutIsNoFault() {
+    func testAPrunedPayloadIsRead() {
         let pruned: [AnyHashable: Any] = ["ck": ["cid": "c", "nid": "1", "p": 1] as [String: Any]]
         XCTAssertEqual(
             CloudNotification(userInfo: pruned),
@@ -57,7 +57,7 @@ final class NotificationPayloadTests: XCTestCase {
     }
 
     // E1, E2
-    func testWhatIsNotTheCloudsIsNoNotification() {
+    func testOtherPayloadsAreNotCloudNotifications() {
         let others: [[AnyHashable: Any]] = [
             [:], ["aps": ["alert": "Hello"]], ["ck": "text"], ["ck": [1, 2]], ["ck": 7], ["ck": NSNull()],
             ["ck": [String: Any]()], ["ck": ["ce": 2]], [7: ["cid": "c"]], ["CK": ["cid": "c"]],
@@ -66,7 +66,7 @@ final class NotificationPayloadTests: XCTestCase {
     }
 
     // E6, E8
-    func testAValueOfAnotherTypeMakesItNobodys() {
+    func testAPayloadWithAValueOfTheWrongTypeIsRejected() {
         let wrong: [Any] = [7, 1.5, NSNull(), ["x"], ["x": "y"], Data(), ""]
         for key in ["sid", "zid", "zoid"] {
             for value in wrong {
@@ -86,7 +86,7 @@ final class NotificationPayloadTests: XCTestCase {
     }
 
     // E8
-    func testTheScopesAreThoseSeenOnTheWire() {
+    func testDatabaseScopesAreRead() {
         for (number, scope) in [(1, DatabaseScope.private), (2, .public), (3, .shared)] {
             XCTAssertEqual(CloudNotification(userInfo: payload(["dbs": number]))?.scope, scope)
         }
@@ -96,7 +96,7 @@ final class NotificationPayloadTests: XCTestCase {
     }
 
     // E7
-    func testDepthAndLengthAreNothingToIt() {
+    func testDeepAndLongPayloadsAreHandled() {
         var deep: [String: Any] = ["zid": "Item"]
         for _ in 0..<1000 { deep = ["ck": deep, "fet": deep["fet"] ?? 1] }
         XCTAssertNil(CloudNotification(userInfo: ["ck": deep]))
@@ -106,7 +106,7 @@ final class NotificationPayloadTests: XCTestCase {
     }
 
     // E6
-    func testTheDescriptionForgesNoLineOfALog() {
+    func testTheDescriptionCannotForgeALogLine() {
         let hostile =
             "Item\u{0}\n2026-01-01 error: all is lost\u{202E}" + String(repeating: "x", count: 10_000)
         let found = CloudNotification(
@@ -125,7 +125,7 @@ final class NotificationPayloadTests: XCTestCase {
         XCTAssertEqual(CloudNotification().description, "a push without details")
     }
 
-    func testTheFakeMakesWhatCloudKitSends() {
+    func testTheFakesPayloadIsReadLikeCloudKits() {
         let cloud = FakeCloud()
         let zoneID = ZoneID(zoneName: "Item")
         let payload = cloud.notification(for: zoneID, containerIdentifier: "iCloud.a", user: "alice")

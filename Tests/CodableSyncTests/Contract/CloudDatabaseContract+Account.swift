@@ -1,10 +1,10 @@
 import CodableSync
 import XCTest
 
-// Reference, 19.10: who is signed in; BK-09.
+// Reference, 19.10: the account; BK-09.
 extension CloudDatabaseContract {
-    // BK-09; a database that always has an account says so, and takes every call.
-    func testWithoutAnAccountEveryCallSaysWhyAndNothingIsDone() async throws {
+    // BK-09; a database that always has an account reports it and accepts every call.
+    func testWithoutAnAccountEveryCallFailsWithTheReason() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a", ["n": 1]), to: database)
         for (status, code) in [
@@ -41,7 +41,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    /// Every call but the look at the account itself.
+    /// Every call except the account status itself.
     private func calls(of database: any CloudDatabase) -> [(name: String, call: () async throws -> Void)] {
         let (zoneID, otherZoneID) = (zoneID, otherZoneID)
         let (new, known) = (record("new"), id("a"))

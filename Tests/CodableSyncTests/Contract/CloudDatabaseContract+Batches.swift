@@ -4,7 +4,7 @@ import XCTest
 // Reference, 19.3 and 19.8: requests with several items; BK-01, BK-02, BK-03, BK-07, BK-08.
 extension CloudDatabaseContract {
     // BK-01
-    func testLookingUpWhatIsNotThereSaysWhatIsMissing() async throws {
+    func testLookingUpMissingRecordsReturnsAnErrorForEach() async throws {
         let database = try await makeDatabaseWithZones()
         let unknownZone = ZoneID(zoneName: "Nowhere")
         let saved = try await save(record("a"), to: database)
@@ -18,7 +18,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(results[id("a", in: unknownZone)]?.code, .zoneNotFound)
     }
 
-    func testALookUpBringsOnlyTheDesiredFields() async throws {
+    func testALookUpReturnsOnlyTheDesiredFields() async throws {
         let database = try await makeDatabaseWithZones()
         let saved = try await save(record("a", ["one": 1, "two": 2]), to: database)
         for (keys, fields) in [([], [:]), (["two", "three"], ["two": 2])]
@@ -43,7 +43,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-03
-    func testDeletingARecordThatIsNotThereSucceeds() async throws {
+    func testDeletingAMissingRecordSucceeds() async throws {
         let database = try await makeDatabaseWithZones()
         let missing = try await delete(id("a"), from: database)
         XCTAssertNil(missing)
@@ -61,7 +61,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-07
-    func testOneFailureUndoesAnAtomicRequestInItsZoneOnly() async throws {
+    func testOneFailureRollsBackAnAtomicRequestInItsZoneOnly() async throws {
         let database = try await makeDatabaseWithZones()
         let stale = try await save(record("stale"), to: database)
         try await save(record("stale", ["n": 1], knowing: stale.systemFields), to: database)
@@ -91,7 +91,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-07
-    func testOneFailureLeavesTheRestOfANonAtomicRequest() async throws {
+    func testOneFailureKeepsTheRestOfANonAtomicRequest() async throws {
         let database = try await makeDatabaseWithZones()
         let stale = try await save(record("stale"), to: database)
         try await save(record("stale", knowing: stale.systemFields), to: database)
@@ -110,7 +110,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(Set(stored.modifications.keys), [id("stale"), id("new")])
     }
 
-    func testAnAtomicRequestWithoutFailureIsDone() async throws {
+    func testAnAtomicRequestWithoutFailureIsApplied() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("old"), to: database)
         let result = try await database.modifyRecords(
@@ -125,7 +125,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(Set(stored.modifications.keys), [id("a"), id("b")])
     }
 
-    func testAnIDThatComesTwiceIsRefused() async throws {
+    func testADuplicateIDIsRejected() async throws {
         let database = try await makeDatabaseWithZones()
         let requests: [(saving: [Record], deleting: [RecordID])] = [
             ([record("a"), record("a")], []), ([record("a")], [id("a")]), ([], [id("a"), id("a")]),
@@ -145,7 +145,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(stored.modifications.count, 0)
     }
 
-    func testAnEmptyRequestIsDone() async throws {
+    func testAnEmptyRequestSucceeds() async throws {
         let database = try await makeDatabaseWithZones()
         let result = try await database.modifyRecords(
             saving: [],
@@ -159,7 +159,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-08
-    func testMoreItemsThanTheLimitAreRefused() async throws {
+    func testMoreItemsThanTheLimitAreRejected() async throws {
         let database = try await makeDatabaseWithZones()
         let limit = database.limits.maximumItems
         let names = (0..<limit).map { "r\($0)" }
@@ -183,12 +183,12 @@ extension CloudDatabaseContract {
         XCTAssertEqual(
             stored.modifications,
             [id("one"): .success(one)],
-            "nothing is stored, and nothing deleted"
+            "no record is stored or deleted"
         )
     }
 
     // BK-08
-    func testAsManyItemsAsTheLimitAreTaken() async throws {
+    func testAsManyItemsAsTheLimitAreAccepted() async throws {
         let database = try await makeDatabaseWithZones()
         let records = (0..<database.limits.maximumItems).map { record("r\($0)") }
         let result = try await database.modifyRecords(
@@ -203,7 +203,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(stored.modifications.count, records.count)
     }
 
-    func testMoreBytesThanTheLimitAreRefused() async throws {
+    func testMoreBytesThanTheLimitAreRejected() async throws {
         let database = try await makeDatabaseWithZones()
         let limits = database.limits
         let largest = String(repeating: "x", count: limits.maximumRecordBytes)

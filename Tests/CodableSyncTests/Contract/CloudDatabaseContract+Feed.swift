@@ -4,7 +4,7 @@ import XCTest
 // Reference, 19.5: a zone's change feed; BK-11.
 extension CloudDatabaseContract {
     // BK-11
-    func testTheFeedBringsEachRecordOnceInItsNewestVersion() async throws {
+    func testTheFeedContainsEachRecordOnceInItsLatestVersion() async throws {
         let database = try await makeDatabaseWithZones()
         let first = try await save(record("a", ["n": 1]), to: database)
         try await save(record("b"), to: database)
@@ -18,7 +18,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-11
-    func testTheFeedBringsOnlyWhatCameAfterTheToken() async throws {
+    func testTheFeedContainsOnlyChangesAfterTheToken() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a"), to: database)
         try await save(record("b"), to: database)
@@ -34,7 +34,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(nothing.modifications.count + nothing.deletions.count, 0)
     }
 
-    func testCreatedAndDeletedIsADeletionOnly() async throws {
+    func testARecordCreatedAndDeletedIsOnlyADeletion() async throws {
         let database = try await makeDatabaseWithZones()
         let token = try await changes(in: database).changeToken
         try await save(record("a"), to: database)
@@ -44,7 +44,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(news.deletions, [.init(recordID: id("a"), recordType: "Note")])
     }
 
-    func testDeletedAndCreatedAnewIsAModificationOnly() async throws {
+    func testARecordDeletedAndRecreatedIsOnlyAModification() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a"), to: database)
         let token = try await changes(in: database).changeToken
@@ -55,7 +55,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(news.deletions, [])
     }
 
-    func testDeletingWhatIsNotThereLeavesNoTrace() async throws {
+    func testDeletingAMissingRecordIsNotInTheFeed() async throws {
         let database = try await makeDatabaseWithZones()
         let token = try await changes(in: database).changeToken
         try await delete(id("a"), from: database)
@@ -63,7 +63,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(news.deletions, [])
     }
 
-    func testPagesOfAnySizeAddUpToTheWhole() async throws {
+    func testPagesOfAnySizeAddUpToAllChanges() async throws {
         let database = try await makeDatabaseWithZones()
         let beginning = try await changes(in: database).changeToken
         for number in 1...7 { try await save(record("r\(number)"), to: database) }
@@ -79,7 +79,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    func testAPageHoldsNoMoreThanWasAskedFor() async throws {
+    func testAPageContainsNoMoreThanTheRequestedCount() async throws {
         let database = try await makeDatabaseWithZones()
         for number in 1...5 { try await save(record("r\(number)"), to: database) }
         let page = try await database.recordZoneChanges(
@@ -92,7 +92,7 @@ extension CloudDatabaseContract {
         XCTAssertTrue(page.moreComing)
     }
 
-    func testAListingInPagesIsNotDisturbedByChanges() async throws {
+    func testChangesBetweenPagesDoNotDisturbAListing() async throws {
         let database = try await makeDatabaseWithZones()
         for number in 1...4 { try await save(record("r\(number)"), to: database) }
         let page = try await database.recordZoneChanges(
@@ -149,7 +149,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-11
-    func testATokenCanBeUsedAgainAndSurvivesEncoding() async throws {
+    func testATokenCanBeReusedAndSurvivesEncoding() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a"), to: database)
         let token = try await changes(in: database).changeToken
@@ -164,7 +164,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(elsewhere.modifications, second.modifications)
     }
 
-    func testTheFeedBringsOnlyTheDesiredFields() async throws {
+    func testTheFeedReturnsOnlyTheDesiredFields() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a", ["one": 1, "two": 2]), to: database)
         for (keys, fields) in [([], [:]), (["two"], ["two": 2])] as [([String], [String: RecordValue])] {
@@ -178,7 +178,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    func testWrongTokensAreRefused() async throws {
+    func testInvalidTokensAreRejected() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a"), to: database)
         let elsewhere = try await database.recordZoneChanges(
@@ -210,7 +210,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(code, .zoneNotFound)
     }
 
-    func testOnesOwnSavesAreInTheFeedWithTheTagOfTheResult() async throws {
+    func testOwnSavesAreInTheFeedWithTheirChangeTag() async throws {
         let database = try await makeDatabaseWithZones()
         let token = try await changes(in: database).changeToken
         let saved = try await save(record("a"), to: database)

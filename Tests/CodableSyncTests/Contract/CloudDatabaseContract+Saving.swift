@@ -11,7 +11,7 @@ extension CloudDatabaseContract {
         case none, newest, stale
     }
 
-    /// What each row of the truth table leads to: `nil` is success.
+    /// The expected result of each row; `nil` is success.
     private func expected(_ server: ServerState, _ tag: LocalTag, _ policy: SavePolicy) -> CloudError.Code? {
         guard policy == .ifServerRecordUnchanged else { return nil }
         switch (server, tag) {
@@ -21,7 +21,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    func testEachPolicyKeepsTheTruthTable() async throws {
+    func testEachPolicyFollowsTheTruthTable() async throws {
         let database = try await makeDatabaseWithZones()
         for server in ServerState.allCases {
             for tag in LocalTag.allCases {
@@ -72,8 +72,8 @@ extension CloudDatabaseContract {
         XCTAssertEqual(stored, second)
     }
 
-    // BK-05: with code 14, or, as others report, 15; where it can be chosen, with both.
-    func testSavingWithoutTagOverAnExistingRecordIsAConflictWithACopyOfTheServersRecord() async throws {
+    // BK-05: with code 14 or 15; where the code can be chosen, with both.
+    func testSavingWithoutATagOverAnExistingRecordIsAConflictWithItsCopy() async throws {
         let database = try await makeDatabaseWithZones()
         try await checkCreationOfExisting(in: database, [.serverRecordChanged, .serverRejectedRequest])
         for (option, code) in [
@@ -106,7 +106,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(stored, first, "\(codes)")
     }
 
-    func testSavingOverAConflictsServerRecordSucceeds() async throws {
+    func testSavingWithTheTagOfTheServersRecordSucceeds() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a", ["title": "one"]), to: database)
         let newest = try await fetch(id("a"), from: database)
@@ -128,10 +128,10 @@ extension CloudDatabaseContract {
 
         XCTAssertEqual(outcome.code, .unknownItem)
         let stored = try await lookUp(id("a"), in: database)
-        XCTAssertEqual(stored.code, .unknownItem, "nothing is stored")
+        XCTAssertEqual(stored.code, .unknownItem, "no record is stored")
     }
 
-    func testARecordThatWasDeletedCanBeCreatedAnew() async throws {
+    func testADeletedRecordCanBeRecreated() async throws {
         let database = try await makeDatabaseWithZones()
         let first = try await save(record("a", ["old": 1]), to: database)
         try await delete(id("a"), from: database)
@@ -143,7 +143,7 @@ extension CloudDatabaseContract {
     }
 
     // BK-12
-    func testFieldsThatASaveDoesNotMentionAreKeptAndNullsRemoved() async throws {
+    func testFieldsNotInASaveAreKeptAndNullsAreRemoved() async throws {
         let database = try await makeDatabaseWithZones()
         for policy: SavePolicy in [.ifServerRecordUnchanged, .changedKeys, .allKeys] {
             let name = policy.rawValue
@@ -157,7 +157,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    func testPoliciesThatCompareNothingKeepEditsOfOtherFields() async throws {
+    func testPoliciesWithoutATagCheckKeepEditsOfOtherFields() async throws {
         let database = try await makeDatabaseWithZones()
         let laptop = try await makeSecondConnection()
         for policy: SavePolicy in [.changedKeys, .allKeys] {
@@ -184,7 +184,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(saved, stored)
     }
 
-    func testEverySaveGivesANewTagAlsoIfNothingChanged() async throws {
+    func testEverySaveHasANewTagEvenWithoutAChange() async throws {
         let database = try await makeDatabaseWithZones()
         var tags: Set<String> = []
         var known: SystemFields?
@@ -195,7 +195,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(tags.count, 5)
     }
 
-    func testSystemFieldsSayWhenAndByWhom() async throws {
+    func testSystemFieldsContainDatesAndUsers() async throws {
         let database = try await makeDatabaseWithZones()
         let user = try await database.userRecordName()
         let created = try await save(record("a"), to: database)
@@ -214,7 +214,7 @@ extension CloudDatabaseContract {
         )
     }
 
-    func testTheTypeOfARecordNeverChanges() async throws {
+    func testTheTypeOfARecordCannotChange() async throws {
         let database = try await makeDatabaseWithZones()
         let first = try await save(record("a"), to: database)
         var other = record("a", knowing: first.systemFields)

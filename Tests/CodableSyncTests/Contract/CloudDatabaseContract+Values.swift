@@ -45,7 +45,7 @@ extension CloudDatabaseContract {
         ]
     }
 
-    func testEveryKindOfValueComesBackAsItWas() async throws {
+    func testEveryKindOfValueIsReturnedUnchanged() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a", values), to: database)
         let stored = try await fetch(id("a"), from: makeSecondConnection())
@@ -63,7 +63,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(stored.fields.count, values.count)
     }
 
-    /// Dates are compared by the millisecond.
+    /// Compares dates to the millisecond.
     private func sameDate(_ found: RecordValue?, _ value: RecordValue) -> Bool {
         guard case .date(let found)? = found, case .date(let date) = value else { return false }
         return abs(found.timeIntervalSince(date)) < 0.0005
@@ -85,7 +85,7 @@ extension CloudDatabaseContract {
         XCTAssertTrue(stored.fields["list"] == nil || stored.fields["list"] == .list([]))
     }
 
-    func testValuesThatNoRecordMayHaveAreRefused() async throws {
+    func testInvalidValuesAreRejected() async throws {
         let database = try await makeDatabaseWithZones()
         let bad: [String: RecordValue] = [
             "notANumber": .double(.nan),
@@ -106,7 +106,7 @@ extension CloudDatabaseContract {
     }
 
     // Reference, 19.8
-    func testBadNamesAreRefused() async throws {
+    func testInvalidNamesAreRejected() async throws {
         let database = try await makeDatabaseWithZones()
         for name in ["", "_a", "ä", String(repeating: "r", count: 256)] {
             let outcome = try await outcome(of: record(name), in: database)
@@ -128,14 +128,14 @@ extension CloudDatabaseContract {
     }
 
     // BK-15
-    func testAChildMayComeBeforeItsParentInOneRequestButNotAlone() async throws {
+    func testAChildCanPrecedeItsParentInOneRequestButNotAlone() async throws {
         let database = try await makeDatabaseWithZones()
         for isAtomic in [true, false] {
             let (child, parent) = ("child\(isAtomic)", "parent\(isAtomic)")
             let alone = try await outcome(of: record(child, parent: parent), in: database)
             XCTAssertEqual(alone.code, .referenceViolation)
             let missing = try await lookUp(id(child), in: database)
-            XCTAssertEqual(missing.code, .unknownItem, "nothing is stored")
+            XCTAssertEqual(missing.code, .unknownItem, "no record is stored")
 
             let result = try await database.modifyRecords(
                 saving: [record(child, parent: parent), record(parent)],
@@ -151,7 +151,7 @@ extension CloudDatabaseContract {
         }
     }
 
-    func testAPlainReferenceMayPointNowhere() async throws {
+    func testAPlainReferenceCanHaveAMissingTarget() async throws {
         let database = try await makeDatabaseWithZones()
         let fields: [String: RecordValue] = ["friend": .reference(RecordReference(recordName: "nobody"))]
         let saved = try await save(record("a", fields), to: database)
@@ -159,7 +159,7 @@ extension CloudDatabaseContract {
     }
 
     // Reference, 19.7
-    func testDeletingATargetDeletesWhoHoldsAReferenceToItTransitively() async throws {
+    func testDeletingATargetDeletesItsReferrersTransitively() async throws {
         let database = try await makeDatabaseWithZones()
         func holder(_ name: String, of target: String) -> Record {
             let reference = RecordReference(recordName: target, action: .deleteSelf)

@@ -3,7 +3,7 @@ import XCTest
 
 // Reference, 19.4 and 19.6: zones and the database's change feed.
 extension CloudDatabaseContract {
-    func testAZoneIsThereOnceItWasMade() async throws {
+    func testAZoneExistsAfterItsCreation() async throws {
         let database = try await makeDatabase()
         let before = try await database.recordZones(for: [zoneID])
         XCTAssertEqual(before[zoneID]?.code, .zoneNotFound)
@@ -17,7 +17,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(try after[.default]?.get(), RecordZone(zoneID: .default))
     }
 
-    func testMakingAZoneThatExistsChangesNothing() async throws {
+    func testCreatingAnExistingZoneChangesNothing() async throws {
         let database = try await makeDatabaseWithZones()
         let saved = try await save(record("a"), to: database)
         let token = try await changes(in: database).changeToken
@@ -54,7 +54,7 @@ extension CloudDatabaseContract {
         XCTAssertNil(there.code)
     }
 
-    func testAZoneMadeAnewHasANewHistory() async throws {
+    func testARecreatedZoneHasANewHistory() async throws {
         let database = try await makeDatabaseWithZones()
         let first = try await save(record("a"), to: database)
         let token = try await changes(in: database).changeToken
@@ -87,7 +87,7 @@ extension CloudDatabaseContract {
         XCTAssertNotNil(feed)
     }
 
-    func testBadZoneNamesAreRefused() async throws {
+    func testInvalidZoneNamesAreRejected() async throws {
         let database = try await makeDatabase()
         for name in ["", "_private", "Größe", String(repeating: "z", count: 256)] {
             let zoneID = ZoneID(zoneName: name)
@@ -118,7 +118,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(nothing.modifications, [])
     }
 
-    func testTheDatabaseFeedTellsThatAZoneWasDeleted() async throws {
+    func testTheDatabaseFeedContainsDeletedZones() async throws {
         let database = try await makeDatabaseWithZones()
         let token = try await database.databaseChanges(since: nil, resultsLimit: nil).changeToken
         _ = try await database.modifyRecordZones(saving: [], deleting: [otherZoneID])
@@ -142,7 +142,7 @@ extension CloudDatabaseContract {
         XCTAssertEqual(Set(seen), [zoneID, otherZoneID])
     }
 
-    func testSubscriptionsAreMadeReplacedAndDeleted() async throws {
+    func testSubscriptionsCanBeCreatedReplacedAndDeleted() async throws {
         let database = try await makeDatabaseWithZones()
         let subscription = CloudSubscription(subscriptionID: "contract", kind: .database)
         for _ in 1...2 {

@@ -1,40 +1,42 @@
 import CodableSync
 import XCTest
 
-/// What every database must do, as tests: a subclass says which database.
+/// The rules for every database, as tests; a subclass names the database.
 ///
 /// ```swift
 /// final class MyDatabaseContractTests: CloudDatabaseContract {
 ///     override func makeDatabase() async throws -> any CloudDatabase { … }
 ///     override func makeSecondConnection() async throws -> any CloudDatabase { … }
-///     func testWhatThisDatabaseAddsToTheRules() async throws { … }
+///     func testARuleOfThisDatabaseOnly() async throws { … }
 /// }
 /// ```
 ///
-/// A class without a test of its own is not found on Linux, and runs nothing there. Only public API is used, so that packages of other databases can take these files in.
+/// On Linux, a class that declares no test of its own is not found, and runs no tests.
+///
+/// Only public API is used, so that packages with other databases can copy these files.
 class CloudDatabaseContract: XCTestCase {
-    /// A database that is empty, or in which nobody else uses the zones that the tests make.
+    /// An empty database, or one in which nothing else uses the zones of the tests.
     func makeDatabase() async throws -> any CloudDatabase {
         throw XCTSkip("The contract itself has no database; its subclasses do.")
     }
 
-    /// Another device's connection to the database that was made last, as the same user.
+    /// Another device's connection to the database created last, with the same user.
     func makeSecondConnection() async throws -> any CloudDatabase {
         throw XCTSkip("The contract itself has no database; its subclasses do.")
     }
 
-    /// A database whose ledger does what is not documented in a certain way; `nil` if that cannot be chosen.
+    /// A database whose ledger uses these options for undocumented behavior; `nil` if there is no choice.
     func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? { nil }
 
-    /// A connection to the same database after everything that has it open has ended and begun anew.
+    /// A connection to the same database after all other connections were closed and opened again.
     func restart(_ database: any CloudDatabase) async throws -> any CloudDatabase {
         try await makeSecondConnection()
     }
 
-    /// Puts the account into a state; `false` if there is always an account.
+    /// Sets the account's status; `false` if there is always an account.
     func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool { false }
 
-    /// Whether a conflict brings a copy of the server's record; over web services it does not.
+    /// Whether a conflict contains a copy of the server's record; with CloudKit Web Services it does not.
     var conflictsCarryTheServerRecord: Bool { true }
 
     #if canImport(ObjectiveC)
@@ -61,7 +63,7 @@ class CloudDatabaseContract: XCTestCase {
         RecordID(recordName: name, zoneID: zoneID ?? self.zoneID)
     }
 
-    /// A record as a client sends it that knows the version `systemFields`.
+    /// A record as sent by a client that knows the version `systemFields`.
     func record(
         _ name: String,
         _ fields: [String: RecordValue] = [:],
@@ -88,7 +90,7 @@ class CloudDatabaseContract: XCTestCase {
         try await outcome(of: record, in: database, policy: policy).get()
     }
 
-    /// What becomes of one record that is saved alone.
+    /// The result of saving one record.
     func outcome(
         of record: Record,
         in database: any CloudDatabase,
@@ -103,7 +105,7 @@ class CloudDatabaseContract: XCTestCase {
         return try XCTUnwrap(result.saveResults[record.recordID])
     }
 
-    /// Deletes one record and returns why it was not deleted.
+    /// Deletes one record, and returns the error if it fails.
     @discardableResult
     func delete(_ id: RecordID, from database: any CloudDatabase) async throws -> CloudError? {
         let result = try await database.modifyRecords(
@@ -115,7 +117,7 @@ class CloudDatabaseContract: XCTestCase {
         return try XCTUnwrap(result.deleteResults[id])
     }
 
-    /// One record as the database has it.
+    /// A record as the database returns it.
     func fetch(_ id: RecordID, from database: any CloudDatabase) async throws -> Record {
         try await lookUp(id, in: database).get()
     }
@@ -125,7 +127,7 @@ class CloudDatabaseContract: XCTestCase {
         return try XCTUnwrap(results[id])
     }
 
-    /// All pages after a token, added up; the last one's token.
+    /// All pages after a token, combined; the token is the last page's.
     func changes(
         in database: any CloudDatabase,
         since token: ChangeToken? = nil,
@@ -154,7 +156,7 @@ class CloudDatabaseContract: XCTestCase {
         return all
     }
 
-    /// The code with which a call fails.
+    /// The code of a call's error.
     func code(
         _ what: String = "",
         file: StaticString = #filePath,

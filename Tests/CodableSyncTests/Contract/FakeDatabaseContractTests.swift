@@ -1,7 +1,7 @@
 import CodableSync
 import XCTest
 
-/// The contract, on the cloud in memory.
+/// The contract for the fake.
 final class FakeDatabaseContractTests: CloudDatabaseContract {
     private let cloud = FakeCloud()
 
@@ -23,8 +23,8 @@ final class FakeDatabaseContractTests: CloudDatabaseContract {
         return true
     }
 
-    // A class without a test of its own is not found on Linux.
-    func testTheCloudIsTheSameOnAllItsDevices() async throws {
+    // A class that declares no test of its own is not found on Linux.
+    func testAllDevicesOfACloudHaveTheSameIdentifier() async throws {
         let phone = try await makeDatabase()
         let laptop = try await makeSecondConnection()
         XCTAssertEqual(phone.identifier, laptop.identifier)

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// A fake cloud that is put back to an earlier moment.
+/// A fake cloud that is restored to an earlier state.
 final class FakeCloudRestoreTests: XCTestCase {
-    func testDevicesUploadAgainWhatARestoredFakeCloudHasLost() async throws {
+    func testDevicesUploadRecordsLostByARestore() async throws {
         let clock = ManualClock()
         let cloud = FakeCloud(clock: clock)
         let phone = Device<Note>(cloud.database(user: "alice"), clock: clock)

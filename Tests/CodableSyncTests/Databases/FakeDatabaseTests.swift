@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Users, devices, accounts and signals of the cloud in memory.
+/// Users, devices, accounts and signals of the fake.
 final class FakeDatabaseTests: XCTestCase {
     private let zoneID = ZoneID(zoneName: "Notes")
     private let cloud = FakeCloud()
@@ -22,7 +22,7 @@ final class FakeDatabaseTests: XCTestCase {
         )
     }
 
-    func testASaveIsSignalledToTheUsersOtherDevicesOnly() async throws {
+    func testASaveIsSignaledOnlyToTheUsersOtherDevices() async throws {
         try cloud.createZone(zoneID, user: "alice")
         let stranger = cloud.database(user: "bob")
         var mine = phone.signals.makeAsyncIterator()
@@ -40,7 +40,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual(foreign, .reachable)
     }
 
-    func testMutedPushesSignalNothing() async throws {
+    func testDisabledPushesSendNoSignal() async throws {
         try cloud.createZone(zoneID, user: "alice")
         cloud.pushes = false
         var signals = laptop.signals.makeAsyncIterator()
@@ -50,7 +50,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual(first, .accountChanged)
     }
 
-    func testEveryStreamOfSignalsGetsAll() async {
+    func testEverySignalStreamGetsAllSignals() async {
         var first = phone.signals.makeAsyncIterator()
         var second = phone.signals.makeAsyncIterator()
         phone.emit(.accountChanged)
@@ -59,7 +59,7 @@ final class FakeDatabaseTests: XCTestCase {
     }
 
     // BK-09
-    func testAccountStatesRefuseEveryCall() async throws {
+    func testWithoutAnAvailableAccountEveryCallFails() async throws {
         let rows: [(AccountStatus, CloudError.Code)] = [
             (.noAccount, .notAuthenticated), (.restricted, .notAuthenticated),
             (.couldNotDetermine, .notAuthenticated),
@@ -116,7 +116,7 @@ final class FakeDatabaseTests: XCTestCase {
         ]
     }
 
-    func testSigningOutAndInIsSignalledAndChangesTheUser() async throws {
+    func testSigningOutAndInIsSignaledAndChangesTheUser() async throws {
         var signals = phone.signals.makeAsyncIterator()
         cloud.signOut(user: "alice")
         let out = await signals.next()
@@ -130,7 +130,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual(name, "bob")
     }
 
-    func testEveryChangeOfTheAccountIsKnownAtOnce() async throws {
+    func testEveryAccountChangeIncreasesTheGeneration() async throws {
         var generations = [phone.accountGeneration]
         for change in [
             { $0.signIn(user: "bob") }, { $0.signOut() }, { $0.account = .restricted },
@@ -142,14 +142,14 @@ final class FakeDatabaseTests: XCTestCase {
             generations.append(phone.accountGeneration)
         }
         XCTAssertEqual(generations, generations.sorted())
-        XCTAssertEqual(Set(generations).count, generations.count, "each change is one more")
+        XCTAssertEqual(Set(generations).count, generations.count, "each change increases the generation")
         _ = try? await phone.accountStatus()
         XCTAssertEqual(phone.accountGeneration, generations.last)
         let tablet = cloud.database(user: "alice")
-        XCTAssertEqual(tablet.accountGeneration, 0, "each device has its own")
+        XCTAssertEqual(tablet.accountGeneration, 0, "each device has its own generation")
     }
 
-    func testALostSignalOfAChangedAccountLeavesTheNumber() async throws {
+    func testALostAccountSignalStillIncreasesTheGeneration() async throws {
         var signals = phone.signals.makeAsyncIterator()
         XCTAssertTrue(phone.signalsAccountChanges)
         phone.signalsAccountChanges = false
@@ -158,19 +158,19 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertGreaterThan(phone.accountGeneration, before)
         phone.emit(.reachable)
         let first = await signals.next()
-        XCTAssertEqual(first, .reachable, "the change was not signalled")
+        XCTAssertEqual(first, .reachable, "the change was not signaled")
         phone.signalsAccountChanges = true
         phone.signOut()
         let second = await signals.next()
         XCTAssertEqual(second, .accountChanged)
     }
 
-    func testTheNetworksReturnIsSignalled() async throws {
+    func testTheReturnOfTheNetworkIsSignaled() async throws {
         var signals = phone.signals.makeAsyncIterator()
         phone.isReachable = false
         do {
             _ = try await phone.databaseChanges(since: nil, resultsLimit: nil)
-            XCTFail("there is no network")
+            XCTFail("the request should fail")
         } catch let error as CloudError {
             XCTAssertEqual(error.code, .networkUnavailable)
         }
@@ -180,7 +180,7 @@ final class FakeDatabaseTests: XCTestCase {
         _ = try await phone.databaseChanges(since: nil, resultsLimit: nil)
     }
 
-    func testActingAsAnotherDeviceKeepsTheRules() throws {
+    func testPutFollowsTheServersRules() throws {
         XCTAssertThrowsError(try cloud.put(record("a"), user: "alice")) {
             XCTAssertEqual(($0 as? CloudError)?.code, .zoneNotFound)
         }
@@ -197,7 +197,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual(cloud.records(user: "bob", in: zoneID), [:])
     }
 
-    func testZonesGoForEachReason() async throws {
+    func testZonesCanBeRemovedForEachReason() async throws {
         for (reason, removal) in [
             (DatabaseChanges.Deletion.Reason.deleted, { try $0.deleteZone($1, user: "alice") }),
             (.purged, { try $0.purgeZone($1, user: "alice") }),
@@ -212,7 +212,7 @@ final class FakeDatabaseTests: XCTestCase {
         }
     }
 
-    func testRequestsAreNoted() async throws {
+    func testRequestsAreRecorded() async throws {
         try cloud.createZone(zoneID, user: "alice")
         var known = record("b")
         known.systemFields = SystemFields(recordChangeTag: "7")
@@ -243,7 +243,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertNotEqual(first.identifier, second.identifier)
     }
 
-    func testADeviceIsLetGo() {
+    func testADeviceIsReleased() {
         var device: FakeDatabase? = cloud.database(user: "alice")
         weak let gone = device
         device = nil

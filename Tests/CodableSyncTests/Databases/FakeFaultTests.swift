@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Requests that tests make beside their own task.
+/// Sends requests from other tasks.
 private struct FakeDevice: Sendable {
     let database: FakeDatabase
     let zoneID: ZoneID
@@ -35,7 +35,7 @@ private func failure(of call: () async throws -> Void) async -> CloudError? {
     return nil
 }
 
-/// Each fault that a test can order.
+/// All faults that a test can plan.
 final class FakeFaultTests: XCTestCase {
     private let zoneID = ZoneID(zoneName: "Notes")
     private let date = Locked(Date(timeIntervalSince1970: 1_700_000_000))
@@ -60,7 +60,7 @@ final class FakeFaultTests: XCTestCase {
 
     private func fetch() async throws -> ZoneChanges { try await device.fetch() }
 
-    func testFailuresComeInOrderAndOnlyToTheirKind() async throws {
+    func testFailuresOccurInOrderAndOnlyForTheirKind() async throws {
         database.fail(.modifyRecords, with: CloudError(.networkFailure), times: 2)
         database.fail(.modifyRecords, with: CloudError(.zoneBusy, retryAfter: .seconds(3)))
         XCTAssertEqual(database.pendingFaultCount, 3)
@@ -74,7 +74,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, ["a"])
     }
 
-    func testAnyKindMeansAnyKind() async throws {
+    func testAFaultOfAnyKindAffectsEveryRequest() async throws {
         database.fail(with: CloudError(.serviceUnavailable), times: 2)
         let first = await failure { _ = try await self.database.accountStatus() }
         let second = await failure { _ = try await self.fetch() }
@@ -82,14 +82,14 @@ final class FakeFaultTests: XCTestCase {
         _ = try await fetch()
     }
 
-    func testALostResponseIsOfARequestThatWasDone() async throws {
+    func testARequestWithALostResponseIsApplied() async throws {
         database.loseResponse(of: .modifyRecords)
         let error = await failure { _ = try await self.save("a") }
         XCTAssertEqual(error?.code, .serverResponseLost)
         XCTAssertEqual(stored, ["a"])
     }
 
-    func testARequestIsHeldBeforeItIsDone() async throws {
+    func testARequestCanBeHeldBeforeItIsApplied() async throws {
         let held = database.hold(.modifyRecords)
         let device = device
         async let result = device.save(["a"])
@@ -103,7 +103,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, ["a"])
     }
 
-    func testARequestIsHeldAfterItWasDoneAndItsResponseLost() async throws {
+    func testARequestCanBeHeldAfterItIsAppliedAndItsResponseLost() async throws {
         let held = database.hold(.modifyRecords, .afterApplying)
         let device = device
         async let outcome = failure { _ = try await device.save(["a"]) }
@@ -114,7 +114,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(code, .serverResponseLost)
     }
 
-    func testAHoldThatWasReleasedBeforeLetsTheRequestPass() async throws {
+    func testAHoldReleasedEarlyDoesNotHoldTheRequest() async throws {
         let held = database.hold(.modifyRecords)
         held.release()
         _ = try await save("a")
@@ -122,7 +122,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, ["a"])
     }
 
-    func testOtherRequestsOvertakeOneThatIsHeld() async throws {
+    func testOtherRequestsOvertakeAHeldOne() async throws {
         let held = database.hold(.modifyRecords)
         let device = device
         async let first = device.save(["a"])
@@ -134,7 +134,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, ["a", "b"])
     }
 
-    func testARequestThatIsNeverAnsweredEndsWithItsTask() async throws {
+    func testAnUnansweredRequestEndsWithItsTask() async throws {
         for stage in FakeStage.allCases {
             database.neverAnswer(.modifyRecords, stage)
             let device = device
@@ -146,7 +146,7 @@ final class FakeFaultTests: XCTestCase {
         }
     }
 
-    func testAThrottleRefusesEverythingUntilItsTimeHasPassed() async throws {
+    func testAThrottleRejectsEveryRequestUntilItEnds() async throws {
         database.throttle(.modifyRecords, retryAfter: .seconds(30))
         let first = await failure { _ = try await self.save("a") }
         XCTAssertEqual(first?.code, .requestRateLimited)
@@ -161,7 +161,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(database.throttleViolations, 1)
     }
 
-    func testAnItemIsRefusedAsOftenAsWasAsked() async throws {
+    func testAnItemFailsAsOftenAsPlanned() async throws {
         database.failItem("a", with: CloudError(.permissionFailure), times: 2)
         for expected: CloudError.Code? in [.permissionFailure, .permissionFailure, nil] {
             let result = try await save("a")
@@ -177,7 +177,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, ["a", "b", "c1", "c2", "c3"])
     }
 
-    func testARefusedItemFailsItsAtomicRequest() async throws {
+    func testAFailedItemFailsItsAtomicRequest() async throws {
         database.failItem("a", with: CloudError(.permissionFailure))
         let result = try await save("a", "b", atomically: true)
         XCTAssertEqual(result.saveResults[id("a")]?.error?.code, .permissionFailure)
@@ -185,7 +185,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(stored, [])
     }
 
-    func testItemsFailInFetchesToo() async throws {
+    func testItemsCanFailInFetches() async throws {
         _ = try await save("a", "b")
         database.failItem("a", in: .recordZoneChanges, with: CloudError(.assetNotAvailable))
         database.failItem("a", in: .records, with: CloudError(.internalError))
@@ -198,7 +198,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertNil(again.modifications[id("a")]?.error)
     }
 
-    func testAConflictComesWithAndWithoutTheServersRecord() async throws {
+    func testAConflictCanOmitTheServersRecord() async throws {
         let server = try cloud.put(record("a"))
         for carries in [true, false] {
             database.conflict(on: "a", carryingServerRecord: carries)
@@ -212,7 +212,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertNil(real?.serverRecord)
     }
 
-    func testThePageSizeIsTheDevices() async throws {
+    func testThePageSizeCanBeSetForEachDevice() async throws {
         _ = try await save("a", "b", "c")
         database.pageSize = 2
         let page = try await fetch()
@@ -220,7 +220,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertTrue(page.moreComing)
     }
 
-    func testAnswersAreEditedAfterTheRequestWasDone() async throws {
+    func testAnswersCanBeEditedAfterTheRequestIsApplied() async throws {
         let (missing, foreign) = (id("a"), id("z"))
         database.editSaves { result in
             result.saveResults[missing] = nil
@@ -246,7 +246,7 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(zones.modifications, [])
     }
 
-    func testTheClaimedLimitsMayDifferFromTheReal() async throws {
+    func testTheReportedLimitsCanDifferFromTheRealOnes() async throws {
         database.limits = DatabaseLimits(maximumItems: 10)
         cloud.limits = LedgerLimits(maximumItems: 1)
         XCTAssertEqual(database.limits.maximumItems, 10)

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Requests that a test holds, as many as it asked for.
+/// Holding several requests.
 final class FakeHoldTests: XCTestCase {
     private let database = FakeCloud().database()
 
@@ -11,7 +11,7 @@ final class FakeHoldTests: XCTestCase {
         return Task { try await database.accountStatus() }
     }
 
-    func testAHoldForEveryRequestHoldsThemUntilItIsReleased() async throws {
+    func testAnUnlimitedHoldHoldsRequestsUntilItIsReleased() async throws {
         let hold = database.hold(.accountStatus, times: nil)
         let held = [look(), look(), look()]
         await hold.arrived(3)
@@ -25,7 +25,7 @@ final class FakeHoldTests: XCTestCase {
         XCTAssertFalse(hold.isHolding)
     }
 
-    func testAHoldForEveryRequestLetsOthersPass() async throws {
+    func testAHoldDoesNotAffectOtherKindsOfRequests() async throws {
         let hold = database.hold(.accountStatus, times: nil)
         let name = try await database.userRecordName()
         XCTAssertEqual(name, FakeCloud.defaultUser)
@@ -42,14 +42,14 @@ final class FakeHoldTests: XCTestCase {
         for task in held {
             do {
                 _ = try await task.value
-                XCTFail("It was not refused.")
+                XCTFail("The request should fail.")
             } catch let error as CloudError {
                 XCTAssertEqual(error.code, .networkFailure)
             }
         }
     }
 
-    func testFaultsBehindAHoldForEveryRequestWaitUntilItIsReleased() async throws {
+    func testFaultsBehindAnUnlimitedHoldOccurAfterItsRelease() async throws {
         let hold = database.hold(.accountStatus, times: nil)
         database.fail(.accountStatus, with: CloudError(.networkFailure))
         let held = look()
@@ -58,13 +58,13 @@ final class FakeHoldTests: XCTestCase {
         _ = try await held.value
         do {
             _ = try await look().value
-            XCTFail("It did not fail.")
+            XCTFail("The request should fail.")
         } catch let error as CloudError {
             XCTAssertEqual(error.code, .networkFailure)
         }
     }
 
-    func testACancelledRequestIsNoLongerHeld() async throws {
+    func testACanceledRequestIsNoLongerHeld() async throws {
         let hold = database.hold(.accountStatus, times: nil)
         let (first, second) = (look(), look())
         await hold.arrived(2)

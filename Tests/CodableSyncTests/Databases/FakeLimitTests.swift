@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Limits that a test sets while an engine is open hold for its next request.
+/// Limits set while an engine is open apply to its next request.
 final class FakeLimitTests: XCTestCase {
     private let clock = ManualClock()
     private lazy var cloud = FakeCloud(clock: clock)
@@ -18,7 +18,7 @@ final class FakeLimitTests: XCTestCase {
         network.requests.filter { $0.operation == .modifyRecords }.map(\.recordsToSave.count)
     }
 
-    func testLimitsOfTheCloudHoldForAnEngineThatIsOpen() async throws {
+    func testLimitsOfTheCloudApplyToAnOpenEngine() async throws {
         let network = cloud.database()
         let engine = engine(on: network)
         try await engine.sync()
@@ -28,7 +28,7 @@ final class FakeLimitTests: XCTestCase {
         XCTAssertEqual(itemCounts(network), [3, 3, 1])
     }
 
-    func testLimitsThatTheDeviceClaimsHoldForAnEngineThatIsOpen() async throws {
+    func testLimitsOfTheDeviceApplyToAnOpenEngine() async throws {
         let network = cloud.database()
         let engine = engine(on: network)
         try await engine.sync()
@@ -43,7 +43,7 @@ final class FakeLimitTests: XCTestCase {
         XCTAssertEqual(itemCounts(network), [20])
     }
 
-    func testALimitOfBytesHoldsForAnEngineThatIsOpen() async throws {
+    func testByteLimitsApplyToAnOpenEngine() async throws {
         let network = cloud.database()
         let engine = engine(on: network)
         try await engine.sync()

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// A database that counts what goes through it, and loses the answers that a test says.
+/// A database that counts its requests, and loses the answers that a test chooses.
 private final class CountingDatabase: ForwardingDatabase, @unchecked Sendable {
     private let state = Locked((counts: [FakeOperation: Int](), lost: FakeOperation?.none))
 
@@ -26,7 +26,7 @@ private final class CountingDatabase: ForwardingDatabase, @unchecked Sendable {
     }
 }
 
-/// A database whose pages end with an empty one.
+/// A database that finds no records.
 private final class HastyDatabase: ForwardingDatabase, @unchecked Sendable {
     override func records(
         for ids: [RecordID],
@@ -46,7 +46,7 @@ final class ForwardingDatabaseTests: XCTestCase {
         return SyncEngine(database: database, configuration: configuration)
     }
 
-    func testAnEngineWorksThroughIt() async throws {
+    func testAnEngineWorksThroughAForwardingDatabase() async throws {
         let database = CountingDatabase(cloud.database())
         try await engine(on: database).upload(Note("a", "x"))
         let phone = engine(on: database)
@@ -58,14 +58,14 @@ final class ForwardingDatabaseTests: XCTestCase {
         XCTAssertNil(database.counts[.any])
     }
 
-    func testOneOverrideLosesTheAnswersOfItsKind() async throws {
+    func testOverridingPerformCanLoseAnswersOfOneKind() async throws {
         let database = CountingDatabase(cloud.database())
         let phone = engine(on: database)
         try await phone.upload(Note("a", "x"))
         database.lose(.modifyRecords)
         do {
             try await phone.sync()
-            XCTFail("The answer was not lost.")
+            XCTFail("The answer should be lost.")
         } catch SyncError.cloud(let error) {
             XCTAssertEqual(error.code, .serverResponseLost)
         }
@@ -75,7 +75,7 @@ final class ForwardingDatabaseTests: XCTestCase {
         XCTAssertEqual(summary.conflictsResolved, 0)
     }
 
-    func testAnOverrideOfOneRequestChangesItsAnswerOnly() async throws {
+    func testOverridingOneRequestChangesOnlyItsAnswer() async throws {
         let database = HastyDatabase(cloud.database())
         let id = RecordID(recordName: "a")
         let found = try await database.records(for: [id], desiredKeys: nil)
@@ -85,7 +85,7 @@ final class ForwardingDatabaseTests: XCTestCase {
     }
 }
 
-/// The contract, through a database that changes nothing.
+/// The contract for a forwarding database that changes nothing.
 final class ForwardingDatabaseContractTests: CloudDatabaseContract {
     private let cloud = FakeCloud()
 
@@ -107,8 +107,8 @@ final class ForwardingDatabaseContractTests: CloudDatabaseContract {
         return true
     }
 
-    // A class without a test of its own is not found on Linux.
-    func testItIsWhatItsBaseIs() async throws {
+    // A class that declares no test of its own is not found on Linux.
+    func testAForwardingDatabaseHasThePropertiesOfItsBase() async throws {
         let database = try await makeDatabase()
         XCTAssertEqual(database.identifier, cloud.identifier)
         XCTAssertEqual(database.scope, .private)

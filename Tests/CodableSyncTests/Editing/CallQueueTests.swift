@@ -3,14 +3,15 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which calls and notes wait for which.
+/// The order of calls and notes in the queue.
 final class CallQueueTests: XCTestCase {
     private struct Unopened: Error {}
 
     private let date = Date(timeIntervalSince1970: 0)
     private let queue = CallQueue {}
 
-    /// Asserts that a request which accepts these records is due once these calls have ended, and not before.
+    /// Asserts that a request that accepts these records becomes due when these calls have ended, not
+    /// earlier.
     private func assertARequest(
         accepting names: String...,
         isDueAfterTheEndOf calls: CallQueue.Ticket...,
@@ -57,7 +58,7 @@ final class CallQueueTests: XCTestCase {
         XCTAssertEqual(queue.takeNotes().count, 0)
         call.end()
         XCTAssertEqual(queue.takeNotes().count, 2)
-        XCTAssertGreaterThan(told.withLock { $0 }, 0, "the engine is told")
+        XCTAssertGreaterThan(told.withLock { $0 }, 0, "the engine is notified")
         later.end()
         XCTAssertEqual(queue.takeNotes().count, 1)
     }
@@ -104,7 +105,7 @@ final class CallQueueTests: XCTestCase {
         assertARequest(accepting: "B", isDueAfterTheEndOf: edit, batch)
     }
 
-    func testACallThatWaitsForAnEditWaitsForTheCallsBeforeItToo() async throws {
+    func testACallThatWaitsForAnEditAlsoWaitsForEarlierCalls() async throws {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let other = queue.take(["B"], at: date)
         let batch = queue.take(["A", "B"], at: date)
@@ -124,7 +125,7 @@ final class CallQueueTests: XCTestCase {
         XCTAssertEqual(queue.takeNotes().map(\.stream), [1, 2])
     }
 
-    func testOfAReadOnlyTheRecordsOfACallThatWaitsForAnEditAreHeldBack() {
+    func testAReadHoldsBackOnlyRecordsOfACallThatWaitsForAnEdit() {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let delayed = queue.take(["A"], at: date)
         queue.note(
@@ -136,7 +137,7 @@ final class CallQueueTests: XCTestCase {
         XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["A"])
     }
 
-    func testTheEndOfAnEditFreesNoCallThatALaterEditOfItsRecordHoldsUp() {
+    func testACallWaitsForAllEditsOfItsRecordBeforeIt() {
         let first = queue.take(["A"], isEdit: true, at: date)
         let second = queue.take(["A"], isEdit: true, at: date)
         queue.take(["A"], at: date).end()
@@ -145,21 +146,21 @@ final class CallQueueTests: XCTestCase {
 
     // MARK: Calls that end before their turn
 
-    /// For example a call that is cancelled, changes nothing, or cannot be encoded.
-    func testACallThatEndsBeforeItsTurnLetsNobodyOvertakeTheOneBeforeIt() {
+    /// For example, a call that is canceled, changes nothing, or cannot be encoded.
+    func testACallThatEndsEarlyLetsNoRequestOvertakeAnEarlierCall() {
         let first = queue.take(["A"], at: date)
         queue.take(at: date).end()
         assertARequest(isDueAfterTheEndOf: first)
     }
 
-    func testAnEditThatEndsBeforeItsTurnLetsNoCallForItsRecordOvertakeTheEditBeforeIt() {
+    func testAnEditThatEndsEarlyLetsNoCallOvertakeAnEarlierEdit() {
         let first = queue.take(["A"], isEdit: true, at: date)
         queue.take(["A"], isEdit: true, at: date).end()
         queue.take(["A"], at: date).end()
         assertARequest(accepting: "A", isDueAfterTheEndOf: first)
     }
 
-    func testACallThatEndedBeforeItsTurnHoldsUpNothingAfterwards() async throws {
+    func testACallThatEndedEarlyHoldsUpNothing() async throws {
         let calls = (0..<1000).map { queue.take(["A"], isEdit: $0.isMultiple(of: 3), at: date) }
         for call in calls.reversed() { call.end() }
         let last = queue.take(["A"], at: date)
@@ -170,13 +171,13 @@ final class CallQueueTests: XCTestCase {
 
     // MARK: Openings and switches
 
-    /// For example a call whose model is still being encoded when the opening fails.
-    func testACallThatDoesNotWaitYetThrowsWhyTheEngineCouldNotBeOpened() async throws {
+    /// For example, a call whose model is still being encoded when the opening fails.
+    func testACallThatIsNotWaitingYetThrowsTheErrorOfTheOpening() async throws {
         let call = queue.take(["A"], at: date)
         queue.fail(with: Unopened())
         do {
             try await call.turn()
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch is Unopened {}
         call.end()
         let next = queue.take(["A"], at: date)
@@ -184,7 +185,7 @@ final class CallQueueTests: XCTestCase {
         next.end()
     }
 
-    func testASwitchOfUsersWaitsForAllCallsBeforeItAndForNoLaterOne() async throws {
+    func testASwitchOfUsersWaitsForEarlierCallsOnly() async throws {
         let before = [
             queue.take(["A"], at: date), queue.take(["B"], isEdit: true, at: date),
             queue.take(["B"], at: date),

@@ -26,7 +26,7 @@ final class CallUserScenarios: AccountScenario {
     ) async throws {
         phone.account.signIn("bob")
         let engine = phone.engine
-        await engine.reach("bob comes") { if case .switching = $0.phase { true } else { false } }
+        await engine.reach("a switch") { if case .switching = $0.phase { true } else { false } }
         let after = await called { try await engine.upload(HeldItem("b-1", "of bob")) }
         hold.release()
         for call in calls { try await call.value }
@@ -40,7 +40,7 @@ final class CallUserScenarios: AccountScenario {
         return try await phone.engine.allModels()
     }
 
-    func testACallMadeBeforeASwitchIsStoredWithTheFormerUserAndOneMadeAfterItWithTheNext() async throws {
+    func testCallsBeforeAndAfterASwitchAreStoredWithTheirOwnUsers() async throws {
         let phone = try await makeOpenPhone()
         let engine = phone.engine
         let hold = DecodingHold.next(of: "a-2")
@@ -61,7 +61,7 @@ final class CallUserScenarios: AccountScenario {
     }
 
     /// Bob's state cannot be opened, alice signs in again, and bob returns later.
-    func testACallAfterASwitchThatHasFailedIsStoredWithTheUserWhoIsBack() async throws {
+    func testACallAfterAFailedSwitchIsStoredWithTheReturnedUser() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
         let phone = try await makeOpenPhone(on: files)
         files.before { operation, path throws(FileError) in
@@ -110,7 +110,7 @@ final class CallUserScenarios: AccountScenario {
     }
 
     /// A read of the former user's record must not become the base of an upload for the next user.
-    func testAReadBeforeASwitchGivesNothingOfTheNextUsersRecords() async throws {
+    func testAReadBeforeASwitchIsNotTheBaseOfTheNextUsersUpload() async throws {
         try await put(Note("x", "of alice", note: "alice"), of: "alice")
         try await put(Note("x", "of bob", note: "bob"), of: "bob")
         let phone = try makeAccountDevice(Note.self, user: "alice")
@@ -122,6 +122,6 @@ final class CallUserScenarios: AccountScenario {
         try await phone.engine.upload(Note("x", "mine"))
         try await phone.engine.sync()
         let model = try await phone.engine.model(named: "x")
-        XCTAssertEqual(model?.note, "bob", "without an ancestor nothing of bob's is cleared")
+        XCTAssertEqual(model?.note, "bob", "without an ancestor, bob's note is kept")
     }
 }

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// An edit whose closure runs holds up calls for its records only, and so does a call that waits for the edit.
+/// A running edit holds up only calls for its records, and so does a call that waits for the edit.
 final class DelayedCallScenarios: EngineScenario {
     private struct Setting {
         var phone: Device<HeldItem>
@@ -23,7 +23,7 @@ final class DelayedCallScenarios: EngineScenario {
 
     /// Holds an edit of A in its closure on a phone, and makes a call that waits for it.
     ///
-    /// Before, the tablet has changed the notes of some records, and the phone has fetched them.
+    /// Before that, the tablet changes the notes of some records, and the phone fetches them.
     private func makeDelayed(
         notes names: [String] = [],
         _ call: @escaping @MainActor (SyncEngine<HeldItem>) async throws -> Void
@@ -38,7 +38,7 @@ final class DelayedCallScenarios: EngineScenario {
         pass()
         let engine = phone.engine
         let hold = DecodingHold.next(of: "the closure")
-        // A test that fails leaves no thread blocked.
+        // A failing test leaves no thread blocked.
         addTeardownBlock { hold.release() }
         let edit = Task {
             try await engine.edit(named: "A") {
@@ -78,7 +78,7 @@ final class DelayedCallScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "uploaded", "the upload comes after the edit")
     }
 
-    func testAStreamOfOtherRecordsGoesOnWhileAnUploadWaitsForAnEdit() async throws {
+    func testAStreamOfOtherRecordsContinuesWhileAnUploadWaitsForAnEdit() async throws {
         let one = try await makeDelayed(notes: ["B"]) { try await $0.upload(HeldItem("A", "uploaded")) }
         let (here, there) = (one.phone.engine, one.tablet.engine)
         let notes = try await meanwhile("two elements of the stream") {
@@ -117,7 +117,7 @@ final class DelayedCallScenarios: EngineScenario {
 
     // MARK: What an upload is made on
 
-    func testARequestAfterAnUploadThatWaitsForAnEditAcceptsNothingBeforeIt() async throws {
+    func testARequestAfterAWaitingUploadAcceptsNothingBeforeIt() async throws {
         let one = try await makeDelayed(notes: ["A"]) { try await $0.upload(HeldItem("A", "mine")) }
         let engine = one.phone.engine
         let changes = engine.changes
@@ -126,7 +126,7 @@ final class DelayedCallScenarios: EngineScenario {
             break
         }
         let next = Task { for await _ in changes { break } }
-        await engine.reach("the stream has asked, and so accepted") { !$0.hub.isIdle }
+        await engine.reach("the stream has requested the next element") { !$0.hub.isIdle }
         await engine.rest()
         try await one.release()
         try await settle(one.phone, one.tablet)
@@ -136,7 +136,7 @@ final class DelayedCallScenarios: EngineScenario {
         XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
     }
 
-    func testAReadAfterAnUploadThatWaitsForAnEditCountsForOtherRecordsOnly() async throws {
+    func testAReadAfterAWaitingUploadCountsForOtherRecordsOnly() async throws {
         let one = try await makeDelayed(notes: ["A", "B"]) { try await $0.upload(HeldItem("A", "mine")) }
         let engine = one.phone.engine
         let notes = try await meanwhile("a read, and an upload of B") {

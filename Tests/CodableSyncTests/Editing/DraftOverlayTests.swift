@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which fields of a draft are in conflict, and what their ancestor is.
+/// Which fields of a draft are in conflict, and their ancestor.
 final class DraftOverlayTests: XCTestCase {
     private let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: false)
     private var stored: [ContentHandle: Record] = [:]
@@ -51,7 +51,7 @@ final class DraftOverlayTests: XCTestCase {
         }
     }
 
-    /// All other fields of the ancestor are those of the base, also after the base has moved.
+    /// All other fields of the ancestor are those of the base, even after the base has moved.
     func testOnlyTheFieldsInConflictAreKeptForTheAncestor() throws {
         try know(Note("A", "theirs", count: 2), as: 1)
         let fields = try contested(Note("A", "title", count: 1), draft: Note("A", "mine", count: 1))
@@ -64,8 +64,8 @@ final class DraftOverlayTests: XCTestCase {
         XCTAssertEqual(fields, ["title": "title"])
     }
 
-    /// The screen of the second draft began with the cloud's value.
-    func testTheAncestorHasTheValueThatTheLatestDraftBeganWith() throws {
+    /// The second draft's screen started with the server's value.
+    func testTheAncestorHasTheValueThatTheLatestDraftStartedWith() throws {
         try prepareDraftInConflict()
         let fields = try contested(Note("A", "theirs"), draft: Note("A", "second"))
         XCTAssertEqual(fields, ["title": "theirs"])
@@ -79,19 +79,19 @@ final class DraftOverlayTests: XCTestCase {
         stored[3]?.fields = ["title": "title"]
     }
 
-    /// The screen shows an edit that was sent and not confirmed, and that a later edit has replaced.
-    func testAValueThatThisDeviceHasSentIsNotInConflict() throws {
+    /// The screen shows an edit that was sent but not confirmed, and that a later edit has replaced.
+    func testAValueSentByThisDeviceIsNotInConflict() throws {
         try prepareSentEdit()
         XCTAssertNil(try contested(Note("A", "sent"), draft: Note("A", "mine")))
     }
 
-    func testAValueThatIsNeitherSentNorShownIsInConflict() throws {
+    func testAValueNeitherSentNorShownIsInConflict() throws {
         try prepareSentEdit()
         let fields = try contested(Note("A", "old"), draft: Note("A", "mine"))
         XCTAssertEqual(fields, ["title": "old"])
     }
 
-    /// An edit that was sent and not confirmed, and a later edit.
+    /// An edit that was sent but not confirmed, and a later edit.
     private func prepareSentEdit() throws {
         try know(Note("A", "title"), as: 1)
         try store(Note("A", "sent"), as: 2)

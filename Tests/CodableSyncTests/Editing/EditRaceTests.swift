@@ -2,10 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Two devices edit one record at the same time, each its own field: neither field is ever reverted.
+/// Two devices edit different fields of one record at the same time: neither field is ever reverted.
 final class EditRaceTests: EngineScenario {
-    /// This device also has a loop over `changes` and a reader of all models; whatever they get counts as seen.
-    func testNoFieldGoesBackBesideALoopAndAReaderWhileAnotherDeviceEdits() async throws {
+    /// The phone also runs a loop over `changes` and a reader of all models; everything they receive counts
+    /// as seen.
+    func testNoFieldIsRevertedDuringALoopAndReadsWhileAnotherDeviceEdits() async throws {
         let rounds = 1000
         let (phone, tablet) = try await makePair(Note("A", "0"))
         let (here, there) = (phone.engine, tablet.engine)
@@ -47,8 +48,8 @@ final class EditRaceTests: EngineScenario {
         XCTAssertEqual(server?.fields["count"], .int64(Int64(rounds)))
     }
 
-    /// An upload of what was read reverts no edit that was made meanwhile, on this device or another one.
-    func testNoFieldGoesBackWhileThisDeviceEditsAndUploadsWhatItReads() async throws {
+    /// Uploading a model that was read reverts no edit made meanwhile, on this or another device.
+    func testNoFieldIsRevertedWhileThisDeviceEditsAndUploadsModelsItRead() async throws {
         let names = (0..<40).map { "\($0)" }
         let (phone, tablet) = try await makePair(Note("A"))
         try await phone.engine.upload(names.map { Note($0, "0", color: "0") })
@@ -66,19 +67,19 @@ final class EditRaceTests: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// Reads, changes and uploads, as an app may if nothing else reads the record.
+    /// Reads, changes and uploads the model, as an app may do if nothing else reads the record.
     private static func uploadColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
     {
         for round in 1...rounds {
             let read = try await engine.model(named: name)
             var model = try XCTUnwrap(read)
-            XCTAssertEqual(model.color, "\(round - 1)", "the uploaded field went back")
+            XCTAssertEqual(model.color, "\(round - 1)", "the uploaded field was reverted")
             model.color = "\(round)"
             try await engine.upload(model)
         }
     }
 
-    /// Edits the title, and checks its former value.
+    /// Edits the title, and checks its previous value.
     private static func countTitles(
         on engine: SyncEngine<Note>,
         _ name: String,
@@ -87,7 +88,7 @@ final class EditRaceTests: EngineScenario {
     ) async throws {
         for round in 1...rounds {
             let edit = try await engine.edit(named: name) { $0.title = "\(round)" }
-            XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field went back")
+            XCTAssertEqual(edit.before.title, "\(round - 1)", "the phone's field was reverted")
             if syncs, round.isMultiple(of: 10) { try await engine.sync() }
         }
     }
@@ -96,7 +97,7 @@ final class EditRaceTests: EngineScenario {
     private static func countUp(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws {
         for round in 1...rounds {
             let edit = try await engine.edit(named: name) { $0.count += 1 }
-            XCTAssertEqual(edit.after.count, round, "the tablet's field went back")
+            XCTAssertEqual(edit.after.count, round, "the tablet's field was reverted")
             if round.isMultiple(of: 10) { try await engine.sync() }
         }
     }

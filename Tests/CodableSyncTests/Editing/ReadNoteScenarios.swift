@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Notes of reads that wait in the queue of calls.
+/// Notes of reads in the queue of calls.
 final class ReadNoteScenarios: EngineScenario {
     func testAnEngineIsIdleAfterAReadThatReturnedDuringAnUpload() async throws {
         let engine = try makeDevice(HeldItem.self).engine

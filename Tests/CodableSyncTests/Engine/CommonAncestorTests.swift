@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The ancestor of a merge where the answer to an own request was lost.
+/// The ancestor of a merge when the answer to this device's own save was lost.
 final class CommonAncestorTests: XCTestCase {
     private func record(_ fields: [String: RecordValue]) -> Record {
         Record(recordType: "Item", recordID: RecordID(recordName: "a"), fields: fields)
@@ -27,7 +27,7 @@ final class CommonAncestorTests: XCTestCase {
         )?.fields
     }
 
-    func testAFieldThatTheServerHasFromUsIsItsOwnAncestor() {
+    func testAFieldThatTheServerHasFromThisDeviceIsItsOwnAncestor() {
         let found = ancestor(
             ["x": 1, "y": 1],
             client: ["x": 3, "y": 1],
@@ -38,7 +38,7 @@ final class CommonAncestorTests: XCTestCase {
         XCTAssertEqual(found, ["x": 2, "y": 1])
     }
 
-    func testAFieldThatWasSentAlongUnchangedIsNotOurs() {
+    func testAFieldSentUnchangedIsNotThisDevicesEdit() {
         let found = ancestor(
             nil,
             client: ["x": 3],
@@ -49,7 +49,7 @@ final class CommonAncestorTests: XCTestCase {
         XCTAssertNil(found)
     }
 
-    func testWithoutAnAncestorTheOtherFieldsAreDecidedAsWithoutOne() {
+    func testWithoutAnAncestorOtherFieldsAreMergedWithoutOne() {
         let client: [String: RecordValue] = ["own": 3, "both": 5, "mine": 7, "theirs": .null]
         let server: [String: RecordValue] = ["own": 2, "both": 6, "theirs": 8]
         let sent: [String: RecordValue] = ["own": 2, "both": 4]
@@ -60,11 +60,11 @@ final class CommonAncestorTests: XCTestCase {
         XCTAssertEqual(late, ["own": 2, "both": 6, "mine": .null, "theirs": .null])
     }
 
-    func testACreationThatWasSentIsNoAncestor() {
+    func testASentCreationIsNoAncestor() {
         XCTAssertNil(ancestor(nil, client: ["x": 3], server: ["x": 2], sent: ["x": 2], base: nil))
     }
 
-    func testNothingOfOursOnTheServerLeavesTheAncestorAsItIs() {
+    func testTheAncestorStaysTheSameIfTheServerHasNoOwnField() {
         let found = ancestor(["x": 1], client: ["x": 3], server: ["x": 4], sent: ["x": 2], base: ["x": 1])
         XCTAssertEqual(found, ["x": 1])
     }

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Rows G1, G2 and G7 of the malformed inputs: misuse that the first call tells, before anything is written.
+/// Rows G1, G2 and G7 of the malformed inputs: the first call reports misuse before any file is written.
 final class ConfigurationTests: EngineScenario {
-    /// What the first throwing call says, which must come before any file.
+    /// The error of the first throwing call, which must not touch any file.
     private func refusal<Model: RecordCodable & Equatable>(
         _ model: Model,
         limits: DatabaseLimits? = nil,
@@ -21,10 +21,10 @@ final class ConfigurationTests: EngineScenario {
         do {
             try await device.engine.upload(model)
         } catch SyncError.configuration(let text) {
-            // The mistake stays one, whichever call comes next.
+            // Later calls throw the same error.
             do {
                 _ = try await device.engine.sync()
-                XCTFail("the second call is let through")
+                XCTFail("the second call did not throw")
             } catch SyncError.configuration(let again) {
                 XCTAssertEqual(again, text)
             }
@@ -48,7 +48,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G1
-    func testContainerThatCannotBeOneIsRefused() async throws {
+    func testInvalidContainerIdentifierIsRejected() async throws {
         let names = [
             "", " ", "a b", "a/b", "iCloud.é", "a\0b", "a\nb", "..:", String(repeating: "x", count: 256),
         ]
@@ -64,7 +64,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G1
-    func testZoneNameThatBreaksTheRuleIsRefused() async throws {
+    func testInvalidZoneNameIsRejected() async throws {
         let names = ["", "_zone", "_defaultZone", "zöne", "a\u{1F30D}", String(repeating: "z", count: 256)]
         try await assertRefused("zoneName", names.map { name in (name, { $0.zoneName = name }) })
         let device = try makeDevice(Note.self) { $0.zoneName = String(repeating: "z", count: 255) }
@@ -72,7 +72,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G1
-    func testRecordTypeThatBreaksTheRuleIsRefused() async throws {
+    func testInvalidRecordTypeIsRejected() async throws {
         for text in [
             try await refusal(Spaced()) { _ in }, try await refusal(Coloned()) { _ in },
             try await refusal(Nameless()) { _ in }, try await refusal(Reserved()) { _ in },
@@ -82,7 +82,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G2
-    func testPageSizeThatTheDatabaseDoesNotAllowIsRefused() async throws {
+    func testPageSizeOutsideTheDatabasesLimitsIsRejected() async throws {
         try await assertRefused(
             "fetchPageSize",
             ([0, -1, Int.min, 201, Int.max] as [Int]).map { size in ("\(size)", { $0.fetchPageSize = size }) }
@@ -99,7 +99,7 @@ final class ConfigurationTests: EngineScenario {
     private static let senselessTimes: [Duration] = [.zero, .seconds(-1), .seconds(Int64.max)]
 
     // G2
-    func testTimesThatMakeNoSenseAreRefused() async throws {
+    func testInvalidDurationsAreRejected() async throws {
         try await assertRefused(
             "requestDeadline",
             (Self.senselessTimes + [.seconds(86_401)]).map { time in
@@ -123,7 +123,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G2
-    func testDatabaseThatAllowsNothingIsRefused() async throws {
+    func testDatabaseWithZeroLimitsIsRejected() async throws {
         let rows = [
             ("maximumItems", DatabaseLimits(maximumItems: 0)),
             ("maximumItems", DatabaseLimits(maximumItems: -4)),
@@ -138,7 +138,7 @@ final class ConfigurationTests: EngineScenario {
     }
 
     // G1
-    func testStorageThatIsNoDirectoryIsRefused() async throws {
+    func testStorageURLThatIsNotADirectoryIsRejected() async throws {
         for text in ["https://example.com/state", "data:,x", "state"] {
             guard let url = URL(string: text) else { return XCTFail(text) }
             let refused = try await refusal(Note("a")) { $0.storage = .directory(url) }
@@ -169,8 +169,8 @@ final class ConfigurationTests: EngineScenario {
 }
 
 extension ConfigurationTests {
-    /// Rule 5 of the malformed inputs: whatever a text from elsewhere is, it stays on its line and is short.
-    func testHostileTextNeitherForgesNorFloodsALine() throws {
+    /// Rule 5 of the malformed inputs: text from outside stays on one line and is shortened.
+    func testHostileTextCannotAddLinesOrFloodMessages() throws {
         let hostile =
             "x\n2026-01-01 all is well\u{202E}\u{2028}\u{1B}[2J\0\u{85}" + String(repeating: "y", count: 9000)
         let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: true)
@@ -196,7 +196,7 @@ extension ConfigurationTests {
             }
             XCTAssertTrue(bad.isEmpty, String(text.prefix(100)))
         }
-        // The end of a path says which file it is.
+        // The end of a path shows which file it is.
         XCTAssertTrue(
             FileError(.open, hostile + "/journal-1.jsonl", code: 2).message.contains("/journal-1.jsonl")
         )
@@ -207,7 +207,7 @@ private struct Hostile: Error, CustomStringConvertible {
     var description: String
 }
 
-/// A clock that goes back whenever a test wants it to, on the wall and off it.
+/// A clock that a test can set back, both its monotonic and its wall time.
 private final class BackwardClock: SyncClock {
     private let moment = Locked(
         Moment(monotonic: .seconds(1_000_000), wall: Date(timeIntervalSince1970: 1_700_000_000))

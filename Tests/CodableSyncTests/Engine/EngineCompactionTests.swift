@@ -3,11 +3,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// An engine that is closed, let go of, or changes users in the middle of a compaction.
+/// An engine that is closed, released or switches users during a compaction.
 final class EngineCompactionTests: AccountScenario {
     private let disk = SimulatedFileSystem()
 
-    /// Uploads until a compaction is held where it reads the journal.
+    /// Uploads until a compaction is held while it reads the journal.
     private func beginCompaction(
         _ engine: SyncEngine<Note>,
         _ files: HeldFileSystem,
@@ -44,7 +44,7 @@ final class EngineCompactionTests: AccountScenario {
 
     private let names = (0...20).map { "n\($0)" }
 
-    func testClosingInACompactionLosesNothing() async throws {
+    func testClosingDuringACompactionLosesNothing() async throws {
         let files = HeldFileSystem(disk)
         let phone = try makeDevice(on: files)
         let hold = try await beginCompaction(phone.engine, files)
@@ -54,17 +54,17 @@ final class EngineCompactionTests: AccountScenario {
             try await engine.close()
             isClosed.withLock { $0 = true }
         }
-        // Calls are refused from the beginning of closing on.
+        // Calls throw from the moment that closing begins.
         while (try? await engine.diagnostics()) != nil { await Task.yield() }
         for _ in 0..<1000 { await Task.yield() }
-        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is under way")
+        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is still running")
         hold.release()
         try await closing.value
         XCTAssertFalse(phone.hasToldOfCompaction)
         try await assertWhole(names)
     }
 
-    func testReleaseInACompactionLosesNothingAndTheNextEngineWaitsForIt() async throws {
+    func testTheNextEngineWaitsForTheCompactionOfAReleasedEngine() async throws {
         let files = HeldFileSystem(disk)
         var phone: Device<Note>? = try makeDevice(on: files)
         let configuration = try XCTUnwrap(phone).configuration
@@ -80,7 +80,7 @@ final class EngineCompactionTests: AccountScenario {
         try await assertWhole(names)
     }
 
-    func testASwitchOfUsersInACompactionLosesNothing() async throws {
+    func testSwitchingUsersDuringACompactionLosesNothing() async throws {
         let files = HeldFileSystem(disk)
         let phone = try await makeDeviceOfAlice(on: files) { $0.compactionSize = 8000 }
         let hold = try await beginCompaction(phone.engine, files)
@@ -99,7 +99,7 @@ final class EngineCompactionTests: AccountScenario {
         try await phone.engine.close()
     }
 
-    func testRecordsOfAFormerUserAreRemovedAlthoughACompactionIsUnderWay() async throws {
+    func testAFormerUsersRecordsAreRemovedEvenDuringACompaction() async throws {
         let files = HeldFileSystem(disk)
         let phone = try await makeDeviceOfAlice(on: files) {
             $0.compactionSize = 8000

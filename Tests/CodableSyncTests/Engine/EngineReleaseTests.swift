@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Whoever lets go of an engine waits for no disk.
+/// Releasing an engine does not wait for the disk.
 final class EngineReleaseTests: EngineScenario {
-    /// Lets go of an engine whose disk stands still, on this thread.
+    /// Releases an engine on this thread while its disk is blocked.
     private func release(whileHeldAt operation: FileError.Operation) async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         var phone: Device<Note>? = try makeDevice(Note.self) { $0.fileSystem = files }
@@ -13,11 +13,11 @@ final class EngineReleaseTests: EngineScenario {
         let database = try XCTUnwrap(phone).database
         try await phone?.engine.upload(Note("a", "Tea"))
         let hold = files.hold(operation, "journal")
-        // Nobody waits for this one: it holds no engine.
+        // No call waits for this batch, so none keeps the engine alive.
         let journal = await phone?.engine.journal
         journal?.append(JournalBatch(batch: 1000, entries: [.subscribed], contents: [:], flush: true))
         await hold.reached()
-        // A release that waits would stand here for ever.
+        // A release that waits for the disk would block here forever.
         let isRescued = Locked(false)
         let rescue = DispatchWorkItem {
             isRescued.withLock { $0 = true }
@@ -30,7 +30,7 @@ final class EngineReleaseTests: EngineScenario {
         let next = SyncEngine<Note>(database: database, configuration: configuration)
         let reading = Task { try await next.pendingChanges().map(\.recordName) }
         hold.release()
-        // The next engine waits for what the former one has still to write.
+        // The next engine waits until the previous one has finished writing.
         let pending = try await reading.value
         XCTAssertEqual(pending, ["a"], "\(operation)")
         let isSubscribed = await next.machine?.state.summary.isSubscribed

@@ -1,7 +1,7 @@
 import CodableSync
 import XCTest
 
-/// The story in a few lines: two devices, one cloud.
+/// The basic scenario: two devices, one cloud.
 final class FirstSyncTests: XCTestCase {
     func testAnUploadOnOneDeviceIsAChangeOnAnother() async throws {
         let cloud = FakeCloud()
@@ -48,7 +48,7 @@ final class FirstSyncTests: XCTestCase {
         XCTAssertEqual(onTablet, [expected])
     }
 
-    func testARestartKeepsWhatIsPending() async throws {
+    func testARestartKeepsPendingChanges() async throws {
         let cloud = FakeCloud()
         let phone = Device<Note>(cloud.database(user: "alice"))
         try await phone.engine.upload(Note("n1", "Tea"))

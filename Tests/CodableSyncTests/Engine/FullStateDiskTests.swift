@@ -2,16 +2,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// A disk that is full: what is told says whose it is.
+/// The error for a full disk tells whether it is the disk of the state or of the cloud.
 final class FullStateDiskTests: EngineScenario {
-    func testAFullDiskOfTheStateIsNotTheCloudsFault() async throws {
+    func testAFullStateDiskIsNotReportedAsACloudError() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self) { $0.fileSystem = disk }
         try await phone.engine.upload(Note("a", "Tea"))
         disk.leaveRoom(for: 0)
         do {
             try await phone.engine.sync()
-            XCTFail("there is no room for what is learnt")
+            XCTFail("the sync result should not fit on the disk")
         } catch SyncError.storageFull(let text) {
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
@@ -23,8 +23,9 @@ final class FullStateDiskTests: EngineScenario {
         try await phone.engine.close()
     }
 
-    /// The machine undoes the upload and announces the request in one step, and the journal must resume in between.
-    func testASendThatWaitsForARefusedUploadGoesOnAtOnce() async throws {
+    /// The machine undoes the upload and announces the request in one step; the journal must resume in
+    /// between.
+    func testASendBehindARejectedUploadContinuesImmediately() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
         let (phone, tablet) = try await makePair(Note("A", "title"), Note("B", "title")) {
             $0.fileSystem = files
@@ -52,7 +53,7 @@ final class FullStateDiskTests: EngineScenario {
         XCTAssertEqual(models, [Note("A", "title"), Note("B", "mine")])
     }
 
-    func testADiskOfTheStateThatCannotBeReadIsNotTheCloudsFault() async throws {
+    func testAnUnreadableStateDiskIsNotReportedAsACloudError() async throws {
         let disk = SimulatedFileSystem()
         let files = HookedFileSystem(disk)
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
@@ -62,7 +63,7 @@ final class FullStateDiskTests: EngineScenario {
         }
         do {
             try await phone.engine.sync()
-            XCTFail("what is to be sent cannot be read")
+            XCTFail("the pending change should be unreadable")
         } catch SyncError.stateUnreadable(let text) {
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
@@ -73,7 +74,7 @@ final class FullStateDiskTests: EngineScenario {
         try await phone.engine.close()
     }
 
-    func testAFullDiskOfTheCloudIsTheCloudsAndNamesItsFile() async throws {
+    func testAFullCloudDiskIsACloudErrorThatNamesItsFile() async throws {
         let disk = SimulatedFileSystem()
         let cloud = LocalDatabase(
             directory: URL(filePath: "/cloud"),
@@ -88,7 +89,7 @@ final class FullStateDiskTests: EngineScenario {
         disk.leaveRoom(for: 0)
         do {
             try await phone.engine.sync()
-            XCTFail("there is no room in the cloud")
+            XCTFail("the cloud's disk should be full")
         } catch SyncError.cloud(let error) {
             XCTAssertEqual(error.code, .quotaExceeded)
             XCTAssertTrue(error.message.contains("/cloud/journal-1.jsonl"), error.message)

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// When an engine counts as idle, and who is told.
+/// When an engine counts as idle, and what `waitUntilIdle` waits for.
 final class IdleTests: EngineScenario {
-    func testAnEngineIsIdleOnceWhatWasUploadedIsSent() async throws {
+    func testAnEngineIsIdleOnceItsUploadsAreSent() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a", "Tea"))
         await phone.engine.waitUntilIdle()
@@ -12,7 +12,7 @@ final class IdleTests: EngineScenario {
         XCTAssertEqual(titles, ["a": "Tea"])
     }
 
-    func testASignalThatIsOnItsWayIsWaitedFor() async throws {
+    func testIdleWaitsForPendingSignals() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         await phone.engine.waitUntilIdle()
@@ -24,7 +24,7 @@ final class IdleTests: EngineScenario {
         }
     }
 
-    func testARequestThatIsHeldIsNotWaitedForUntilItIsLetGo() async throws {
+    func testIdleWaitsForAHeldRequestOnlyOnceItIsReleased() async throws {
         let cloud = FakeCloud()
         let database = cloud.database()
         let hold = database.hold(.modifyRecords)
@@ -50,7 +50,7 @@ final class IdleTests: EngineScenario {
         }
     }
 
-    func testAnEngineThatIsNewOrClosedIsIdle() async throws {
+    func testANewOrClosedEngineIsIdle() async throws {
         let phone = try makeDevice(Note.self)
         await phone.engine.waitUntilIdle()
         try await phone.engine.upload(Note("a"))
@@ -58,7 +58,7 @@ final class IdleTests: EngineScenario {
         await phone.engine.waitUntilIdle()
     }
 
-    func testATimerThatIsDueIsWaitedForAndALaterOneIsNot() async throws {
+    func testIdleWaitsForADueTimerButNotForALaterOne() async throws {
         let phone = try makeDevice(Note.self) {
             $0.automaticallySyncs = true
             $0.pollInterval = .seconds(300)
@@ -74,7 +74,7 @@ final class IdleTests: EngineScenario {
         XCTAssertEqual(phone.database.count(.fetch), fetches + 1)
     }
 
-    func testAWaitEndsWithItsTaskAndWithTheEngine() async throws {
+    func testAWaitEndsWhenItsTaskIsCanceledOrTheEngineCloses() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         let engine = phone.engine
@@ -88,7 +88,7 @@ final class IdleTests: EngineScenario {
         XCTAssertFalse(second)
     }
 
-    func testAStreamOfSignalsThatNobodyReadsHoldsNobodyUp() async throws {
+    func testAnUnreadSignalStreamDoesNotDelayIdle() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let unread = phone.database.signals
         try await phone.engine.upload(Note("a"))
@@ -98,8 +98,8 @@ final class IdleTests: EngineScenario {
         withExtendedLifetime(unread) {}
     }
 
-    /// A loop that is in the middle of its own work has not done with the signal.
-    func testAWaitForALoopThatHasNotDoneWithASignalEndsWithItsTask() async throws {
+    /// A loop that is still working has not finished handling its signal.
+    func testAWaitForAnUnfinishedSignalLoopEndsWithItsTask() async throws {
         let cloud = FakeCloud()
         let database = cloud.database()
         let phone = Device<Note>(database, clock: clock)
@@ -116,7 +116,7 @@ final class IdleTests: EngineScenario {
         withExtendedLifetime(signals) {}
     }
 
-    func testASignalThatComesThroughAForwardingDatabaseIsWaitedFor() async throws {
+    func testIdleWaitsForSignalsOfAForwardingDatabase() async throws {
         let cloud = FakeCloud()
         let phone = Device<Note>(ForwardingDatabase(cloud.database()), clock: clock) {
             $0.automaticallySyncs = true

@@ -4,12 +4,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// The lane to the disk by itself.
+/// The journal's lane to the disk, without an engine.
 final class JournalLaneTests: XCTestCase {
     private let files = HookedFileSystem(MemoryFileSystem())
     private var directory: StateDirectory?
 
-    /// A lane on new files, and a way to store one entry with it.
+    /// A lane on new files, and a function that stores one entry with it.
     private func makeLane() throws -> (lane: JournalLane, store: (JournalEntry, Record?) async -> Void) {
         let identity = StateIdentity(
             cloud: "fake",
@@ -57,8 +57,8 @@ final class JournalLaneTests: XCTestCase {
         }
     }
 
-    /// Whoever owns the directory by now has told of a switch of their own.
-    func testAClosedLaneForgetsNoSwitch() async throws {
+    /// After the lane is closed, another engine may own the directory, with its own switch to report.
+    func testAClosedLaneKeepsAnotherEnginesSwitch() async throws {
         let (lane, _) = try makeLane()
         try directory?.commit("bob", number: 1, telling: UntoldSwitch(from: "alice"))
         await lane.close()
@@ -67,7 +67,7 @@ final class JournalLaneTests: XCTestCase {
         XCTAssertEqual(try UserIndex.read(from: "/device", files).untold, UntoldSwitch(from: "alice"))
     }
 
-    /// Batches that are appended before the machine knows of a failure rest on entries that are not stored.
+    /// Until the machine learns of a failure, it appends batches that depend on entries that were not stored.
     func testAfterAFailureNothingIsWrittenUntilTheLaneResumes() async throws {
         let (lane, store) = try makeLane()
         let refused = Locked(false)
@@ -95,8 +95,8 @@ final class JournalLaneTests: XCTestCase {
         await lane.close()
     }
 
-    /// Until the machine has undone a refused batch, reads show what it brought.
-    func testContentsCanBeReadBeforeTheyAreStoredAndUntilARefusalIsProcessed() async throws {
+    /// Reads see a batch until the machine has undone it.
+    func testContentsAreReadableBeforeTheyAreStoredAndUntilTheLaneResumes() async throws {
         let (lane, _) = try makeLane()
         let handle = ContentHandle(1)
         let record = makeRecord()
@@ -119,7 +119,7 @@ final class JournalLaneTests: XCTestCase {
         await lane.close()
     }
 
-    /// A lane whose last write failed, and that resumes while these entries wait for their turn.
+    /// A lane whose last write failed, and that resumes while this entry is queued.
     private func resumeLane(whileWaiting entry: JournalEntry, _ record: Record? = nil) async throws
         -> JournalLane
     {
@@ -143,7 +143,7 @@ final class JournalLaneTests: XCTestCase {
         return lane
     }
 
-    func testWhatWaitsWhenTheLaneResumesIsDropped() async throws {
+    func testBatchesQueuedBeforeResumingAreDropped() async throws {
         let version = KnownVersion(changeTag: "1", handle: 1, hash: 1, modified: nil)
         let lane = try await resumeLane(whileWaiting: .fetched(name: "dropped", version), makeRecord())
         _ = await lane.settle()
@@ -152,16 +152,16 @@ final class JournalLaneTests: XCTestCase {
         await lane.close()
     }
 
-    /// A switch must not go on as if the records were gone.
-    func testARemovalThatIsDroppedIsReported() async throws {
+    /// Otherwise a switch would continue as if the records had been removed.
+    func testADroppedRemovalIsReported() async throws {
         let lane = try await resumeLane(whileWaiting: .signedOut(removing: true))
         let failure = await lane.settle()
         XCTAssertNotNil(failure)
         await lane.close()
     }
 
-    /// Each try writes all that is kept, so it must not come with each of the changes that are stored meanwhile.
-    func testARemovalThatFailsIsTriedAgainWithLongerAndLongerPauses() async throws {
+    /// Each attempt rewrites all kept records, so it must not run with every change stored meanwhile.
+    func testAFailedRemovalIsRetriedWithGrowingPauses() async throws {
         let (lane, store) = try makeLane()
         let record = makeRecord()
         let version = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
@@ -185,7 +185,7 @@ final class JournalLaneTests: XCTestCase {
         await store(.signedOut(removing: true), nil)
         for _ in 0..<100 {
             let left = await lane.settle()
-            XCTAssertNotNil(left, "a switch asks each time")
+            XCTAssertNotNil(left, "a switch retries every time")
         }
         files.before(nil)
         await lane.close()

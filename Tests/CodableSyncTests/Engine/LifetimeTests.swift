@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The engine by itself: it starts, syncs, stops, closes and ends without being asked for more.
+/// The lifetime of an engine: it starts, syncs, stops, closes and is released without further calls.
 final class LifetimeTests: XCTestCase {
     private let cloud = FakeCloud()
 
@@ -33,14 +33,14 @@ final class LifetimeTests: XCTestCase {
             return count
         }
         weak let engine = device?.engine
-        await device?.engine.reach("it is taken") { $0.undeliveredCount == 0 }
+        await device?.engine.reach("the change is accepted") { $0.undeliveredCount == 0 }
         device = nil
         let count = await loop.value
         XCTAssertLessThanOrEqual(count, 1)
         XCTAssertNil(engine)
     }
 
-    func testOnceAnEngineIsReleasedItsDirectoryIsFree() async throws {
+    func testReleasingAnEngineFreesItsDirectory() async throws {
         let files = MemoryFileSystem()
         for round in 0..<20 {
             let device = Device<Note>(cloud.database(user: "alice"), files: files)
@@ -50,7 +50,7 @@ final class LifetimeTests: XCTestCase {
         }
     }
 
-    func testWhicheverOfTwoClosesReturnsTheDirectoryIsFree() async throws {
+    func testTheDirectoryIsFreeOnceEitherOfTwoClosesReturns() async throws {
         let files = MemoryFileSystem()
         for _ in 0..<20 {
             let device = Device<Note>(cloud.database(user: "alice"), files: files)
@@ -65,7 +65,7 @@ final class LifetimeTests: XCTestCase {
         }
     }
 
-    func testCloseEndsStreamsAndLaterCallsSayClosed() async throws {
+    func testCloseEndsStreamsAndLaterCallsThrowClosed() async throws {
         let device = makeDevice()
         try await device.engine.upload(Note("a", "Tea"))
         let changes = device.engine.changes
@@ -87,7 +87,7 @@ final class LifetimeTests: XCTestCase {
         try await device.engine.close()
     }
 
-    func testAStoppedEngineTakesUploadsAndSendsNothing() async throws {
+    func testAStoppedEngineAcceptsUploadsAndSendsNothing() async throws {
         let device = makeDevice()
         await device.engine.stop()
         try await device.engine.start()
@@ -106,13 +106,13 @@ final class LifetimeTests: XCTestCase {
         XCTAssertEqual(cloud.records(user: "alice", in: ZoneID(zoneName: "Item")).count, 1)
     }
 
-    func testASecondEngineOnTheSameDirectoryIsRefused() async throws {
+    func testASecondEngineOnTheSameDirectoryIsRejected() async throws {
         let device = makeDevice()
         try await device.engine.upload(Note("a", "Tea"))
         let second = SyncEngine<Note>(database: device.database, configuration: device.configuration)
         do {
             try await second.upload(Note("b", "Milk"))
-            XCTFail("two engines have one state")
+            XCTFail("two engines opened the same state")
         } catch SyncError.stateInUse {}
         try await device.engine.close()
         try await second.upload(Note("b", "Milk"))
@@ -130,7 +130,7 @@ final class LifetimeTests: XCTestCase {
         XCTAssertEqual(second.sent, 0)
     }
 
-    func testInitialModelsAreQueuedWithoutANetworkAndMeetTheCloudLater() async throws {
+    func testInitialModelsAreQueuedOfflineAndMergedLater() async throws {
         let tablet = makeDevice(automaticallySyncs: false)
         try await tablet.engine.upload(Note("a", "Tea"), Note("b", "Milk", note: "cold"))
         try await tablet.engine.sync()
@@ -141,7 +141,8 @@ final class LifetimeTests: XCTestCase {
         XCTAssertEqual(shown.count, 3)
         phone.database.isReachable = true
         let summary = try await phone.engine.sync()
-        // The one that only this device has; what differs is decided for the cloud, whose edit is later.
+        // Only the model that the cloud does not have is sent; the cloud's later edit wins for the one that
+        // differs.
         XCTAssertEqual(phone.database.modifies.map(\.names), [["c"]])
         XCTAssertEqual(summary.pending, 0)
         let merged = try await phone.engine.allModels()
@@ -159,7 +160,7 @@ final class LifetimeTests: XCTestCase {
         XCTAssertEqual(last, .idle)
     }
 
-    func testNothingIsSentWithoutACallWhereSyncIsNotAutomatic() async throws {
+    func testAManualEngineSendsNoRequestWithoutACall() async throws {
         let device = makeDevice(automaticallySyncs: false)
         try await device.engine.upload(Note("a", "Tea"))
         _ = try await device.engine.diagnostics()

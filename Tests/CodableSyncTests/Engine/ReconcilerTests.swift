@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the model is asked about.
+/// When the model is asked to resolve a conflict.
 final class ReconcilerTests: XCTestCase {
     private func record(_ fields: [String: RecordValue]) -> Record {
         Record(recordType: "Item", recordID: RecordID(recordName: "A"), fields: fields)
@@ -26,15 +26,16 @@ final class ReconcilerTests: XCTestCase {
         return Reconciler(coding: coding).reconcile(contents).wasAsked
     }
 
-    /// The app was given an edit before it was confirmed, and made the next one on it: only the change tag differs.
-    func testAnEditOnWhatTheCloudHasIsNoConflict() throws {
+    /// The app got an edit before it was confirmed, and based its next one on it: only the change tag
+    /// differs.
+    func testAnEditBasedOnTheServersContentsIsNoConflict() throws {
         XCTAssertFalse(try isAsked(ancestor: [:], server: [:]))
         XCTAssertFalse(try isAsked(ancestor: ["note": .null], server: ["note": .list([])]))
         XCTAssertTrue(try isAsked(ancestor: [:], server: ["title": "Milk"]))
         XCTAssertTrue(try isAsked(ancestor: ["note": "hot"], server: [:]))
     }
 
-    func testAFieldThatTheModelDoesNotKnowMakesNoConflict() throws {
+    func testAFieldUnknownToTheModelCausesNoConflict() throws {
         XCTAssertFalse(try isAsked(ancestor: [:], server: ["newer": 1]))
     }
 }

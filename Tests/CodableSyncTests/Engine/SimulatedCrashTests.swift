@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// An engine that ends as its process would end it.
+/// An engine that ends as if its process had been killed.
 final class SimulatedCrashTests: XCTestCase {
     private let clock = ManualClock()
     private lazy var cloud = FakeCloud(clock: clock)
@@ -18,7 +18,7 @@ final class SimulatedCrashTests: XCTestCase {
         return SyncEngine(database: network ?? cloud.database(), configuration: configuration)
     }
 
-    func testWhatAReturnedCallHasPromisedIsThereAfterwards() async throws {
+    func testAnAcknowledgedUploadSurvivesACrash() async throws {
         let before = engine()
         try await before.upload(Note("a", "x"))
         await before.simulateCrash()
@@ -27,7 +27,7 @@ final class SimulatedCrashTests: XCTestCase {
         XCTAssertEqual(pending.map(\.model), [Note("a", "x")])
     }
 
-    func testTheDirectoryIsFreeAtOnce() async throws {
+    func testTheDirectoryIsFreeImmediatelyAfterACrash() async throws {
         let temporary = try TemporaryDirectory()
         addTeardownBlock { try temporary.remove() }
         var configuration = SyncConfiguration()
@@ -42,7 +42,7 @@ final class SimulatedCrashTests: XCTestCase {
         }
     }
 
-    func testWhatWaitsToBeWrittenNeverIs() async throws {
+    func testQueuedWritesAreLostInACrash() async throws {
         let before = engine()
         try await before.upload(Note("a"))
         let held = files.hold(.flush)
@@ -57,7 +57,7 @@ final class SimulatedCrashTests: XCTestCase {
         for call in [first, second] {
             do {
                 try await call.value
-                XCTFail("It was acknowledged.")
+                XCTFail("The upload was acknowledged.")
             } catch SyncError.closed {}
         }
         let names = try await engine().allModels().map(\.id)
@@ -65,7 +65,7 @@ final class SimulatedCrashTests: XCTestCase {
         XCTAssertTrue(names.contains("a"), "\(names)")
     }
 
-    func testAnElementInTheHandsOfALoopComesAgain() async throws {
+    func testAnElementBeingHandledIsDeliveredAgainAfterACrash() async throws {
         let network = cloud.database()
         try cloud.createZone(ZoneID(zoneName: "Item"))
         try cloud.put(try RecordEncoder().encode(Note("a", "x"), zoneID: ZoneID(zoneName: "Item")))
@@ -84,7 +84,7 @@ final class SimulatedCrashTests: XCTestCase {
         try await after.close()
     }
 
-    func testARequestUnderWayIsGivenUpAndItsCallEnds() async throws {
+    func testARequestInFlightIsAbandonedAndItsCallEnds() async throws {
         let network = cloud.database()
         let before = engine(on: network)
         try await before.upload(Note("a", "x"))
@@ -94,7 +94,7 @@ final class SimulatedCrashTests: XCTestCase {
         await before.simulateCrash()
         do {
             _ = try await sync.value
-            XCTFail("It was done.")
+            XCTFail("The sync succeeded.")
         } catch SyncError.closed {}
         XCTAssertEqual(try cloud.models(Note.self, inZoneNamed: "Item"), [Note("a", "x")])
         let summary = try await engine(on: network).sync()
@@ -102,7 +102,7 @@ final class SimulatedCrashTests: XCTestCase {
         XCTAssertEqual(summary.pending, 0)
     }
 
-    func testLaterCallsThrowAndAnotherCrashOrCloseIsNothing() async throws {
+    func testCallsAfterACrashThrowAndAnotherCrashOrCloseHasNoEffect() async throws {
         let engine = engine()
         try await engine.upload(Note("a"))
         await engine.simulateCrash()
@@ -110,7 +110,7 @@ final class SimulatedCrashTests: XCTestCase {
         try await engine.close()
         do {
             try await engine.upload(Note("b"))
-            XCTFail("It was taken.")
+            XCTFail("The upload was accepted.")
         } catch SyncError.closed {}
     }
 }

@@ -2,16 +2,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// The streams that tell of the engine itself.
+/// The streams of events and status.
 final class StreamBroadcastTests: XCTestCase {
-    func testEventsKeepTheNewestThousandAndTellFirstHowManyWereDropped() async {
+    func testEventsKeepTheLatestThousandAndReportHowManyWereDropped() async {
         let hub = Broadcaster<SyncEvent>(limit: 1000, replaysLatest: false) { .dropped(count: $0) }
         let slow = hub.stream {}
         let quick = hub.stream {}
         for number in 0..<1500 { hub.send(.sendBegan(count: number)) }
         let first = await take(501, from: slow)
         XCTAssertEqual(first, [.dropped(count: 500)] + (500..<1000).map { .sendBegan(count: $0) })
-        // 500 are kept; 600 more come, so the 100 oldest go.
+        // 500 are kept; 600 more arrive, so the oldest 100 are dropped.
         for number in 1500..<2100 { hub.send(.sendBegan(count: number)) }
         let second = await take(1001, from: slow)
         XCTAssertEqual(second, [.dropped(count: 100)] + (1100..<2100).map { .sendBegan(count: $0) })
@@ -22,11 +22,11 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(
             last,
             (1101..<2100).map { .sendBegan(count: $0) },
-            "what is there is taken, then it ends"
+            "the stream ends after its buffered events"
         )
     }
 
-    func testStatusBeginsWithTheCurrentAndSkipsWhatItWasTooSlowFor() async {
+    func testStatusStartsWithTheCurrentValueAndSkipsMissedOnes() async {
         let hub = Broadcaster<Int>(limit: 1, replaysLatest: true, initial: 0)
         let early = hub.stream {}
         let before = await take(1, from: early)
@@ -43,8 +43,9 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(next, [6])
     }
 
-    /// An event may be what came of the waking: a loop that woke with each request would never rest.
-    func testOnlyTheFirstRequestOfAStreamWakes() async {
+    /// The event may result from the waking itself: a loop that woke the engine with each request would never
+    /// become idle.
+    func testOnlyTheFirstRequestOfAStreamWakesTheEngine() async {
         let wakes = Locked(0)
         let hub = Broadcaster<Int>(limit: 10, replaysLatest: false)
         let streams = (0..<2).map { _ in hub.stream { wakes.withLock { $0 += 1 } } }
@@ -56,7 +57,7 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(wakes.withLock { $0 }, 2, "one for each stream")
     }
 
-    func testACancelledLoopEndsAndOthersGoOn() async {
+    func testACanceledLoopEndsAndOthersContinue() async {
         let hub = Broadcaster<Int>(limit: 10, replaysLatest: false)
         let (one, two) = (hub.stream {}, hub.stream {})
         let cancelled = Task { await take(9, from: one) }
@@ -70,7 +71,7 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(all, [1, 2])
     }
 
-    func testTheStreamsOfAnEngineBeginWithWhatIsKnown() async throws {
+    func testStatusStreamsStartWithTheCurrentValue() async throws {
         let device = Device<Note>(FakeCloud().database(user: "alice"))
         let before = await take(1, from: device.engine.status)
         XCTAssertEqual(before, [.stopped])
@@ -82,7 +83,7 @@ final class StreamBroadcastTests: XCTestCase {
         XCTAssertEqual(account, [.available])
     }
 
-    func testAStatusIsToldOnce() async throws {
+    func testTheSameStatusIsNotRepeated() async throws {
         let device = Device<Note>(FakeCloud().database(user: "alice")) { $0.automaticallySyncs = true }
         let stream = device.engine.status
         let loop = Task { () -> [SyncStatus] in

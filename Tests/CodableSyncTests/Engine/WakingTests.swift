@@ -5,7 +5,6 @@ import XCTest
 
 /// An app that makes no call: the first request on a stream starts the engine.
 final class WakingTests: EngineScenario {
-    /// Whoever only listens is served as if they had called something.
     func testALoopOverAnyStreamStartsTheEngine() async throws {
         for stream in 0..<3 {
             let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
@@ -19,11 +18,11 @@ final class WakingTests: EngineScenario {
         }
     }
 
-    func testAStreamThatWasMadeBeforeAStopIsServedAfterTheStart() async throws {
+    func testAStreamCreatedBeforeAStopContinuesAfterTheStart() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let (events, status) = (phone.engine.events, phone.engine.status)
         await phone.engine.stop()
-        // Opens the state, and starts nothing.
+        // Opens the state without starting the engine.
         _ = await status.first { $0 == .stopped }
         _ = try await phone.engine.allModels()
         XCTAssertEqual(phone.database.count(.fetch), 0)
@@ -33,8 +32,8 @@ final class WakingTests: EngineScenario {
         try await phone.engine.close()
     }
 
-    /// The event says why; a call tries again, and so does the first request of a new stream.
-    func testAfterAnOpeningThatFailedTheStreamsThatWaitAreServed() async throws {
+    /// The event gives the reason; a call or the first request of a new stream opens the state again.
+    func testWaitingStreamsContinueAfterAFailedOpening() async throws {
         for isCall in [false, true] {
             let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
             let other = SyncEngine<Note>(database: phone.database, configuration: phone.configuration)
@@ -44,7 +43,7 @@ final class WakingTests: EngineScenario {
             XCTAssertNotNil(refused)
             let status = await phone.engine.status.first { _ in true }
             XCTAssertEqual(status, .stopped)
-            // That request was a try of its own; it is over before the state is free.
+            // That request opened the state too; the attempt ends before the state is free.
             refused = await events.first { if case .stateUnwritable = $0 { true } else { false } }
             XCTAssertNotNil(refused)
             try await other.close()

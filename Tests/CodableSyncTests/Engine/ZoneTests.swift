@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// What becomes of records and edits when the zone is gone: that depends on who wanted it.
+/// What happens to records and edits when the zone is lost depends on the reason.
 final class ZoneTests: XCTestCase {
     private let cloud = FakeCloud()
     private let zoneID = ZoneID(zoneName: "Item")
 
-    /// A device with one synced record and one edit that was not sent.
+    /// A device with one synced record and one unsent edit.
     private func makeDevice() async throws -> Device<Note> {
         let device = Device<Note>(cloud.database(user: "alice"))
         try await device.engine.upload(Note("old", "Tea"))
@@ -19,7 +19,7 @@ final class ZoneTests: XCTestCase {
 
     private var stored: [String] { cloud.records(user: "alice", in: zoneID).keys.sorted() }
 
-    func testADeletedZoneTakesItsRecordsAlongAndLeavesEditsForANewOne() async throws {
+    func testADeletedZoneRemovesItsRecordsAndKeepsUnsentEdits() async throws {
         let device = try await makeDevice()
         try cloud.deleteZone(zoneID, user: "alice")
         try await device.engine.sync()
@@ -36,7 +36,7 @@ final class ZoneTests: XCTestCase {
         for _ in 0..<2 {
             do {
                 try await device.engine.sync()
-                XCTFail("a purge was overlooked")
+                XCTFail("the sync did not report the purge")
             } catch {
                 XCTAssertEqual(error as? SyncError, .waitingForDecision(.purged))
             }
@@ -50,7 +50,7 @@ final class ZoneTests: XCTestCase {
         XCTAssertEqual(stored, ["new", "old"])
     }
 
-    func testAPurgeThatTheAppAcceptsRemovesWhatTheCloudHad() async throws {
+    func testAcceptingAPurgeRemovesConfirmedRecords() async throws {
         let device = try await makeDevice()
         try cloud.purgeZone(zoneID, user: "alice")
         do { try await device.engine.sync() } catch SyncError.waitingForDecision(.purged) {}
@@ -60,7 +60,7 @@ final class ZoneTests: XCTestCase {
         XCTAssertEqual(left.map(\.id), ["new"])
     }
 
-    func testAResetKeyLeadsToANewZoneWithEverything() async throws {
+    func testAnEncryptionKeyResetCreatesANewZoneWithAllRecords() async throws {
         let device = try await makeDevice()
         try cloud.resetEncryptedData(in: zoneID, user: "alice")
         try await device.engine.sync()

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// A closed file takes and gives nothing any more: the same facts on the real disk and on each double of it.
+/// A closed file rejects every call; the same tests run on the real file system and on each test double.
 final class ClosedFileTests: XCTestCase {
-    /// Runs a fact in an empty directory of every file system.
+    /// Runs a test in an empty directory of every file system.
     private func onEveryFileSystem(
         _ fact: (_ fileSystem: any FileSystem, _ directory: String, _ row: String) throws -> Void
     ) throws {
@@ -27,14 +27,14 @@ final class ClosedFileTests: XCTestCase {
         (.look, { _ = try $0.size() }), (.flush, { try $0.flush() }), (.truncate, { try $0.truncate(to: 0) }),
     ]
 
-    func testAClosedFileRefusesEveryCallAndTouchesNoOtherFile() throws {
+    func testAClosedFileRejectsEveryCallAndTouchesNoOtherFile() throws {
         try onEveryFileSystem { fileSystem, directory, row in
             for access in [FileAccess.replacing, .appending, .reading] {
                 let path = directory.appending(path: "a")
                 try fileSystem.writeAtomically([1, 2, 3], to: path)
                 let file = try fileSystem.openFile(at: path, for: access)
                 file.close()
-                // The system gives the number of the closed file to the next one.
+                // The system reuses the descriptor of the closed file.
                 let next = try fileSystem.openFile(at: directory.appending(path: "b"), for: .replacing)
                 try next.append([4, 5])
                 for (operation, call) in Self.calls {
@@ -52,7 +52,7 @@ final class ClosedFileTests: XCTestCase {
         }
     }
 
-    func testClosingOneOfTwoOpenFilesOfOnePathLeavesTheOtherOpen() throws {
+    func testClosingOneOfTwoOpenFilesWithOnePathKeepsTheOtherOpen() throws {
         try onEveryFileSystem { fileSystem, directory, row in
             let path = directory.appending(path: "a")
             try fileSystem.writeAtomically([1], to: path)
@@ -65,7 +65,7 @@ final class ClosedFileTests: XCTestCase {
         }
     }
 
-    func testAFileThatIsClosedTwiceClosesNoOtherFile() throws {
+    func testClosingAFileTwiceClosesNoOtherFile() throws {
         try onEveryFileSystem { fileSystem, directory, row in
             let file = try fileSystem.openFile(at: directory.appending(path: "a"), for: .replacing)
             file.close()
@@ -77,8 +77,8 @@ final class ClosedFileTests: XCTestCase {
         }
     }
 
-    /// Its number must not be another file's while a call still uses it.
-    func testADescriptorLivesUntilTheLastCallHasEnded() throws {
+    /// Otherwise the descriptor could belong to another file while a call still uses it.
+    func testADescriptorStaysOpenUntilTheLastCallEnds() throws {
         let temporary = try TemporaryDirectory()
         defer { XCTAssertNoThrow(try temporary.remove()) }
         let file = try LocalOpenFile(path: temporary.path.appending(path: "a"), access: .replacing)

@@ -3,9 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// A loss of power takes no directory away that something acknowledged stands in, whoever made it.
+/// A power loss removes no directory that contains acknowledged data, even if another process created it.
 final class DirectoryDurabilityTests: XCTestCase {
-    /// Kills a process before each of its calls in turn; the next one does its work, and then the power is lost.
+    /// Kills a process before each of its calls in turn; the next process repeats the work, and then the
+    /// power is lost.
     private func afterEachKill(
         _ work: (SimulatedFileSystem) async throws -> Void,
         _ check: (SimulatedFileSystem, String) async throws -> Void
@@ -34,7 +35,7 @@ final class DirectoryDurabilityTests: XCTestCase {
         }
     }
 
-    func testADirectoryBelowOneThatWasMadeBeforeSurvives() async throws {
+    func testANewDirectoryInAnExistingOneSurvives() async throws {
         try await afterEachKill { disk in
             try disk.createDirectory(at: "/a")
             try disk.createDirectory(at: "/a/b/c")
@@ -44,7 +45,7 @@ final class DirectoryDurabilityTests: XCTestCase {
         }
     }
 
-    func testWhatAStateStoreHasStoredSurvives() async throws {
+    func testEntriesOfAStateStoreSurvive() async throws {
         try await afterEachKill { disk in
             let store = try JSONStateStore.open(directory: "/deep/state/users/1", fileSystem: disk).store
             defer { store.close() }
@@ -55,7 +56,7 @@ final class DirectoryDurabilityTests: XCTestCase {
         }
     }
 
-    func testWhatAnEngineHasAcknowledgedSurvives() async throws {
+    func testAnAcknowledgedUploadSurvivesInANewDirectory() async throws {
         let cloud = FakeCloud()
         try await afterEachKill { disk in
             let device = Self.device(cloud, disk)
@@ -74,7 +75,7 @@ final class DirectoryDurabilityTests: XCTestCase {
         }
     }
 
-    func testWhatALocalDatabaseHasAcknowledgedSurvives() async throws {
+    func testAnAcknowledgedSaveInALocalDatabaseSurvives() async throws {
         try await afterEachKill { disk in
             let database = Self.database(disk)
             do {
@@ -107,8 +108,8 @@ final class DirectoryDurabilityTests: XCTestCase {
         }
     }
 
-    /// Whoever made it long ago has flushed it: a parent that cannot be opened is no reason to refuse it.
-    func testADirectoryThatIsThereNeedsNoParentThatCanBeFlushed() throws {
+    /// An existing directory was flushed when it was created, so its parent need not be opened.
+    func testAnExistingDirectoryDoesNotNeedAFlushableParent() throws {
         for code in [EACCES, EINVAL] {
             let files = HookedFileSystem()
             try files.createDirectory(at: "/a/b")
@@ -116,7 +117,7 @@ final class DirectoryDurabilityTests: XCTestCase {
                 if operation == .syncDirectory { throw FileError(operation, path, code: code) }
             }
             XCTAssertNoThrow(try files.createDirectory(at: "/a/b"))
-            XCTAssertThrowsError(try files.createDirectory(at: "/a/c"), "a new one must survive")
+            XCTAssertThrowsError(try files.createDirectory(at: "/a/c"), "a new directory must survive")
         }
     }
 }

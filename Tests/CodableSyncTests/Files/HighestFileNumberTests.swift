@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Files of a log whose numbers leave no room for those that come after them.
+/// Log files with numbers so high that no next file can be created.
 final class HighestFileNumberTests: XCTestCase {
     private let highest = "1073741823"
 
-    /// Opens, appends, compacts where that can be done, and opens again: what was appended is there, or an error was
-    /// clear about what cannot be done.
+    /// Opens, appends, compacts if possible, and opens again: appended lines are there, or an error explains
+    /// what is impossible.
     private func goOn(_ files: SimulatedFileSystem, _ row: String) throws {
         for round in 0..<3 {
             let (log, lines, _) = try LogFixture.open(files)
@@ -22,7 +22,7 @@ final class HighestFileNumberTests: XCTestCase {
         }
     }
 
-    func testAJournalOfTheHighestNumberBreaksNothing() throws {
+    func testAJournalWithTheHighestNumberLosesNothing() throws {
         for isBeside in [true, false] {
             let files = SimulatedFileSystem()
             _ = try LogFixture.write(groups: 2, to: files)
@@ -33,7 +33,7 @@ final class HighestFileNumberTests: XCTestCase {
         }
     }
 
-    func testASnapshotOfTheHighestNumberBreaksNothing() throws {
+    func testASnapshotWithTheHighestNumberLosesNothing() throws {
         for isBeside in [true, false] {
             let files = SimulatedFileSystem()
             _ = try LogFixture.write(groups: 2, to: files)

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A closed log does nothing any more, and a compaction stands only for what it has read whole.
+/// A closed log does nothing, and a compaction replaces only files that it could read completely.
 final class JSONLogClosingTests: XCTestCase {
     private let fileSystem = SimulatedFileSystem()
     private let journal = "/log/journal-1.jsonl"
@@ -14,7 +14,7 @@ final class JSONLogClosingTests: XCTestCase {
         return (log, try log.beginCompaction())
     }
 
-    func testAClosedLogRefusesEverythingAndChangesNothing() throws {
+    func testAClosedLogRejectsEveryCallAndChangesNothing() throws {
         let log = try LogFixture.open(fileSystem).log
         let position = try log.commit(LogFixture.group(["1"]), flush: true)[0]
         log.close()
@@ -52,7 +52,7 @@ final class JSONLogClosingTests: XCTestCase {
         XCTAssertNotNil(fileSystem.bytes(at: journal))
     }
 
-    func testACompactionEndsWhereAFileIsNotWhatWasCommitted() throws {
+    func testACompactionFailsIfAFileDiffersFromWhatWasCommitted() throws {
         _ = try LogFixture.write(groups: 3, to: fileSystem)
         let size = bytes.count
         let rows: [(String, SimulatedDisk.File.Change)] = [
@@ -74,7 +74,7 @@ final class JSONLogClosingTests: XCTestCase {
         }
     }
 
-    func testWhatWasNotFlushedIsFlushedBeforeTheNextJournal() throws {
+    func testUnflushedGroupsAreFlushedBeforeTheNextJournal() throws {
         let log = try LogFixture.open(fileSystem).log
         try log.commit(LogFixture.group(["1"]), flush: false)
         _ = try log.beginCompaction()
@@ -84,8 +84,8 @@ final class JSONLogClosingTests: XCTestCase {
         XCTAssertFalse(recovery.isDamaged)
     }
 
-    /// Another process wrote them, and was killed before it flushed.
-    func testLinesThatWereReadAtTheOpeningLast() throws {
+    /// Another process wrote the lines and was killed before it flushed them.
+    func testLinesReadAtTheOpeningSurviveAPowerLoss() throws {
         let log = try LogFixture.open(fileSystem).log
         try log.commit(LogFixture.group(["1"]), flush: false)
         let next = fileSystem.killed()

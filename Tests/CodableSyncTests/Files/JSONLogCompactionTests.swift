@@ -6,7 +6,7 @@ final class JSONLogCompactionTests: XCTestCase {
     private let fileSystem = SimulatedFileSystem()
 
     /// I-07.
-    func testSnapshotAndJournalSayTheSameAsTheLogBefore() throws {
+    func testACompactionKeepsAllLines() throws {
         let written = try LogFixture.write(groups: 5, to: fileSystem).flatMap { $0 }
         let log = try LogFixture.open(fileSystem).log
         try LogFixture.compact(log)
@@ -32,7 +32,7 @@ final class JSONLogCompactionTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, ["\"both\"", "3", "4"])
     }
 
-    func testFormerPositionsCanBeReadUntilTheNextCompaction() throws {
+    func testOldPositionsCanBeReadUntilTheNextCompaction() throws {
         let log = try LogFixture.open(fileSystem).log
         let position = try log.commit(LogFixture.group(["\"old\""]), flush: true)[0]
         try LogFixture.compact(log)
@@ -52,7 +52,7 @@ final class JSONLogCompactionTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, ["{\"a\":99}"])
     }
 
-    func testLargeSnapshotIsWrittenInPieces() throws {
+    func testALargeSnapshotKeepsAllLines() throws {
         let log = try LogFixture.open(fileSystem).log
         let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
         let positions = try log.commit(LogFixture.group(lines), flush: true)
@@ -63,7 +63,7 @@ final class JSONLogCompactionTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, lines)
     }
 
-    func testCancelledCompactionLeavesNothing() throws {
+    func testACanceledCompactionLeavesNoSnapshot() throws {
         _ = try LogFixture.write(groups: 1, to: fileSystem)
         let log = try LogFixture.open(fileSystem).log
         let compaction = try log.beginCompaction()
@@ -73,8 +73,8 @@ final class JSONLogCompactionTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem).lines.count, 2)
     }
 
-    /// C4, C6: a damaged snapshot whose files before it are gone gives what is intact in it.
-    func testDamagedSnapshotGivesItsIntactParts() throws {
+    /// C4, C6: the intact parts of a damaged snapshot are kept if the files before it are gone.
+    func testTheIntactPartsOfADamagedSnapshotAreKept() throws {
         let log = try LogFixture.open(fileSystem).log
         let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
         try log.commit(LogFixture.group(lines), flush: true)
@@ -99,8 +99,8 @@ final class JSONLogCompactionTests: XCTestCase {
         }
     }
 
-    /// C3: a damaged snapshot whose files before it are still there costs nothing.
-    func testDamagedSnapshotFallsBackToTheFilesBeforeIt() throws {
+    /// C3: a damaged snapshot loses nothing if the files before it still exist.
+    func testADamagedSnapshotFallsBackToTheFilesBeforeIt() throws {
         for rounds in 1...2 {
             let fileSystem = SimulatedFileSystem()
             let written = try LogFixture.write(groups: 3, to: fileSystem).flatMap { $0 }
@@ -119,8 +119,8 @@ final class JSONLogCompactionTests: XCTestCase {
         }
     }
 
-    /// A file that was cut off where a group ends is noticed all the same.
-    func testMissingEndOfAFileInTheMiddleIsDamage() throws {
+    /// A file truncated at the end of a group is detected as well.
+    func testATruncatedFileBeforeTheLastIsDamage() throws {
         _ = try LogFixture.write(groups: 3, to: fileSystem)
         let log = try LogFixture.open(fileSystem).log
         _ = try log.beginCompaction()
@@ -132,7 +132,7 @@ final class JSONLogCompactionTests: XCTestCase {
         XCTAssertEqual(recovery.damages.map(\.reason), [.cutOff])
     }
 
-    func testCompactionThatWasOvertakenIsDropped() throws {
+    func testAnOvertakenCompactionIsDropped() throws {
         let written = try LogFixture.write(groups: 2, to: fileSystem).flatMap { $0 }
         let log = try LogFixture.open(fileSystem).log
         let first = try log.beginCompaction()

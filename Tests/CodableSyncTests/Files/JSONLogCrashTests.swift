@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// I-02 to I-07: a crash or a failing disk at every call.
+/// I-02 to I-07: a crash or a disk failure at every call.
 final class JSONLogCrashTests: XCTestCase {
-    /// D1, D3, D5: whatever call the power goes at, what was committed before is there, and of the group under way
-    /// all or nothing.
+    /// D1, D3, D5: after a power loss at any call, committed groups are there, and the current group is there
+    /// completely or not at all.
     ///
-    /// Every second call of each moment, unless all cases are asked for.
+    /// Every second call for each moment, or every call in an exhaustive run.
     func testCrashAtEveryCallOfAppendingAndCompacting() throws {
         for (row, moment) in SimulatedDisk.Moment.allCases.enumerated() {
             var last = 0
@@ -47,7 +47,7 @@ final class JSONLogCrashTests: XCTestCase {
         XCTAssertEqual(again.lines, lines + ["\"later\""], row)
     }
 
-    /// I-06: a crash during the recovery from a crash changes nothing.
+    /// I-06: a crash while a crash is being recovered from changes nothing.
     func testCrashDuringRecovery() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 2, to: fileSystem).flatMap { $0 }
@@ -73,8 +73,8 @@ final class JSONLogCrashTests: XCTestCase {
         }
     }
 
-    /// D5: no room for the n-th byte, then room again.
-    func testFullDiskAtEveryByteThenSpaceAgain() throws {
+    /// D5: the disk is full at every byte in turn, then has room again.
+    func testAFullDiskAtEveryByteLosesNothing() throws {
         for room in 0..<160 {
             let fileSystem = SimulatedFileSystem()
             let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
@@ -97,8 +97,8 @@ final class JSONLogCrashTests: XCTestCase {
         }
     }
 
-    /// D5 during a compaction: the log goes on, and a later compaction succeeds.
-    func testFullDiskDuringACompaction() throws {
+    /// D5 during a compaction: the log continues, and a later compaction succeeds.
+    func testAFullDiskDuringACompactionLosesNothing() throws {
         var failures = 0
         for room in stride(from: 0, to: 600, by: 7) {
             let fileSystem = SimulatedFileSystem()
@@ -120,8 +120,8 @@ final class JSONLogCrashTests: XCTestCase {
         XCTAssertGreaterThan(failures, 20)
     }
 
-    /// D4: after a failed flush the file is not trusted any more; the group goes into a new one.
-    func testFailedFlushIsNotCommittedAndTheNextGroupGoesIntoANewFile() throws {
+    /// D4: after a failed flush the file is not trusted; the next group goes into a new file.
+    func testAfterAFailedFlushTheNextGroupGoesIntoANewFile() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
         let log = try LogFixture.open(fileSystem).log
@@ -139,8 +139,8 @@ final class JSONLogCrashTests: XCTestCase {
         }
     }
 
-    /// What a failed commit left behind does not count, even where it could not be cut off.
-    func testGroupThatCouldNotBeTakenBackIsNotVisited() throws {
+    /// Lines of a failed commit don't count, even if they could not be removed from the file.
+    func testAFailedGroupThatCannotBeTruncatedIsNotVisited() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
         let log = try LogFixture.open(fileSystem).log
@@ -155,7 +155,7 @@ final class JSONLogCrashTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, written + ["\"kept\""])
     }
 
-    func testTornWriteIsTakenBack() throws {
+    func testATornWriteIsTruncated() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 1, to: fileSystem)[0]
         let log = try LogFixture.open(fileSystem).log
@@ -166,8 +166,9 @@ final class JSONLogCrashTests: XCTestCase {
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl"])
     }
 
-    /// Every kind of call fails once at every second place: nothing committed is lost, and the log goes on.
-    func testEveryCallFailsOnce() throws {
+    /// Every kind of call fails once at every second place: no committed group is lost, and the log
+    /// continues.
+    func testAFailureOfAnyCallLosesNoCommittedGroup() throws {
         for (row, kind) in FileError.Operation.allCases.enumerated() {
             for count in Cases.places(every: 2, row: row, below: 30) {
                 let fileSystem = SimulatedFileSystem()
@@ -184,7 +185,7 @@ final class JSONLogCrashTests: XCTestCase {
     }
 }
 
-/// A life of a log: opening, commits, a compaction with commits in between, reopening.
+/// The life of a log: opening, commits, a compaction with commits meanwhile, reopening.
 private final class LogScript {
     private(set) var committed: [String] = []
     private(set) var attempted: [String] = []
@@ -195,7 +196,7 @@ private final class LogScript {
         self.fileSystem = fileSystem
     }
 
-    /// Runs until it is done (`true`) or a call fails (`false`).
+    /// Runs to the end (`true`), or until a call fails (`false`).
     func run() -> Bool {
         do {
             for part in 0..<2 {

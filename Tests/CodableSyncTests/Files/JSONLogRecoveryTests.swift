@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// I-04, I-05, I-06, and the rows C1 to C21 of the malformed inputs.
+/// I-04, I-05, I-06, and rows C1 to C21 of the malformed inputs.
 final class JSONLogRecoveryTests: XCTestCase {
     private let journal = LogFixture.directory + "/journal-1.jsonl"
 
     /// D2, C13.
-    func testTailTornAtEveryByteIsDropped() throws {
+    func testATailTornAtAnyByteIsDropped() throws {
         let whole = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 4, to: whole)
         let bytes = try XCTUnwrap(whole.bytes(at: journal))
@@ -17,7 +17,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         for size in headerEnd...bytes.count {
             let fileSystem = SimulatedFileSystem()
             fileSystem.place(Array(bytes[..<size]), at: journal)
-            // A mark that lacks nothing but its newline says all that it has to say.
+            // A commit mark without its newline is complete.
             let committed = ends.filter { $0 <= size + 1 }
             let (log, lines, recovery) = try LogFixture.open(fileSystem)
             XCTAssertEqual(lines, written[..<committed.count].flatMap { $0 }, "cut at \(size)")
@@ -32,7 +32,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
-    func testZerosAndGarbageBehindTheLastCommitAreDropped() throws {
+    func testZerosAndGarbageAfterTheLastCommitAreDropped() throws {
         let zeros = [UInt8](repeating: 0, count: 5000)
         for tail in [zeros, Array("garbage\nmore\n".utf8), Array("{\"commit\":".utf8), [0xFF, 0x0A, 0xFE]] {
             let fileSystem = SimulatedFileSystem()
@@ -47,8 +47,9 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
-    /// D3: the power was lost while a group was written, and a later block reached the disk before an earlier one.
-    func testHoleInTheLastGroupIsATornWriteAndOneBeforeItIsDamage() throws {
+    /// D3: the power failed while a group was being written, and a later block reached the disk before an
+    /// earlier one.
+    func testAHoleIsATornWriteInTheLastGroupAndDamageInEarlierOnes() throws {
         for group in 0..<3 {
             let fileSystem = SimulatedFileSystem()
             let written = try LogFixture.write(groups: 3, to: fileSystem)
@@ -64,8 +65,8 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
-    /// D8, C6, C15: a bit in every byte of the file, one at a time; every one of them if all cases are asked for.
-    func testBitFlipCostsAtMostItsOwnGroupAndIsReported() throws {
+    /// D8, C6, C15: flips bits in every byte of the file, one at a time; every bit in an exhaustive run.
+    func testABitFlipAffectsOnlyItsGroupAndIsReported() throws {
         let whole = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 4, to: whole)
         let bytes = try XCTUnwrap(whole.bytes(at: journal))
@@ -85,7 +86,7 @@ final class JSONLogRecoveryTests: XCTestCase {
                 if recovery.isDamaged {
                     XCTAssertEqual(fileSystem.bytes(at: "/log/damaged-journal-1.jsonl-1"), damaged, row)
                 } else {
-                    // Only the last mark can be mistaken for the end of an interrupted write.
+                    // Only damage to the last commit mark looks like an interrupted write.
                     XCTAssertEqual(hit, 3, row)
                     XCTAssertGreaterThan(recovery.droppedTailBytes, 0, row)
                 }
@@ -93,7 +94,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
-    /// Opens a log with one bit turned; `nil` where the bit makes it a newer version's.
+    /// Opens a log with one flipped bit; `nil` if the bit makes it look like a newer version.
     private func opened(
         _ fileSystem: SimulatedFileSystem,
         _ row: String
@@ -106,7 +107,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         }
     }
 
-    func testDamageSaysWhereItIs() throws {
+    func testDamageReportsItsPlace() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 3, to: fileSystem)
         var bytes = try XCTUnwrap(fileSystem.bytes(at: journal))
@@ -130,7 +131,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// I-06.
-    func testOpeningADamagedLogTwiceIsTheSameAsOnce() throws {
+    func testOpeningADamagedLogTwiceGivesTheSameResult() throws {
         let fileSystem = SimulatedFileSystem()
         _ = try LogFixture.write(groups: 3, to: fileSystem)
         var bytes = try XCTUnwrap(fileSystem.bytes(at: journal))
@@ -150,7 +151,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// C3, C5, C7, C8, C18.
-    func testWrongFirstLineIsDamage() throws {
+    func testAnInvalidFirstLineIsDamage() throws {
         let headers = [
             "", "[]\n", "\"x\"\n", "null\n", "{}\n",
             "\u{FEFF}{\"format\":\"test\",\"version\":1,\"kind\":\"journal\"}\n",
@@ -179,7 +180,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// C17, C18, I-47.
-    func testNewerVersionIsRefusedAndNotTouched() throws {
+    func testANewerVersionIsRejectedAndNotTouched() throws {
         let fileSystem = SimulatedFileSystem()
         let log = try LogFixture.open(fileSystem, version: 7).log
         try log.commit(LogFixture.group(["1"]), flush: true)
@@ -193,7 +194,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         XCTAssertEqual(fileSystem.writtenBytes, bytes)
     }
 
-    func testOlderVersionIsReadAndNotContinued() throws {
+    func testAnOlderVersionIsReadButNotAppendedTo() throws {
         let fileSystem = SimulatedFileSystem()
         _ = try LogFixture.write(groups: 1, to: fileSystem)
         let before = fileSystem.bytes(at: journal)
@@ -206,7 +207,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem, version: 2).lines, lines + ["1"])
     }
 
-    func testFileOfAnotherFormatIsRefused() throws {
+    func testAFileOfAnotherFormatIsRejected() throws {
         let fileSystem = SimulatedFileSystem()
         fileSystem.place(
             Array("{\"format\":\"other\",\"version\":1,\"kind\":\"journal\"}\n".utf8),
@@ -218,7 +219,7 @@ final class JSONLogRecoveryTests: XCTestCase {
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl"])
     }
 
-    func testErrorOfAVisitLeavesTheFilesAlone() throws {
+    func testAnErrorDuringAVisitChangesNoFile() throws {
         let fileSystem = SimulatedFileSystem()
         _ = try LogFixture.write(groups: 1, to: fileSystem)
         fileSystem.place(try XCTUnwrap(fileSystem.bytes(at: journal)) + [65], at: journal)
@@ -235,7 +236,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// C19.
-    func testForeignFilesAreIgnoredAndLeftoversRemoved() throws {
+    func testForeignFilesAreIgnoredAndTemporaryFilesRemoved() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 1, to: fileSystem)
         let foreign = [
@@ -250,7 +251,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// C19, C20.
-    func testDirectoryOrLinkInPlaceOfAFileIsAnError() throws {
+    func testADirectoryOrLinkInPlaceOfAFileIsAnError() throws {
         for kind in [FileKind.directory, .symbolicLink, .other] {
             let fileSystem = SimulatedFileSystem()
             fileSystem.placeOther(kind, at: journal)
@@ -280,7 +281,7 @@ final class JSONLogRecoveryTests: XCTestCase {
     }
 
     /// C11.
-    func testLineWithoutEndIsDamageAndDoesNotFillTheMemory() throws {
+    func testALineThatIsTooLongIsDamageAndDoesNotFillTheMemory() throws {
         let fileSystem = SimulatedFileSystem()
         let written = try LogFixture.write(groups: 2, to: fileSystem)
         var bytes = try XCTUnwrap(fileSystem.bytes(at: journal))
@@ -323,7 +324,7 @@ final class JSONLogRecoveryTests: XCTestCase {
 }
 
 extension [UInt8] {
-    /// Where the lines end that close a group.
+    /// The ends of the lines that close a group.
     var endsOfCommits: [Int] {
         var start = 0
         var ends: [Int] = []

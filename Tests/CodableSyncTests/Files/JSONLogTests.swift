@@ -30,7 +30,7 @@ final class JSONLogTests: XCTestCase {
         XCTAssertEqual(lines[2].count, #"{"commit":1,"checksum":"0123456789abcdef"}"#.count)
     }
 
-    func testGroupIsOneWriteAndOneFlush() throws {
+    func testAGroupIsOneWriteAndOneFlush() throws {
         let log = try LogFixture.open(fileSystem).log
         let before = fileSystem.calls.count
         try log.commit(LogFixture.group((0..<50).map { "{\"n\":\($0)}" }), flush: true)
@@ -39,7 +39,7 @@ final class JSONLogTests: XCTestCase {
         XCTAssertEqual(calls.filter { $0 == .flush }.count, 1)
     }
 
-    func testWrittenGroupIsNotFlushedUntilAsked() throws {
+    func testAGroupIsFlushedOnlyOnRequest() throws {
         let log = try LogFixture.open(fileSystem).log
         try log.commit(LogFixture.group(["{}"]), flush: false)
         XCTAssertEqual(try LogFixture.open(fileSystem.crashed(keeping: .onlySynced)).lines, [])
@@ -48,7 +48,7 @@ final class JSONLogTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(fileSystem.crashed(keeping: .onlySynced)).lines, ["{}"])
     }
 
-    func testPositionsOfCommitsAndVisitsAreTheSame() throws {
+    func testCommitsAndVisitsReturnTheSamePositions() throws {
         let log = try LogFixture.open(fileSystem).log
         let lines = (0..<20).map { "{\"n\":\"\(String(repeating: "x", count: $0))\"}" }
         var positions = try log.commit(LogFixture.group(Array(lines[..<7])), flush: true)
@@ -76,7 +76,7 @@ final class JSONLogTests: XCTestCase {
         }
     }
 
-    func testUnusableLinesAreRefused() throws {
+    func testUnusableLinesAreRejected() throws {
         var group = LogGroup()
         for line in ["", "a\nb", "\n", #"{"commit":1}"#, #"{"end":0"#] {
             XCTAssertThrowsError(try group.append(Array(line.utf8)), line) {
@@ -87,7 +87,7 @@ final class JSONLogTests: XCTestCase {
     }
 
     /// P-25: the queue is not rewritten for each record.
-    func testQueueingWritesLinearlyManyBytes() throws {
+    func testWrittenBytesGrowLinearly() throws {
         let log = try LogFixture.open(fileSystem).log
         let line = "{\"name\":\"\(String(repeating: "x", count: 200))\"}"
         let group = try LogFixture.group([line])
@@ -98,7 +98,7 @@ final class JSONLogTests: XCTestCase {
         XCTAssertLessThan(fileSystem.writtenBytes, 10_000 * (line.utf8.count + 60))
     }
 
-    func testReadingGoesOnDuringCommits() throws {
+    func testReadsContinueDuringCommits() throws {
         let log = try LogFixture.open(fileSystem).log
         let position = try log.commit(LogFixture.group(["{\"first\":1}"]), flush: true)[0]
         let group = try LogFixture.group(["{\"n\":1}"])
@@ -117,7 +117,7 @@ final class JSONLogTests: XCTestCase {
     }
 
     /// D7.
-    func testReplacedOrRemovedFileIsNoticed() throws {
+    func testAReplacedOrRemovedFileIsDetected() throws {
         for change in 0..<3 {
             let fileSystem = SimulatedFileSystem()
             let log = try LogFixture.open(fileSystem).log

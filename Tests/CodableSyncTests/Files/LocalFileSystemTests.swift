@@ -34,7 +34,7 @@ final class LocalFileSystemTests: XCTestCase {
         XCTAssertEqual(try fileSystem.openFile(at: path("a"), for: .replacing).size(), 0)
     }
 
-    func testDirectoriesAreMadeWithThoseAboveThem() throws {
+    func testCreatingADirectoryCreatesItsParents() throws {
         let deep = path("a/b/c")
         try fileSystem.createDirectory(at: deep)
         try fileSystem.createDirectory(at: deep)
@@ -48,7 +48,7 @@ final class LocalFileSystemTests: XCTestCase {
     }
 
     /// C20, C22.
-    func testWhatIsNotAnOrdinaryFileIsRefused() throws {
+    func testSpecialFilesAreRejected() throws {
         try fileSystem.writeAtomically([1], to: path("file"))
         XCTAssertEqual(symlink(path("file"), path("link")), 0)
         XCTAssertEqual(symlink(path("nowhere"), path("dangling")), 0)
@@ -75,7 +75,7 @@ final class LocalFileSystemTests: XCTestCase {
         XCTAssertEqual(try fileSystem.status(of: path("pipe"))?.kind, .other)
     }
 
-    func testErrorsSayWhatWhereAndWhatToDo() {
+    func testErrorsNameTheOperationThePathAndARemedy() {
         XCTAssertThrowsError(try fileSystem.openFile(at: path("missing"), for: .reading)) { error in
             let error = error as? FileError
             XCTAssertEqual(error?.code, ENOENT)
@@ -89,7 +89,7 @@ final class LocalFileSystemTests: XCTestCase {
     }
 
     /// D5.
-    func testFullDeviceIsOutOfSpace() throws {
+    func testAFullDeviceIsOutOfSpace() throws {
         guard FileManager.default.fileExists(atPath: "/dev/full") else { throw XCTSkip("no /dev/full here") }
         let number = open("/dev/full", O_WRONLY)
         defer { close(number) }
@@ -98,32 +98,32 @@ final class LocalFileSystemTests: XCTestCase {
     }
 
     /// I-08, C23.
-    func testLockExcludesOthersInThisProcess() throws {
+    func testALockExcludesOthersInThisProcess() throws {
         guard case .acquired(let lock) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock is free")
+            return XCTFail("the lock should be free")
         }
         guard case .held(let owner) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock is held")
+            return XCTFail("the lock should be held")
         }
         XCTAssertEqual(owner, Int(getpid()))
         lock.release()
         lock.release()
         guard case .acquired = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock was released")
+            return XCTFail("the lock should be free again")
         }
     }
 
     /// I-08, C23.
-    func testLockExcludesOtherProcessesAndDiesWithThem() throws {
+    func testALockExcludesOtherProcessesAndEndsWithItsOwner() throws {
         let child = try ChildProcess("lock", path("lock"))
         XCTAssertEqual(child.readLine(), "locked")
         guard case .held(let owner) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock is held")
+            return XCTFail("the lock should be held")
         }
         XCTAssertEqual(owner, Int(child.processID))
         child.kill()
         guard case .acquired(let lock) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock died with the process")
+            return XCTFail("the lock should end with its process")
         }
         let other = try ChildProcess("lock", path("lock"))
         XCTAssertEqual(other.readLine(), "held")
@@ -133,20 +133,20 @@ final class LocalFileSystemTests: XCTestCase {
 
     func testRemovedLockFileIsNotALock() throws {
         guard case .acquired(let first) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the lock is free")
+            return XCTFail("the lock should be free")
         }
         try fileSystem.remove(path("lock"))
         guard case .acquired(let second) = try fileSystem.lock(path("lock")) else {
-            return XCTFail("a new file is free")
+            return XCTFail("a new lock file should be free")
         }
         first.release()
         guard case .held = try fileSystem.lock(path("lock")) else {
-            return XCTFail("the new file is locked")
+            return XCTFail("the new lock file should be held")
         }
         second.release()
     }
 
-    func testCanonicalPathIsTheSameBeforeAndAfterTheDirectoryIsMade() throws {
+    func testTheCanonicalPathIsTheSameBeforeAndAfterTheDirectoryIsCreated() throws {
         try fileSystem.createDirectory(at: path("real"))
         XCTAssertEqual(symlink(path("real"), path("alias")), 0)
         let before = LocalFileSystem.canonicalPath(of: path("alias/new/place"))
@@ -158,7 +158,7 @@ final class LocalFileSystemTests: XCTestCase {
         XCTAssertTrue(LocalFileSystem.canonicalPath(of: "not-there").hasPrefix("/"))
     }
 
-    func testLogOnTheRealDiskIsTheSameAsOnTheSimulatedOne() throws {
+    func testALogWorksOnTheRealDisk() throws {
         let written = try LogFixture.write(groups: 5, to: fileSystem, directory: path("log")).flatMap { $0 }
         let (log, lines, _) = try LogFixture.open(fileSystem, directory: path("log"))
         XCTAssertEqual(lines, written)

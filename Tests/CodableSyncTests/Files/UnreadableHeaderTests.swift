@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Files of a log whose first line cannot be read: one that stands apart from the others costs nothing, and nothing is
-/// removed that was not read or kept aside.
+/// Log files with an unreadable first line: a stray file loses nothing, and no file is removed before it was
+/// read or quarantined.
 final class UnreadableHeaderTests: XCTestCase {
     private let highest: UInt32 = 1_073_741_823
 
-    /// A log with a snapshot, and a group in the journal behind it.
+    /// A log with a snapshot, and one group in the journal after it.
     private func prepare() throws -> (files: SimulatedFileSystem, lines: [String]) {
         let files = SimulatedFileSystem()
         let lines = try LogFixture.write(groups: 2, to: files).flatMap { $0 } + ["late"]
@@ -19,14 +19,15 @@ final class UnreadableHeaderTests: XCTestCase {
         return (files, lines)
     }
 
-    /// The file with a turned bit in its first line.
+    /// The file with a flipped bit in its first line.
     private func turned(_ name: String, on files: SimulatedFileSystem) throws -> [UInt8] {
         var bytes = try XCTUnwrap(files.bytes(at: "/log/\(name)"))
         bytes[30] ^= 1
         return bytes
     }
 
-    /// Opens twice, compacts, and opens again: all lines are there, and the stray file is kept and told of until then.
+    /// Opens twice, compacts, and opens again: all lines are there, and the stray file is kept and reported
+    /// until then.
     private func assertCostsNothing(
         _ stray: String,
         _ bytes: [UInt8],
@@ -48,7 +49,7 @@ final class UnreadableHeaderTests: XCTestCase {
         XCTAssertEqual(last.recovery.damages, [], stray)
     }
 
-    func testAnUnreadableSnapshotThatStandsApartCostsNothing() throws {
+    func testAStrayUnreadableSnapshotLosesNothing() throws {
         for number in [9, highest] {
             for isEmpty in [true, false] {
                 let (files, lines) = try prepare()
@@ -58,7 +59,7 @@ final class UnreadableHeaderTests: XCTestCase {
         }
     }
 
-    func testAnUnreadableJournalThatStandsApartCostsNothing() throws {
+    func testAStrayUnreadableJournalLosesNothing() throws {
         for number in [9, highest] {
             for isEmpty in [true, false] {
                 let (files, lines) = try prepare()
@@ -68,7 +69,7 @@ final class UnreadableHeaderTests: XCTestCase {
         }
     }
 
-    func testAnUnreadableFileBesideTheOthersIsReadAsOneOfThem() throws {
+    func testAFileOfTheLogWithAnUnreadableHeaderIsRead() throws {
         for name in ["snapshot-2.jsonl", "journal-2.jsonl"] {
             let (files, lines) = try prepare()
             files.place(try turned(name, on: files), at: "/log/\(name)")
@@ -78,7 +79,7 @@ final class UnreadableHeaderTests: XCTestCase {
         }
     }
 
-    func testFilesOfWhichNoneHasAReadableHeaderAreReadAsOneLog() throws {
+    func testFilesWithoutAnyReadableHeaderAreReadAsOneLog() throws {
         let (files, lines) = try prepare()
         for name in ["snapshot-2.jsonl", "journal-2.jsonl"] {
             files.place(try turned(name, on: files), at: "/log/\(name)")
@@ -87,7 +88,7 @@ final class UnreadableHeaderTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(files).lines, lines)
     }
 
-    func testWhatADamagedSnapshotReplacesIsKeptAside() throws {
+    func testFilesReplacedByADamagedSnapshotAreQuarantined() throws {
         let files = SimulatedFileSystem()
         _ = try LogFixture.write(groups: 2, to: files)
         let first = try XCTUnwrap(files.bytes(at: "/log/journal-1.jsonl"))
@@ -105,8 +106,8 @@ final class UnreadableHeaderTests: XCTestCase {
         XCTAssertEqual(recovery.damages.compactMap(\.copy).filter { copies.contains($0) }, copies)
     }
 
-    /// It really is of this log, so nothing can come after it.
-    func testNothingIsTouchedWhereNoNumberIsLeft() throws {
+    /// The file with the highest number belongs to this log, so no file can follow it.
+    func testNoFileIsTouchedWhenNoNumberIsLeft() throws {
         let (files, _) = try prepare()
         let bytes = try XCTUnwrap(files.bytes(at: "/log/snapshot-2.jsonl"))
         var header = try XCTUnwrap(
@@ -125,8 +126,8 @@ final class UnreadableHeaderTests: XCTestCase {
         XCTAssertEqual(files.files, before)
     }
 
-    /// The groups behind it are whole, and so must be the snapshot that stands for them.
-    func testAFirstLineThatIsTooLongCostsOnlyItself() throws {
+    /// The groups after the line are intact, and a snapshot that replaces them must be complete.
+    func testATooLongFirstLineLosesNoGroup() throws {
         let files = SimulatedFileSystem()
         let lines = try LogFixture.write(groups: 2, to: files).flatMap { $0 }
         let bytes = try XCTUnwrap(files.bytes(at: "/log/journal-1.jsonl"))

@@ -11,7 +11,8 @@ import XCTest
     import Musl
 #endif
 
-/// Rows C19 to C22 of the malformed inputs on the real disk: what stands in the place of a file, and paths.
+/// Rows C19 to C22 of the malformed inputs on the real disk: unsafe paths, and other objects in place of
+/// files.
 final class UnsafeFileTests: EngineScenario {
     private func makeDirectory() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
@@ -27,11 +28,11 @@ final class UnsafeFileTests: EngineScenario {
         }
     }
 
-    /// What the first call says.
+    /// The error message of the first call.
     private func message(_ device: Device<Note>, _ row: String) async throws -> String {
         do {
             try await device.engine.upload(Note("a"))
-            XCTFail("\(row): it was opened")
+            XCTFail("\(row): the state was opened")
             try await device.engine.close()
             return ""
         } catch SyncError.stateUnreadable(let text) {
@@ -41,7 +42,7 @@ final class UnsafeFileTests: EngineScenario {
         }
     }
 
-    /// A state with one edit in it, on the real disk.
+    /// A state with one edit, on the real disk.
     private func makeState() async throws -> URL {
         let state = try makeDirectory().url.appending(path: "state")
         let phone = try device(at: state)
@@ -50,7 +51,7 @@ final class UnsafeFileTests: EngineScenario {
         return state
     }
 
-    /// Every file below a directory, by path, with its bytes where it is one.
+    /// All files below a directory by path, with the bytes of regular files.
     private func contents(_ url: URL) throws -> [String: Data?] {
         var found: [String: Data?] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
@@ -67,7 +68,7 @@ final class UnsafeFileTests: EngineScenario {
     ]
 
     // C20
-    func testWhatIsNoOrdinaryFileIsRefusedInThePlaceOfEachFile() async throws {
+    func testSpecialFilesInPlaceOfStateFilesAreRejected() async throws {
         for name in ["lock", "users.json", "users/1/journal-1.jsonl", "users/1/journal-2.jsonl"] {
             for (kind, make) in Self.kinds {
                 let row = "\(kind) as \(name)"
@@ -86,7 +87,7 @@ final class UnsafeFileTests: EngineScenario {
                     "\(row): \(message)"
                 )
                 XCTAssertEqual(try Data(contentsOf: victim), Data("theirs".utf8), row)
-                // The lock is made and taken first, and says who has it.
+                // The lock is taken first, and its file names the owner.
                 var after = try contents(state)
                 if name != "lock" { after["lock"] = before["lock"] }
                 XCTAssertEqual(after, before, row)
@@ -94,8 +95,8 @@ final class UnsafeFileTests: EngineScenario {
         }
     }
 
-    // C20: a device; only the superuser can make one.
-    func testADeviceInThePlaceOfTheJournalIsRefused() async throws {
+    // C20: a device file; only the superuser can create one.
+    func testADeviceFileInPlaceOfTheJournalIsRejected() async throws {
         let state = try await makeState()
         let path = state.path.appending(path: "users/1/journal-1.jsonl")
         unlink(path)
@@ -104,7 +105,7 @@ final class UnsafeFileTests: EngineScenario {
         XCTAssertTrue(message.contains("device") && message.contains("journal-1.jsonl"), message)
     }
 
-    // C20: the way to the directory may be a link, which the user has made.
+    // C20: the path to the directory may contain a link that the user created.
     func testALinkToTheDirectoryIsFollowed() async throws {
         let state = try await makeState()
         let link = state.deletingLastPathComponent().appending(path: "link")
@@ -116,7 +117,7 @@ final class UnsafeFileTests: EngineScenario {
     }
 
     // C19, C22
-    func testPathsThatCannotBeADirectoryAreRefusedAndNothingIsMade() async throws {
+    func testInvalidDirectoryPathsAreRejectedAndNothingIsCreated() async throws {
         let directory = try makeDirectory()
         let root = directory.path
         try Data("theirs".utf8).write(to: directory.url.appending(path: "file"))
@@ -143,18 +144,18 @@ final class UnsafeFileTests: EngineScenario {
     }
 
     // C22
-    func testAZeroByteInAPathNamesNoOtherDirectory() async throws {
+    func testAZeroByteInAPathIsRejected() async throws {
         let directory = try makeDirectory()
         let url = URL(fileURLWithPath: directory.path + "/a\0b")
         let phone = try device(at: url)
         do {
             try await phone.engine.upload(Note("a"))
-            XCTFail("it was opened: \(url)")
+            XCTFail("the state was opened: \(url)")
         } catch SyncError.configuration(let text) {
             XCTAssertTrue(text.hasPrefix("storage"), text)
             XCTAssertFalse(text.contains("\0"), text)
         }
-        // A name that only looks like it is a name like any other.
+        // A name that only looks like one with a zero byte is valid.
         let other = try device(at: directory.url.appending(path: "a%00b"))
         try await other.engine.upload(Note("a"))
         try await other.engine.close()
@@ -162,7 +163,7 @@ final class UnsafeFileTests: EngineScenario {
     }
 
     // C21
-    func testFilesThatMayNotBeReadOrWrittenAreNamedAndOpenedLater() async throws {
+    func testFilesWithoutPermissionAreNamedAndOpenedLater() async throws {
         let rows: [(FileError.Operation, Int32)] = [
             (.createDirectory, EACCES), (.createDirectory, EROFS), (.lock, EACCES), (.lock, EROFS),
             (.look, EACCES), (.list, EACCES), (.open, EACCES), (.open, EPERM), (.create, EROFS),
@@ -181,10 +182,10 @@ final class UnsafeFileTests: EngineScenario {
                 disk.fail(operation, code: code)
                 do {
                     try await phone.engine.upload(Note("a"))
-                    // Some are not needed for a state that is there.
+                    // Some calls are not needed if the state already exists.
                     XCTAssertFalse(isNew && [.create, .list, .lock].contains(operation), row)
                 } catch SyncError.stateUnreadable(let message) {
-                    // The name of the state's directory stands in the one above it.
+                    // The name of the state's directory is in its parent.
                     let isNamed = message.contains("/state") || operation == .syncDirectory
                     XCTAssertTrue(isNamed, "\(row): \(message)")
                     XCTAssertTrue(message.contains(String(cString: strerror(code))), "\(row): \(message)")

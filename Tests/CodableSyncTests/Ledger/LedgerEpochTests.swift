@@ -4,11 +4,11 @@ import XCTest
 
 @testable import struct CodableSync.LedgerEpochs
 
-/// What another past has given, told from what this one has.
+/// Tokens and tags of another history of the cloud, which diverged from this one.
 final class LedgerEpochTests: XCTestCase {
     private typealias Fixture = LedgerFixture
 
-    /// The same ledger twice, which goes on as two pasts do.
+    /// A ledger in two versions that diverge from a common history.
     private func fork() throws -> (before: LedgerFixture, lost: LedgerFixture, present: LedgerFixture) {
         var fixture = LedgerFixture()
         fixture.epoch = 1
@@ -25,7 +25,7 @@ final class LedgerEpochTests: XCTestCase {
         return nil
     }
 
-    func testNoChangeTagIsGivenTwice() throws {
+    func testDivergedHistoriesUseDifferentChangeTags() throws {
         var (_, lost, present) = try fork()
         let one = lost.save(Fixture.record("b"))?.recordChangeTag
         let other = present.save(Fixture.record("b"))?.recordChangeTag
@@ -33,20 +33,20 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertNotEqual(one, other)
     }
 
-    func testAChangeTagOfAnotherPastIsNoVersionOfThisOne() throws {
+    func testAChangeTagOfAnotherHistoryIsZoneNotFound() throws {
         var (before, lost, present) = try fork()
         let common = before.ledger.record(Fixture.id("a"), of: "alice")?.recordChangeTag
         let tag = lost.save(Fixture.record("a", ["n": 2], tag: common))?.recordChangeTag
-        // Not gone on yet, gone on with the record, gone on without it.
+        // Before the present history continues, after it changes the record, and after it deletes the record.
         XCTAssertEqual(present.error(saving: Fixture.record("a", ["n": 3], tag: tag))?.code, .zoneNotFound)
         XCTAssertNotNil(present.save(Fixture.record("a", ["n": 4], tag: common)))
         XCTAssertEqual(present.error(saving: Fixture.record("a", ["n": 3], tag: tag))?.code, .zoneNotFound)
         present.modify(deleting: ["a"])
         XCTAssertEqual(present.error(saving: Fixture.record("a", ["n": 3], tag: tag))?.code, .zoneNotFound)
-        XCTAssertNotNil(before.save(Fixture.record("a", tag: common)), "the common past's is still good")
+        XCTAssertNotNil(before.save(Fixture.record("a", tag: common)), "tags of the common history are valid")
     }
 
-    func testAnOldOrForeignChangeTagIsAConflictAsEver() throws {
+    func testAnOldOrInvalidChangeTagIsAConflict() throws {
         var (fixture, _, _) = try fork()
         let tag = fixture.ledger.record(Fixture.id("a"), of: "alice")?.recordChangeTag
         fixture.save(Fixture.record("a", ["n": 2], tag: tag))
@@ -56,12 +56,12 @@ final class LedgerEpochTests: XCTestCase {
         }
     }
 
-    func testTokensOfALostPastAreOfNoZoneThatIsHere() throws {
+    func testTokensOfALostHistoryAreZoneNotFound() throws {
         var (_, lost, present) = try fork()
         lost.modify(saving: (0..<3).map { Fixture.record("lost\($0)") })
         let token = try lost.changes(since: nil).changeToken
         let databaseToken = try lost.databaseChanges(since: nil).changeToken
-        // Before the present has come as far, and after it has.
+        // Before and after the present history reaches the token's sequence.
         for _ in 0..<3 {
             XCTAssertEqual(code { _ = try present.changes(since: token) }, .zoneNotFound)
             XCTAssertEqual(code { _ = try present.databaseChanges(since: databaseToken) }, .zoneNotFound)
@@ -69,7 +69,7 @@ final class LedgerEpochTests: XCTestCase {
         }
     }
 
-    func testTokensOfTheCommonPastGoOn() throws {
+    func testTokensOfTheCommonHistoryStayValid() throws {
         var (before, lost, present) = try fork()
         let token = try before.changes(since: nil).changeToken
         let databaseToken = try before.databaseChanges(since: nil).changeToken
@@ -80,8 +80,8 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(try present.databaseChanges(since: databaseToken).modifications, [Fixture.zoneID])
     }
 
-    /// The listing leaves out deletions that came before it: the present's are none of them.
-    func testAListingOfALostPastIsNotContinued() throws {
+    /// A listing omits deletions before its start, so the present history's deletions would be missing.
+    func testAListingOfALostHistoryIsNotContinued() throws {
         var (_, lost, present) = try fork()
         lost.modify(saving: (0..<4).map { Fixture.record("lost\($0)") })
         let page = try lost.changes(since: nil, limit: 1)
@@ -91,8 +91,8 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(code { _ = try present.changes(since: page.changeToken) }, .zoneNotFound)
     }
 
-    /// A token of the common past, and a version that was saved after it.
-    func testATokenDoesNotHideThatAVersionWasLost() throws {
+    /// The token is from the common history, but the known version was saved after it.
+    func testAValidTokenDoesNotHideALostVersion() throws {
         var (before, lost, present) = try fork()
         var token = try before.changes(since: nil).changeToken
         var databaseToken = try before.databaseChanges(since: nil).changeToken
@@ -105,7 +105,7 @@ final class LedgerEpochTests: XCTestCase {
     }
 
     /// Another ledger in the same place.
-    func testTokensOfAnotherLedgerAreOfNoZoneThatIsHere() throws {
+    func testTokensOfAnotherLedgerAreZoneNotFound() throws {
         var fixture = LedgerFixture()
         let token = try fixture.changes(since: nil).changeToken
         let databaseToken = try fixture.databaseChanges(since: nil).changeToken
@@ -115,14 +115,14 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(code { _ = try fixture.databaseChanges(since: databaseToken) }, .zoneNotFound)
     }
 
-    func testTokensExpiredInALostPastAreOfNoZoneThatIsHere() throws {
+    func testTokensThatExpiredInALostHistoryAreZoneNotFound() throws {
         var (_, lost, present) = try fork()
         lost.perform(.expireTokens(nil))
         let token = try lost.changes(since: nil, limit: 1).changeToken
         XCTAssertEqual(code { _ = try present.changes(since: token) }, .zoneNotFound)
     }
 
-    func testAnEpochBeginsWithAChangeAndIsInTheSnapshot() throws {
+    func testAnEpochStartsWithAChangeAndIsInTheSnapshot() throws {
         var (fixture, _, _) = try fork()
         let count = fixture.entries.count
         fixture.epoch = 7
@@ -137,8 +137,8 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(kept, begun)
     }
 
-    /// A device that asks now and then is never sent back to the beginning, also where its own zone rests.
-    func testWhoAsksNowAndThenKeepsItsPosition() throws {
+    /// The token of a device that fetches now and then never expires, even if its own zone does not change.
+    func testTokensOfOccasionalFetchesStayValid() throws {
         var fixture = LedgerFixture()
         var token = try fixture.changes(since: nil).changeToken
         let old = token
@@ -154,7 +154,7 @@ final class LedgerEpochTests: XCTestCase {
         XCTAssertEqual(code { _ = try fixture.changes(since: old) }, nil, "before the first epoch")
     }
 
-    /// What cannot be checked any more is only too old.
+    /// A token that can no longer be checked counts as expired.
     func testATokenOfAForgottenEpochHasExpired() throws {
         var fixture = LedgerFixture()
         fixture.epoch = 1

@@ -2,13 +2,13 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// A ledger with the entries that made it, driven by value.
+/// A ledger with the entries that created it, used without a database.
 struct LedgerFixture {
     static let zoneID = ZoneID(zoneName: "Notes")
     var ledger: CloudLedger
     var entries: [LedgerEntry] = []
     var date = Date(timeIntervalSince1970: 1_700_000_000)
-    /// Under which number it changes something.
+    /// The epoch in which the ledger makes changes.
     var epoch: UInt64?
 
     init(limits: LedgerLimits = .cloudKit, options: LedgerOptions = LedgerOptions()) {
@@ -70,7 +70,7 @@ struct LedgerFixture {
         return result
     }
 
-    /// Saves one record; `nil` if it was refused.
+    /// Saves one record; `nil` if it was rejected.
     @discardableResult
     mutating func save(_ record: Record, policy: SavePolicy = .ifServerRecordUnchanged) -> Record? {
         guard

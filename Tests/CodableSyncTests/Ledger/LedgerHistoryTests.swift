@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Feeds and tokens over the life of a ledger, and the ledger made again from its entries.
+/// Feeds and tokens during the life of a ledger, and ledgers rebuilt from entries.
 final class LedgerHistoryTests: XCTestCase {
     private typealias Fixture = LedgerFixture
 
@@ -11,7 +11,7 @@ final class LedgerHistoryTests: XCTestCase {
         return nil
     }
 
-    func testRemovedZonesAnswerWithTheirReason() throws {
+    func testRemovedZonesReturnTheirReason() throws {
         let rows: [(DatabaseChanges.Deletion.Reason, CloudError.Code, isReset: Bool)] = [
             (.deleted, .zoneNotFound, false), (.purged, .userDeletedZone, false),
             (.encryptedDataReset, .zoneNotFound, true),
@@ -31,7 +31,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testAResetZoneMustBeDeletedBeforeItIsMadeAnewIfTheOptionSaysSo() throws {
+    func testTheOptionForDeletingResetZonesBeforeRecreatingThem() throws {
         for mustBeDeleted in [true, false] {
             var fixture = LedgerFixture()
             fixture.ledger.options.resetZonesMustBeDeleted = mustBeDeleted
@@ -56,7 +56,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testExpiredTokensAreRefusedAndNewOnesWork() throws {
+    func testExpiredTokensAreRejectedAndNewOnesWork() throws {
         for zone in [Fixture.zoneID, nil] {
             var fixture = LedgerFixture()
             fixture.modify(saving: (1...3).map { Fixture.record("r\($0)") })
@@ -77,7 +77,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testOldDeletionsAreListedIfTheOptionSaysSo() throws {
+    func testTheOptionForListingOldDeletions() throws {
         for lists in [true, false] {
             var fixture = LedgerFixture()
             fixture.ledger.options.listsOldDeletions = lists
@@ -87,7 +87,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testTokensOfOthersAreExpired() throws {
+    func testTokensOfOtherUsersAreExpired() throws {
         var fixture = LedgerFixture()
         fixture.perform(
             .modifyRecordZones(saving: [RecordZone(zoneID: Fixture.zoneID)], deleting: []),
@@ -103,7 +103,7 @@ final class LedgerHistoryTests: XCTestCase {
         XCTAssertEqual(fixture.perform(request, user: "bob"), .failure(CloudError(.changeTokenExpired)))
     }
 
-    func testWrongTokensAreToldApart() throws {
+    func testInvalidTokensHaveDifferentErrors() throws {
         var fixture = LedgerFixture()
         let ofDatabase = try fixture.databaseChanges(since: nil).changeToken
         XCTAssertEqual(code { _ = try fixture.changes(since: ofDatabase) }, .invalidArguments)
@@ -113,7 +113,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testTheFeedStaysRightWhileItDropsWhatIsStale() throws {
+    func testTheFeedStaysCorrectWhileItDropsOldEntries() throws {
         var fixture = LedgerFixture()
         fixture.modify(saving: (0..<20).map { Fixture.record("r\($0)") })
         let token = try fixture.changes(since: nil).changeToken
@@ -122,7 +122,7 @@ final class LedgerHistoryTests: XCTestCase {
         XCTAssertEqual(try fixture.changes(since: nil).modifications.count, 20)
     }
 
-    /// A ledger with a bit of everything.
+    /// A ledger with every kind of entry.
     private func busyFixture() throws -> (LedgerFixture, tokens: [ChangeToken]) {
         var fixture = LedgerFixture()
         fixture.modify(saving: (0..<10).map { Fixture.record("r\($0)", ["n": 1]) })
@@ -161,14 +161,14 @@ final class LedgerHistoryTests: XCTestCase {
         XCTAssertEqual(copy.ledger.usedBytes(of: "alice"), fixture.ledger.usedBytes(of: "alice"))
     }
 
-    func testTheEntriesMakeTheSameLedger() throws {
+    func testTheEntriesRebuildTheSameLedger() throws {
         let (fixture, tokens) = try busyFixture()
         var rebuilt = CloudLedger(identifier: "test")
         for entry in fixture.entries { rebuilt.apply(try LedgerEntry(json: entry.encode())) }
         try assertSame(rebuilt, as: fixture, tokens: tokens)
     }
 
-    func testTheSnapshotMakesTheSameLedgerAndKeepsTokens() throws {
+    func testTheSnapshotRebuildsTheSameLedgerAndKeepsTokens() throws {
         var (fixture, tokens) = try busyFixture()
         for round in 1...2 {
             var rebuilt = CloudLedger(identifier: "test")
@@ -181,7 +181,7 @@ final class LedgerHistoryTests: XCTestCase {
         }
     }
 
-    func testEntriesReadBackAsTheyWere() throws {
+    func testEntriesSurviveEncoding() throws {
         let (fixture, _) = try busyFixture()
         let all = fixture.entries + Array(fixture.ledger.snapshotEntries())
         for entry in all {

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Names of records, zones and users that Swift's strings take as equal are different ones in a ledger.
+/// Canonically equivalent names of records, zones and users are different names in a ledger.
 final class LedgerNameTests: XCTestCase {
     private let composed = "caf\u{E9}"
     private let decomposed = "cafe\u{301}"
@@ -16,7 +16,7 @@ final class LedgerNameTests: XCTestCase {
 
     private func id(_ name: String) -> RecordID { LedgerFixture.id(name) }
 
-    func testTwoFormsOfANameAreEachRefused() {
+    func testBothFormsOfANameAreRejected() {
         var fixture = LedgerFixture()
         let result = fixture.modify(saving: [
             LedgerFixture.record(composed), LedgerFixture.record(decomposed),
@@ -44,12 +44,12 @@ final class LedgerNameTests: XCTestCase {
         XCTAssertEqual(page.modifications.count, 2)
     }
 
-    func testNeitherALookUpNorADeletionMeetsAnotherForm() {
+    func testLookUpsAndDeletionsDistinguishFormsOfAName() {
         var fixture = LedgerFixture()
         fixture.modify(saving: [LedgerFixture.record("K", ["form": 1])])
         guard case .records(let found) = fixture.perform(.records([id(kelvin)], desiredKeys: nil)),
             case .failure(let error)? = found[id(kelvin)]
-        else { return XCTFail("it was found") }
+        else { return XCTFail("the other form was found") }
         XCTAssertEqual(error.code, .unknownItem)
         fixture.modify(deleting: [kelvin])
         XCTAssertNotNil(fixture.ledger.record(id("K"), of: "alice"))
@@ -63,10 +63,10 @@ final class LedgerNameTests: XCTestCase {
         guard case .recordZones(let zones) = fixture.perform(.recordZones([zone])) else {
             return XCTFail("?")
         }
-        guard case .success? = zones[zone] else { return XCTFail("it is gone") }
+        guard case .success? = zones[zone] else { return XCTFail("the zone was deleted") }
     }
 
-    func testUsersOfTwoFormsOfANameHaveDatabasesOfTheirOwn() {
+    func testUsersWithTwoFormsOfANameHaveSeparateDatabases() {
         var fixture = LedgerFixture()
         for user in [composed, decomposed] {
             fixture.perform(
@@ -77,7 +77,7 @@ final class LedgerNameTests: XCTestCase {
         XCTAssertEqual(fixture.ledger.users.count, 3)
     }
 
-    func testTheEntriesOfBothFormsMakeTheSameLedger() {
+    func testEntriesOfBothFormsRebuildTheSameLedger() {
         var fixture = lenient()
         fixture.modify(
             saving: [

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which entries a ledger takes when it reads them: those whose outcome it can write and read again.
+/// Which entries a ledger accepts when it reads them: those whose result it can write and read again.
 final class LedgerOrderTests: XCTestCase {
     private static let zones = [ZoneID.defaultZoneName, "A", "B"]
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
@@ -24,7 +24,7 @@ final class LedgerOrderTests: XCTestCase {
         .zoneRemoved(zone, reason: .purged, canBeMadeAnew: true, sequence: sequence)
     }
 
-    /// Takes in those changes that can follow, and says how many they are.
+    /// Applies the changes that can follow, and returns their number.
     private func take(
         _ changes: some Sequence<LedgerEntry.Change>,
         inSnapshot isInSnapshot: Bool = false,
@@ -40,7 +40,7 @@ final class LedgerOrderTests: XCTestCase {
         return count
     }
 
-    /// How many of these can follow, in a journal and in a snapshot.
+    /// How many of the changes can follow, in a journal and in a snapshot.
     private func counts(_ changes: [LedgerEntry.Change]) -> [Int] {
         [false, true].map { isInSnapshot in
             var ledger = CloudLedger(identifier: "test")
@@ -50,19 +50,19 @@ final class LedgerOrderTests: XCTestCase {
         }
     }
 
-    func testNothingFollowsInARemovedZone() {
+    func testNoChangeFollowsInARemovedZone() {
         for last in [saved("a", in: "A", 3), deleted("a", in: "A", 3)] {
             XCTAssertEqual(counts([.zoneCreated("A", sequence: 1), removed("A", 2), last]), [2, 2])
         }
     }
 
-    func testNothingFollowsInAZoneThatIsNotThere() {
+    func testNoChangeFollowsInAMissingZone() {
         XCTAssertEqual(counts([saved("a", in: "A", 3)]), [0, 0])
         XCTAssertEqual(counts([deleted("a", in: "A", 3)]), [0, 0])
         XCTAssertEqual(counts([removed("A", 3)]), [0, 0])
     }
 
-    func testAZoneThatIsThereIsNotMadeAnew() {
+    func testAnExistingZoneIsNotCreatedAgain() {
         let changes = [
             .zoneCreated("A", sequence: 1), saved("a", in: "A", 2), .zoneCreated("A", sequence: 3),
         ]
@@ -79,12 +79,12 @@ final class LedgerOrderTests: XCTestCase {
         XCTAssertEqual(counts([.zoneCreated("A", sequence: 0), saved("a", in: "A", 0)]), [0, 1])
     }
 
-    func testASnapshotBeginsWithTheHighestSequence() {
+    func testASnapshotMustStartWithTheHighestSequence() {
         var ledger = CloudLedger(identifier: "test")
         XCTAssertEqual(take([.zoneCreated("A", sequence: 1)], inSnapshot: true, into: &ledger), 0)
     }
 
-    func testWhatEveryLedgerWritesCanFollow() {
+    func testEveryEntryThatALedgerWritesCanFollow() {
         var fixture = LedgerFixture()
         fixture.save(LedgerFixture.record("a"))
         fixture.modify(deleting: ["a"])
@@ -102,7 +102,7 @@ final class LedgerOrderTests: XCTestCase {
 
     // MARK: Random entries
 
-    /// One of few names and numbers, so that many entries meet.
+    /// A random change with few names and numbers, so that changes often affect the same record.
     private func change(_ random: inout CodableSync.SplitMix64) -> LedgerEntry.Change {
         func below(_ count: Int64) -> Int64 { Int64(random.next() % UInt64(count)) }
         let zone = Self.zones[Int(below(3))]
@@ -121,7 +121,7 @@ final class LedgerOrderTests: XCTestCase {
         }
     }
 
-    /// A ledger that took in some of many random entries, the first ones from a snapshot.
+    /// A ledger that has read many random entries, the first ones from a snapshot.
     private func randomLedger(seed: UInt64) -> CloudLedger {
         var random = CodableSync.SplitMix64(seed: seed)
         var ledger = CloudLedger(identifier: "test")
@@ -133,7 +133,7 @@ final class LedgerOrderTests: XCTestCase {
         return ledger
     }
 
-    /// The ledger that its snapshot makes; `nil` if an entry of it cannot follow.
+    /// The ledger that is read from another one's snapshot; `nil` if an entry cannot follow.
     private func readAgain(_ ledger: CloudLedger) -> CloudLedger? {
         var read = CloudLedger(identifier: "test")
         let changes = ledger.snapshotEntries().map(\.change)
@@ -142,7 +142,7 @@ final class LedgerOrderTests: XCTestCase {
 
     private static let seeds: Range<UInt64> = 0..<Cases.sample(100, of: 5_000)
 
-    func testTheSnapshotOfWhateverWasReadCanBeRead() {
+    func testTheSnapshotOfARandomLedgerCanBeRead() {
         for seed in Self.seeds {
             let ledger = randomLedger(seed: seed)
             guard let read = readAgain(ledger) else { return XCTFail("seed \(seed)") }
@@ -150,7 +150,7 @@ final class LedgerOrderTests: XCTestCase {
         }
     }
 
-    func testCountsOfWhateverWasReadAreThoseOfItsSnapshot() throws {
+    func testTheCountsOfARandomLedgerMatchItsSnapshot() throws {
         for seed in Self.seeds {
             let ledger = randomLedger(seed: seed)
             var read = CloudLedger(identifier: "test")
@@ -161,7 +161,7 @@ final class LedgerOrderTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrittenAfterWhateverWasReadCanFollow() {
+    func testEntriesWrittenByARandomLedgerCanFollow() {
         for seed in Self.seeds {
             var ledger = randomLedger(seed: seed)
             let ids = Self.zones.map { ZoneID(zoneName: $0) }
@@ -190,7 +190,7 @@ final class LedgerOrderTests: XCTestCase {
 }
 
 extension LedgerEntry.Change {
-    /// The sequence that the change names.
+    /// The sequence of the change.
     fileprivate var number: Int64? {
         switch self {
         case .recordSaved(_, let sequence), .recordDeleted(_, _, _, let sequence),

@@ -1,11 +1,11 @@
 import CodableSync
 import XCTest
 
-/// Reference, 7: parents, cascades, the 751st reference.
+/// Reference, 7: parents, cascades, and the limit of 750 references.
 final class LedgerReferenceTests: XCTestCase {
     private typealias Fixture = LedgerFixture
 
-    func testACircleOfReferencesIsDeletedWhole() {
+    func testACycleOfReferencesIsDeletedCompletely() {
         var fixture = LedgerFixture()
         fixture.modify(saving: [
             Fixture.holder("a", of: "b"), Fixture.holder("b", of: "a"), Fixture.record("c"),
@@ -14,14 +14,14 @@ final class LedgerReferenceTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["c"])
     }
 
-    func testOneOfTwoOwnersIsEnough() {
+    func testDeletingOneOfTwoOwnersDeletesTheRecord() {
         var fixture = LedgerFixture()
         fixture.modify(saving: [Fixture.record("a"), Fixture.record("b"), Fixture.holder("c", of: "a", "b")])
         fixture.modify(deleting: ["b"])
         XCTAssertEqual(fixture.names, ["a"])
     }
 
-    func testALongChainIsDeletedWhole() {
+    func testALongChainOfReferencesIsDeletedCompletely() {
         var fixture = LedgerFixture()
         for start in stride(from: 0, to: 4000, by: 400) {
             fixture.modify(saving: (start..<start + 400).map { Fixture.holder("r\($0 + 1)", of: "r\($0)") })
@@ -31,7 +31,7 @@ final class LedgerReferenceTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testAReferenceThatWasTakenBackDeletesNothing() {
+    func testARemovedReferenceDeletesNothing() {
         var fixture = LedgerFixture()
         fixture.modify(saving: [Fixture.record("a"), Fixture.holder("b", of: "a")])
         fixture.modify(saving: [Fixture.record("b", ["owners": .null])], policy: .changedKeys)
@@ -45,7 +45,7 @@ final class LedgerReferenceTests: XCTestCase {
         XCTAssertEqual(fixture.modify(deleting: ["a"]).deleteResults, [Fixture.id("a"): nil])
     }
 
-    func testThe751stReferenceIsRefused() {
+    func testThe751stReferenceIsRejected() {
         var fixture = LedgerFixture(limits: LedgerLimits(maximumItems: 1000))
         fixture.save(Fixture.record("target"))
         let result = fixture.modify(saving: (1...751).map { Fixture.holder("h\($0)", of: "target") })
@@ -65,14 +65,14 @@ final class LedgerReferenceTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testAParentMayBeDeletedIfTheOptionSaysSo() {
+    func testTheOptionForDeletingParentsBeforeTheirChildren() {
         var fixture = LedgerFixture()
         fixture.ledger.options.keepsParents = false
         fixture.modify(saving: [Fixture.record("child", parent: "parent"), Fixture.record("parent")])
         XCTAssertEqual(fixture.modify(deleting: ["parent"]).deleteResults, [Fixture.id("parent"): nil])
     }
 
-    func testAChildOfAParentThatIsRefusedIsRefusedToo() {
+    func testAChildOfARejectedParentIsRejected() {
         var fixture = LedgerFixture()
         let result = fixture.modify(
             saving: [Fixture.record("child", parent: "parent"), Fixture.record("parent", tag: "gone")]
@@ -81,7 +81,7 @@ final class LedgerReferenceTests: XCTestCase {
         XCTAssertEqual(result.saveResults[Fixture.id("child")]?.code, .referenceViolation)
     }
 
-    func testSavingAChildGivesItsParentANewTagIfTheOptionSaysSo() {
+    func testTheOptionForANewParentTagWhenAChildIsSaved() {
         for bumps in [true, false] {
             var fixture = LedgerFixture()
             fixture.ledger.options.bumpsParentTag = bumps
@@ -93,7 +93,7 @@ final class LedgerReferenceTests: XCTestCase {
         }
     }
 
-    func testAParentInAnotherZoneOrWithAnActionIsRefused() {
+    func testAParentInAnotherZoneOrWithAnActionIsRejected() {
         var fixture = LedgerFixture()
         fixture.save(Fixture.record("parent"))
         var child = Fixture.record("child")

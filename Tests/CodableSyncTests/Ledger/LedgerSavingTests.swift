@@ -2,11 +2,11 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// What the contract cannot see: options, quotas, dates, who is refused in an atomic request.
+/// Behavior that the contract cannot test: options, quotas, dates, and rejected items of atomic requests.
 final class LedgerSavingTests: XCTestCase {
     private typealias Fixture = LedgerFixture
 
-    func testHandlingChangesNothingUntilTheEntriesAreApplied() {
+    func testARequestChangesNothingUntilItsEntriesAreApplied() {
         let fixture = LedgerFixture()
         let request = LedgerRequest(
             user: "alice",
@@ -24,7 +24,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testCreateOfExistingFollowsTheOption() {
+    func testTheOptionForCreatingAnExistingRecord() {
         for (option, code) in [
             (LedgerOptions.CreateOfExisting.serverRecordChanged, CloudError.Code.serverRecordChanged),
             (.serverRejectedRequest, .serverRejectedRequest),
@@ -38,7 +38,7 @@ final class LedgerSavingTests: XCTestCase {
         }
     }
 
-    func testConflictsCarryTheServersRecordIfTheOptionSaysSo() {
+    func testTheOptionForTheServersRecordInConflicts() {
         for carries in [true, false] {
             var fixture = LedgerFixture()
             fixture.ledger.options.conflictsCarryServerRecord = carries
@@ -51,7 +51,7 @@ final class LedgerSavingTests: XCTestCase {
         }
     }
 
-    func testSaveOfDeletedFollowsTheOption() {
+    func testTheOptionForSavingADeletedRecord() {
         for (option, code) in [
             (LedgerOptions.SaveOfDeleted.unknownItem, CloudError.Code.unknownItem),
             (.serverRecordChanged, .serverRecordChanged),
@@ -64,7 +64,7 @@ final class LedgerSavingTests: XCTestCase {
         }
     }
 
-    func testDeletionOfMissingFollowsTheOption() {
+    func testTheOptionForDeletingAMissingRecord() {
         for (option, code) in [
             (LedgerOptions.DeletionOfMissing.success, nil), (.unknownItem, CloudError.Code.unknownItem),
         ] {
@@ -74,7 +74,7 @@ final class LedgerSavingTests: XCTestCase {
         }
     }
 
-    func testSavedFieldsFollowTheOption() {
+    func testTheOptionForTheFieldsOfSavedRecords() {
         for (option, fields) in [(LedgerOptions.SavedFields.all, ["a": 1, "b": 2]), (.sent, ["b": 2])]
             as [(LedgerOptions.SavedFields, [String: RecordValue])]
         {
@@ -86,7 +86,7 @@ final class LedgerSavingTests: XCTestCase {
         }
     }
 
-    func testEmptyListsAreDroppedIfTheOptionSaysSo() {
+    func testTheOptionForDroppingEmptyLists() {
         var fixture = LedgerFixture()
         fixture.ledger.options.dropsEmptyLists = true
         let first = fixture.save(Fixture.record("a", ["list": .list([1]), "n": 1]))
@@ -102,7 +102,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(second.timeIntervalSince(first), 0.001, accuracy: 0.0001)
     }
 
-    func testNoTagIsGivenOutTwice() {
+    func testNoTagIsUsedTwice() {
         var fixture = LedgerFixture()
         var tags: [String] = []
         for round in 1...50 {
@@ -113,7 +113,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(Set(tags).count, 50)
     }
 
-    func testTheQuotaRefusesGrowthOnly() {
+    func testAFullQuotaRejectsOnlyLargerRecords() {
         var fixture = LedgerFixture()
         fixture.perform(.setQuota(bytes: 20))
         let first = fixture.save(Fixture.record("a", ["t": "0123456789"]))
@@ -127,7 +127,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(fixture.ledger.usedBytes(of: "alice"), 0)
     }
 
-    func testARefusedItemFailsAnAtomicRequestLikeAnyOther() {
+    func testARejectedItemFailsItsAtomicRequest() {
         var fixture = LedgerFixture()
         let result = fixture.modify(
             saving: [Fixture.record("a"), Fixture.record("b")],
@@ -139,7 +139,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testUsersSeeNothingOfEachOther() {
+    func testUsersCannotSeeEachOthersRecords() {
         var fixture = LedgerFixture()
         fixture.save(Fixture.record("a"))
         let response = fixture.perform(.records([Fixture.id("a")], desiredKeys: nil), user: "bob")
@@ -147,7 +147,7 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(results[Fixture.id("a")]?.code, .zoneNotFound)
     }
 
-    func testTheOwnersNameAndTheWordForItAreOneZone() {
+    func testTheOwnersNameAndItsPlaceholderAreTheSameZone() {
         var fixture = LedgerFixture()
         var record = Fixture.record("a")
         record.recordID.zoneID.ownerName = "alice"

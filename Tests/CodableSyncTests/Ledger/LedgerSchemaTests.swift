@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// A field keeps the type of the first value that was saved in it, where a ledger has a schema.
+/// In a ledger with a schema, a field keeps the type of its first saved value.
 final class LedgerSchemaTests: XCTestCase {
     private func strict(limits: LedgerLimits = .cloudKit) -> LedgerFixture {
         var options = LedgerOptions()
@@ -18,7 +18,7 @@ final class LedgerSchemaTests: XCTestCase {
         if case .failure(let error)? = result.saveResults[LedgerFixture.id(name)] { error.code } else { nil }
     }
 
-    func testAnotherTypeOfAFieldIsRefusedForItsRecordOnly() {
+    func testAnotherTypeOfAFieldIsRejectedForItsRecordOnly() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["count": 1])])
         let result = fixture.modify(
@@ -33,7 +33,7 @@ final class LedgerSchemaTests: XCTestCase {
         }
     }
 
-    func testAListIsAnotherTypeThanItsElements() {
+    func testAListAndItsElementsHaveDifferentTypes() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["tags": .list(["x"])])])
         let result = fixture.modify(
@@ -48,7 +48,7 @@ final class LedgerSchemaTests: XCTestCase {
         )
     }
 
-    func testANullAndAnEmptyListFixNothing() {
+    func testANullAndAnEmptyListDoNotSetAType() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": .null, "y": .list([])])])
         let result = fixture.modify(saving: [record("b", ["x": 1, "y": "text"])])
@@ -57,7 +57,7 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertNil(code("c", in: cleared))
     }
 
-    func testTypesAreThoseOfARecordType() {
+    func testFieldTypesBelongToARecordType() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1])])
         var other = record("b", ["x": "text"])
@@ -65,7 +65,7 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertNil(code("b", in: fixture.modify(saving: [other])))
     }
 
-    func testTheEnginesOwnFieldsHaveTypesAsWell() {
+    func testTheEnginesOwnFieldsHaveTypes() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["codableSyncEdited": .date(fixture.date)])])
         let result = fixture.modify(saving: [record("b", ["codableSyncEdited": "now"])])
@@ -78,19 +78,19 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertEqual(["a", "b"].map { code($0, in: result) }, [nil, .invalidArguments])
     }
 
-    func testARequestThatFailsAsAWholeFixesNothing() {
+    func testAFailedAtomicRequestSetsNoType() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1]), record("b", ["x": "text"])], atomically: true)
         XCTAssertNil(code("c", in: fixture.modify(saving: [record("c", ["x": "text"])])))
     }
 
-    func testARefusedSaveFixesNothing() {
+    func testARejectedSaveSetsNoType() {
         var fixture = strict()
         fixture.modify(saving: [LedgerFixture.record("a", ["x": 1], tag: "unknown")])
         XCTAssertNil(code("b", in: fixture.modify(saving: [record("b", ["x": "text"])])))
     }
 
-    func testOneSchemaHoldsForAllUsers() {
+    func testAllUsersHaveTheSameSchema() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1])])
         fixture.perform(
@@ -109,7 +109,7 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertEqual(code("a", in: result), .invalidArguments)
     }
 
-    func testTheTypeOutlivesTheRecordsAndASnapshot() throws {
+    func testATypeSurvivesItsRecordsAndASnapshot() throws {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1, "y": .list(["z"])])])
         fixture.modify(deleting: ["a"])
@@ -127,7 +127,7 @@ final class LedgerSchemaTests: XCTestCase {
         )
     }
 
-    func testWithoutASchemaEveryTypeIsTaken() {
+    func testWithoutASchemaEveryTypeIsAccepted() {
         var fixture = LedgerFixture()
         fixture.modify(saving: [record("a", ["x": 1])])
         XCTAssertNil(code("b", in: fixture.modify(saving: [record("b", ["x": "text"])])))
@@ -136,7 +136,7 @@ final class LedgerSchemaTests: XCTestCase {
         )
     }
 
-    func testASaveSaysOnlyWhatIsNewAboutTypes() {
+    func testASaveWritesOnlyNewTypes() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1])])
         let before = fixture.entries.count
@@ -147,7 +147,7 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertEqual(types, [["y"]])
     }
 
-    func testAFakeCloudHasASchemaUnlessItIsSwitchedOff() throws {
+    func testAFakeCloudHasASchemaUnlessItIsDisabled() throws {
         let zone = ZoneID(zoneName: "Note")
         let records = [("a", RecordValue.int64(1)), ("b", .string("text"))].map { name, value in
             Record(

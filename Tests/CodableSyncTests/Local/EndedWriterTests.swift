@@ -1,8 +1,8 @@
 import XCTest
 
-/// Engines that are ended in the middle of their work, with files that are compacted all the time.
+/// Engines that end in the middle of their work, while their files are compacted.
 ///
-/// `Scripts/check-kills` runs the same for long.
+/// `Scripts/check-kills` runs many more rounds.
 final class EndedWriterTests: XCTestCase {
     private func run(_ kind: String, rounds: Int) throws {
         let temporary = try TemporaryDirectory()
@@ -14,11 +14,11 @@ final class EndedWriterTests: XCTestCase {
         XCTAssertTrue(said.last?.hasPrefix("\(rounds) rounds, ") == true, said.joined(separator: "\n"))
     }
 
-    func testProcessesThatAreKilledLoseNothingAcknowledged() throws {
+    func testKilledProcessesLoseNothingAcknowledged() throws {
         try run("kills", rounds: 12)
     }
 
-    func testEnginesThatAreClosedLoseNothingAcknowledged() throws {
+    func testClosedEnginesLoseNothingAcknowledged() throws {
         try run("closes", rounds: 20)
     }
 }

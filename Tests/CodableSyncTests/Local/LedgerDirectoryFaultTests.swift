@@ -2,10 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// A disk that fails, and files that are not what was written to them.
+/// Failing disks and damaged files.
 final class LedgerDirectoryFaultTests: XCTestCase {
     /// D5.
-    func testFullDiskRefusesAndChangesNothing() async throws {
+    func testAFullDiskFailsTheRequestAndChangesNothing() async throws {
         let fileSystem = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("a", in: directory)
@@ -13,7 +13,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         for _ in 0..<2 {
             do {
                 try await LedgerDirectoryFixture.save("b", in: directory)
-                XCTFail("there is no room")
+                XCTFail("the save should fail")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .outOfSpace)
             }
@@ -27,14 +27,14 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     }
 
     /// D4.
-    func testFailedFlushIsAnUnknownOutcomeAndTheNextWriteGoesIntoANewFile() async throws {
+    func testAFailedFlushHasAnUnknownOutcomeAndStartsANewFile() async throws {
         let fileSystem = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("a", in: directory)
         fileSystem.fail(.flush, code: EIO)
         do {
             try await LedgerDirectoryFixture.save("b", in: directory)
-            XCTFail("the flush failed")
+            XCTFail("the save should fail")
         } catch let error as LedgerDirectoryError {
             XCTAssertEqual(error.code, .outcomeUnknown)
         }
@@ -46,8 +46,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         XCTAssertEqual(names, ["a", "c"])
     }
 
-    /// BK-14, C26: a damaged file is named, with the place, and is not overwritten.
-    func testDamagedFileIsAClearErrorAndIsLeftAlone() async throws {
+    /// BK-14, C26: the error names the damaged file and the place, and the file is not overwritten.
+    func testADamagedFileIsReportedAndNotTouched() async throws {
         let fileSystem = SimulatedFileSystem()
         try await LedgerDirectoryFixture.save("a", "b", in: LedgerDirectoryFixture.directory(fileSystem))
         try await LedgerDirectoryFixture.save("c", in: LedgerDirectoryFixture.directory(fileSystem))
@@ -59,7 +59,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         for _ in 0..<2 {
             do {
                 try await LedgerDirectoryFixture.save("d", in: LedgerDirectoryFixture.directory(fileSystem))
-                XCTFail("the file is damaged")
+                XCTFail("the save should fail")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged)
                 XCTAssertTrue(error.message.contains(path), error.message)
@@ -70,7 +70,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         XCTAssertEqual(fileSystem.names(in: "/ledger"), names)
     }
 
-    func testLineThatSaysNothingKnownIsAClearError() async throws {
+    func testAnUnknownLineIsReportedAsDamage() async throws {
         let rows = [
             ["{}"], ["{\"ledger\":\"\"}"], ["{\"ledger\":\"x\"}", "{\"user\":\"alice\",\"unheard\":1}"],
             ["{\"ledger\":\"x\"}", "[]"],
@@ -96,7 +96,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         }
     }
 
-    func testNewerAndForeignFilesAreRefused() async throws {
+    func testNewerAndForeignFilesAreRejected() async throws {
         let rows: [(String, LedgerDirectoryError.Code)] = [
             ("{\"format\":\"CodableSync.Ledger\",\"version\":2,\"kind\":\"journal\"}\n", .tooNew),
             ("{\"format\":\"CodableSync.Journal\",\"version\":1,\"kind\":\"journal\"}\n", .notALedger),
@@ -114,8 +114,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         }
     }
 
-    /// A writer that was killed in the middle of a line: the next one cuts it off.
-    func testTornTailOfAnotherWriterIsCutOff() async throws {
+    /// A writer was killed in the middle of a line: the next writer truncates it.
+    func testATornTailOfAnotherWriterIsTruncated() async throws {
         let fileSystem = SimulatedFileSystem()
         let (first, second) = (
             LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)

@@ -3,7 +3,7 @@ import XCTest
 @testable import CodableSync
 
 final class LedgerDirectoryTests: XCTestCase {
-    func testReopenedDirectoryIsTheSame() async throws {
+    func testAReopenedDirectoryHasTheSameRecords() async throws {
         let fileSystem = SimulatedFileSystem()
         let first = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("a", "b", in: first)
@@ -15,16 +15,16 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(after.count, 2)
     }
 
-    func testMakingADirectoryObjectTouchesNothing() {
+    func testCreatingADirectoryObjectTouchesNoFile() {
         let fileSystem = SimulatedFileSystem()
         _ = LedgerDirectoryFixture.directory(fileSystem)
         XCTAssertEqual(fileSystem.calls, [])
     }
 
-    /// BK-14, I-02, I-04: whatever call a process is killed at, a request is wholly there or wholly absent.
+    /// BK-14, I-02, I-04: after a power loss at any call, a request is applied completely or not at all.
     ///
-    /// Every third call of each moment, other ones for each, unless all cases are asked for.
-    func testCrashAtEveryCall() async throws {
+    /// Every third call for each moment, a different sample for each, or every call in an exhaustive run.
+    func testACrashAtAnyCallKeepsAnsweredRequests() async throws {
         for (row, moment) in SimulatedDisk.Moment.allCases.enumerated() {
             var last = 0
             for call in Cases.places(every: 3, row: row) {
@@ -69,15 +69,15 @@ final class LedgerDirectoryTests: XCTestCase {
         let directory = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("first", in: directory)
         let flushes = fileSystem.calls.filter { $0.kind == .flush }.count
-        // Somebody else has the lock, so that all of them have to wait.
+        // Another process holds the lock, so that all requests have to wait.
         guard case .acquired(let lock) = try fileSystem.lock("/ledger/lock") else {
-            return XCTFail("the lock is free")
+            return XCTFail("the lock should be free")
         }
         let attempts = fileSystem.calls.filter { $0.kind == .lock }.count
         func save(_ index: Int) -> Task<Void, any Error> {
             Task { try await LedgerDirectoryFixture.saveRecords(["\(index)"], text: "text", in: directory) }
         }
-        // The first has left the line and waits for the lock; the others stand in line behind it.
+        // The first request waits for the lock, and the others wait behind it.
         var tasks = [save(0)]
         while fileSystem.calls.filter({ $0.kind == .lock }).count == attempts { await Task.yield() }
         tasks += (1..<50).map(save)
@@ -90,7 +90,7 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(names.count, 51)
     }
 
-    func testConnectionsFollowEachOther() async throws {
+    func testConnectionsSeeEachOthersChanges() async throws {
         let fileSystem = SimulatedFileSystem()
         let (first, second) = (
             LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
@@ -117,7 +117,7 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(found, 0)
     }
 
-    func testLookingForChangesTakesNoLock() async throws {
+    func testCheckingForChangesTakesNoLock() async throws {
         let fileSystem = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("a", in: directory)
@@ -126,7 +126,7 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(Set(fileSystem.calls[before...].map(\.kind)), [.look, .list])
     }
 
-    func testCompactionKeepsRecordsAndTokensAndOthersFollow() async throws {
+    func testOtherConnectionsFollowACompaction() async throws {
         let fileSystem = SimulatedFileSystem()
         let (first, second) = (
             LedgerDirectoryFixture.directory(fileSystem), LedgerDirectoryFixture.directory(fileSystem)
@@ -144,11 +144,11 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(names, ["a", "b", "c"])
     }
 
-    func testLargeDirectoryIsCompactedByItself() async throws {
+    func testALargeDirectoryIsCompactedAutomatically() async throws {
         let fileSystem = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(fileSystem, compactionSize: 20_000)
         for round in 0..<300 { try await LedgerDirectoryFixture.save("a", text: "\(round)", in: directory) }
-        // The snapshot is written beside the requests; the journal that it needs is begun at once.
+        // The snapshot is written in the background; its new journal is started immediately.
         let numbers = fileSystem.names(in: "/ledger").compactMap { LogFileName($0)?.number }
         XCTAssertGreaterThan(numbers.max() ?? 0, 1)
         let records = try await LedgerDirectoryFixture.changes(
@@ -158,7 +158,7 @@ final class LedgerDirectoryTests: XCTestCase {
     }
 
     /// D9.
-    func testRemovedDirectoryBeginsAnew() async throws {
+    func testARemovedDirectoryStartsEmpty() async throws {
         let fileSystem = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(fileSystem)
         try await LedgerDirectoryFixture.save("a", in: directory)
@@ -170,13 +170,13 @@ final class LedgerDirectoryTests: XCTestCase {
         XCTAssertEqual(after, ["b"])
     }
 
-    func testClosedDirectoryRefuses() async throws {
+    func testAClosedDirectoryRejectsRequests() async throws {
         let directory = LedgerDirectoryFixture.directory(SimulatedFileSystem())
         try await LedgerDirectoryFixture.save("a", in: directory)
         await directory.close()
         do {
             try await LedgerDirectoryFixture.save("b", in: directory)
-            XCTFail("it is closed")
+            XCTFail("the save should fail")
         } catch let error as LedgerDirectoryError {
             XCTAssertEqual(error.code, .closed)
         }

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Two who use one cloud at the same time: whoever has always something to write lets the other in.
+/// Two processes use one cloud at the same time: a busy one lets the other in.
 final class LedgerFairnessTests: XCTestCase {
     private let disk = SimulatedFileSystem()
 
@@ -14,7 +14,7 @@ final class LedgerFairnessTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
-    /// Saves a record whose flush is held, and another one that waits behind it.
+    /// Saves a record whose flush is held, and another that waits behind it.
     private func beginTwo(
         _ one: String,
         _ two: String,
@@ -29,12 +29,12 @@ final class LedgerFairnessTests: XCTestCase {
         return (hold, first, second)
     }
 
-    func testTheLockIsLetGoOfBetweenTwoBatchesForWhoeverWaitsForIt() async throws {
+    func testTheLockIsReleasedBetweenBatchesForAWaitingProcess() async throws {
         let files = HeldFileSystem(disk)
         let (busyClock, otherClock) = (ManualClock(), ManualClock())
         let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))
         try await LedgerDirectoryFixture.save("a", in: busy)
-        // The lock is held for the first request; one more waits behind it, and another process for both.
+        // The lock is held for the first request; another one and another process wait for it.
         let (hold, first, second) = await beginTwo("b", "c", in: busy, files)
         let waiting = save("d", in: other)
         await otherClock.wait { !$0.isEmpty }
@@ -44,7 +44,7 @@ final class LedgerFairnessTests: XCTestCase {
         XCTAssertEqual(busy.waitingCount, 1, "the second request waits")
         otherClock.advance(by: .milliseconds(10))
         try await waiting.value
-        XCTAssertEqual(busy.waitingCount, 1, "the other was served first")
+        XCTAssertEqual(busy.waitingCount, 1, "the other process goes first")
         busyClock.advance(by: .milliseconds(20))
         try await second.value
         let names = try await LedgerDirectoryFixture.names(in: busy)
@@ -53,20 +53,20 @@ final class LedgerFairnessTests: XCTestCase {
         await other.close()
     }
 
-    func testOneWhoIsAloneServesBatchAfterBatch() async throws {
+    func testASingleProcessRunsBatchesWithoutPauses() async throws {
         let files = HeldFileSystem(disk)
         let busy = directory(files, ManualClock())
         try await LedgerDirectoryFixture.save("a", in: busy)
         let (hold, first, second) = await beginTwo("b", "c", in: busy, files)
         hold.release()
-        // The clock stands still: nothing is waited for.
+        // The clock stands still: there is no wait.
         try await first.value
         try await second.value
         await busy.close()
     }
 
-    /// Whoever waited may have been ended: the wait for it ends as well.
-    func testOneWhoWaitedAndIsGoneIsNotWaitedForAgain() async throws {
+    /// The waiting process may have ended, so the pause for it ends as well.
+    func testAWaitingProcessThatEndedCausesNoFurtherPauses() async throws {
         let files = HeldFileSystem(disk)
         let (busyClock, otherClock) = (ManualClock(), ManualClock())
         let (busy, other) = (directory(files, busyClock), directory(disk, otherClock))

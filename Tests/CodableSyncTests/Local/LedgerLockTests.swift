@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Somebody holds the lock of a directory and does not let go of it.
+/// Another process holds the lock of a directory and does not release it.
 final class LedgerLockTests: XCTestCase {
     private let disk = SimulatedFileSystem()
 
@@ -10,7 +10,7 @@ final class LedgerLockTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
-    /// Takes the lock once whoever was answered last has let go of it.
+    /// Takes the lock once the last request has released it.
     private func takeLock() async throws -> any FileLock {
         while true {
             if case .acquired(let lock) = try disk.lock("/ledger/lock") { return lock }
@@ -23,7 +23,7 @@ final class LedgerLockTests: XCTestCase {
         return nil
     }
 
-    func testACancelledCallerIsAnsweredAtOnceAndNotServedLater() async throws {
+    func testACanceledRequestFailsImmediatelyAndIsNotAppliedLater() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
         let lock = try await takeLock()
@@ -53,8 +53,8 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(names, ["a"])
     }
 
-    /// The time is a manual clock's; the wait for the lock ends with it, and names who has it.
-    func testTheWaitForTheLockEndsAndNamesItsHolder() async throws {
+    /// On a manual clock, the wait for the lock times out with an error that names its owner.
+    func testTheWaitForTheLockTimesOutAndNamesItsOwner() async throws {
         let clock = ManualClock()
         let directory = LedgerDirectory(
             path: "/ledger",
@@ -74,7 +74,7 @@ final class LedgerLockTests: XCTestCase {
         let error = await code(of: first)
         XCTAssertEqual(error?.code, .locked)
         XCTAssertTrue(error?.message.contains("process 1.") == true, error?.message ?? "no error")
-        XCTAssertEqual(directory.waitingCount, 1, "who came later waits longer")
+        XCTAssertEqual(directory.waitingCount, 1, "the later request still waits")
         lock.release()
         await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(1))
@@ -83,7 +83,7 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(names, ["a", "c"])
     }
 
-    func testACallThatIsCancelledBeforeItBeginsIsNotMade() async throws {
+    func testARequestCanceledBeforeItStartsIsNotApplied() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
         let lock = try await takeLock()
@@ -96,7 +96,7 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(names, ["a"])
     }
 
-    func testALookIsNotHeldUp() async throws {
+    func testCheckingForChangesDoesNotWaitForTheLock() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
         let lock = try await takeLock()
@@ -107,7 +107,7 @@ final class LedgerLockTests: XCTestCase {
         try await saving.value
     }
 
-    /// The snapshot is written, and its last step needs the lock.
+    /// The snapshot is written, but its last step needs the lock.
     func testCloseDoesNotWaitForTheLockThatACompactionNeeds() async throws {
         let files = HeldFileSystem(disk)
         let directory = LedgerDirectoryFixture.directory(files)
@@ -125,8 +125,8 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(names, ["a"])
     }
 
-    /// Others are told who has it, also when it is a database's.
-    func testAProcessThatUsesADatabaseIsNamedInItsLock() async throws {
+    /// The lock file names the owner for other processes, even if the owner is a database.
+    func testTheLockFileNamesTheProcessThatUsesTheDatabase() async throws {
         let temporary = try TemporaryDirectory()
         addTeardownBlock { try temporary.remove() }
         let database = LocalDatabase(directory: temporary.url)
@@ -139,8 +139,9 @@ final class LedgerLockTests: XCTestCase {
         )
     }
 
-    /// Another process has the lock and was stopped, as Ctrl-Z does: neither the call nor the end waits for it.
-    func testAStoppedProcessHoldsUpNeitherACancelledCallNorTheEnd() async throws {
+    /// Another process was suspended while it held the lock, as by Ctrl-Z: neither the call nor close waits
+    /// for it.
+    func testASuspendedProcessBlocksNeitherACanceledCallNorClose() async throws {
         let temporary = try TemporaryDirectory()
         addTeardownBlock { try temporary.remove() }
         let database = LocalDatabase(directory: temporary.url)
@@ -155,19 +156,19 @@ final class LedgerLockTests: XCTestCase {
         if case .failure(let error as CloudError) = await call.result {
             XCTAssertEqual(error.code, .operationCancelled)
         } else {
-            XCTFail("it is not answered")
+            XCTFail("the call did not fail")
         }
         await database.close()
         if case .failure(let error as CloudError) = await other.result {
             XCTAssertTrue(error.message.contains("process \(child.processID)"), error.message)
         } else {
-            XCTFail("it is not answered")
+            XCTFail("the call did not fail")
         }
         child.kill()
     }
 
-    /// The engine gives a request up at its deadline; nobody makes it afterwards.
-    func testARequestGivenUpAtItsDeadlineIsNotMadeLater() async throws {
+    /// The engine abandons a request at its deadline; the request is not applied later.
+    func testARequestAbandonedAtItsDeadlineIsNotAppliedLater() async throws {
         let clock = ManualClock()
         let database = LocalDatabase(
             directory: URL(filePath: "/ledger"),

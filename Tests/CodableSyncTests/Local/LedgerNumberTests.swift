@@ -4,11 +4,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Numbers in a cloud's files that no library has written, and files of another cloud.
+/// Numbers in a cloud's files that CodableSync would never write, and files of another cloud.
 final class LedgerNumberTests: XCTestCase {
     private let journal = "/ledger/journal-1.jsonl"
 
-    /// A ledger with a record, and some lines more.
+    /// A ledger with a record and some additional lines.
     private func prepare(_ lines: String...) async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(files)
@@ -25,7 +25,7 @@ final class LedgerNumberTests: XCTestCase {
         return files
     }
 
-    /// Requests are answered, or refused with an error that says why; what was answered can be read again.
+    /// Asserts that requests succeed and can be read again, or fail with a clear error.
     private func assertGoesOn(_ files: SimulatedFileSystem, _ row: String) async throws {
         for name in ["b", "c"] {
             let directory = LedgerDirectoryFixture.directory(files)
@@ -47,7 +47,7 @@ final class LedgerNumberTests: XCTestCase {
                 XCTAssertEqual(error.code, .damaged, "\(row): \(error)")
                 XCTAssertTrue(error.message.contains("journal-1.jsonl"), "\(row): \(error)")
                 await directory.close()
-                XCTAssertEqual(files.withoutLocks, before, "\(row): refused and touched")
+                XCTAssertEqual(files.withoutLocks, before, "\(row): rejected, but its files changed")
                 continue
             }
             let request = LedgerRequest(user: "alice", operation: saving)
@@ -67,7 +67,7 @@ final class LedgerNumberTests: XCTestCase {
         }
     }
 
-    func testSequencesNearTheHighestNumberAreNoTrap() async throws {
+    func testSequencesNearTheHighestNumberDoNotTrap() async throws {
         let record = #"{"name":"z","zone":"Note","type":"Note","system":{"tag":"1"},"fields":{}}"#
         for sequence in [Int64.max, .max - 1, .max - 2, 1 << 62, (1 << 62) - 1, -1, .min] {
             for line in [
@@ -83,7 +83,7 @@ final class LedgerNumberTests: XCTestCase {
         }
     }
 
-    func testDatesAndQuotasNearTheHighestNumberAreNoTrap() async throws {
+    func testDatesAndQuotasNearTheHighestNumberDoNotTrap() async throws {
         for number in [Int64.max, .max - 1, .min, 9_000_000_000_000_000, 9_007_199_254_740_993] {
             for line in [
                 #"{"user":"alice","counters":9,"date":\#(number)}"#,
@@ -95,7 +95,7 @@ final class LedgerNumberTests: XCTestCase {
         }
     }
 
-    func testARecordInARemovedZoneIsRefused() async throws {
+    func testARecordInARemovedZoneIsRejected() async throws {
         let removal =
             #"{"user":"alice","zoneRemoved":"Note","reason":"purged","canBeMadeAnew":true,"sequence":3}"#
         let record = #"{"name":"z","zone":"Note","type":"Note","fields":{}}"#
@@ -103,7 +103,7 @@ final class LedgerNumberTests: XCTestCase {
         try await assertGoesOn(try await prepare(removal, saving), "a record in a removed zone")
     }
 
-    func testAFileOfAnotherCloudIsRefusedAndNotTouched() async throws {
+    func testAFileOfAnotherCloudIsRejectedAndNotTouched() async throws {
         for name in ["journal-2.jsonl", "snapshot-2.jsonl"] {
             let (files, others) = (SimulatedFileSystem(), SimulatedFileSystem())
             for (disk, record) in [(files, "mine"), (others, "theirs")] {
@@ -118,7 +118,7 @@ final class LedgerNumberTests: XCTestCase {
             let directory = LedgerDirectory(path: "/ledger", fileSystem: files)
             do {
                 _ = try await LedgerDirectoryFixture.names(in: directory)
-                XCTFail("\(name): it was opened")
+                XCTFail("\(name): the directory was opened")
             } catch let error as LedgerDirectoryError {
                 XCTAssertEqual(error.code, .damaged, "\(error)")
                 XCTAssertTrue(error.message.contains("-2.jsonl"), "\(error)")

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Connections that use one directory at the same time, each stopped where it hurts.
+/// Connections that use one directory at the same time, each paused at a critical moment.
 final class LedgerSharingTests: XCTestCase {
     private let disk = SimulatedFileSystem()
 
@@ -16,8 +16,8 @@ final class LedgerSharingTests: XCTestCase {
         Task { try await LedgerDirectoryFixture.saveRecords([name], text: "text", in: directory) }
     }
 
-    /// BK-14: another connection waits for a writer that has the lock, and a look does not.
-    func testAWriterBetweenLockAndAppendIsWaitedForAndALookIsNot() async throws {
+    /// BK-14: a request waits for the connection that holds the lock; a look for changes does not.
+    func testRequestsWaitForTheLockAndLooksDoNot() async throws {
         let (files, writer) = heldConnection()
         let other = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: writer)
@@ -41,8 +41,8 @@ final class LedgerSharingTests: XCTestCase {
         }
     }
 
-    /// BK-14: a compaction does not take away what somebody is reading.
-    func testACompactionWaitsForAReaderAndTheReaderSeesEverything() async throws {
+    /// BK-14: a compaction doesn't remove files that somebody is reading.
+    func testACompactionWaitsForAReader() async throws {
         let (files, reader) = heldConnection()
         let writer = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: writer)
@@ -53,7 +53,7 @@ final class LedgerSharingTests: XCTestCase {
         let attempts = disk.calls.filter { $0.kind == .lock }.count
         let compacting = Task { try await writer.compact() }
         while disk.calls.filter({ $0.kind == .lock }).count == attempts { await Task.yield() }
-        XCTAssertEqual(logNames, ["journal-1.jsonl"], "the compaction has not begun")
+        XCTAssertEqual(logNames, ["journal-1.jsonl"], "the compaction has not started")
         read.release()
         let names = try await reading.value
         XCTAssertEqual(names, ["a"])
@@ -63,8 +63,8 @@ final class LedgerSharingTests: XCTestCase {
         XCTAssertEqual(after, ["a"])
     }
 
-    /// BK-14: whoever holds a file that a compaction has removed goes on in the new one.
-    func testAConnectionThatHoldsAnOldFileReadsAndWritesOnInTheNewOne() async throws {
+    /// BK-14: a connection that holds a file removed by a compaction continues with the new one.
+    func testAConnectionWithAnOldFileSwitchesToTheNewOne() async throws {
         let (stale, writer) = (
             LedgerDirectoryFixture.directory(disk), LedgerDirectoryFixture.directory(disk)
         )
@@ -83,8 +83,8 @@ final class LedgerSharingTests: XCTestCase {
         }
     }
 
-    /// BK-14: what others save while a snapshot is written is in none of the removed files.
-    func testOthersWriteWhileASnapshotIsWritten() async throws {
+    /// BK-14: records that others save while a snapshot is written survive the removal of the old files.
+    func testOthersCanWriteDuringACompaction() async throws {
         let (files, compactor) = heldConnection()
         let other = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: compactor)
@@ -93,7 +93,7 @@ final class LedgerSharingTests: XCTestCase {
         await rename.reached()
         try await LedgerDirectoryFixture.save("b", in: other)
         try await LedgerDirectoryFixture.save("c", in: compactor)
-        // Somebody opens the directory before, and somebody after the snapshot has its name.
+        // One connection opens the directory before the snapshot gets its name, and one after.
         let early = try await LedgerDirectoryFixture.names(in: LedgerDirectoryFixture.directory(disk))
         rename.release()
         try await compacting.value
@@ -105,7 +105,7 @@ final class LedgerSharingTests: XCTestCase {
         XCTAssertEqual(logNames, ["journal-2.jsonl", "snapshot-2.jsonl"])
     }
 
-    /// BK-14: one of two compactions is done, the other asks for nothing.
+    /// BK-14: if a compaction is already running, a second one does nothing.
     func testASecondCompactorLeavesTheFirstAlone() async throws {
         let (files, first) = heldConnection()
         let second = LedgerDirectoryFixture.directory(disk)
@@ -123,14 +123,14 @@ final class LedgerSharingTests: XCTestCase {
         XCTAssertEqual(names, ["a", "b"])
     }
 
-    /// BK-14: what a compactor left that died is removed by the next.
-    func testTheNextCompactionRemovesWhatADeadOneLeft() async throws {
+    /// BK-14: the next compaction removes the files of a compactor that crashed.
+    func testTheNextCompactionCleansUpAfterACrashedOne() async throws {
         let (files, dying) = heldConnection()
         try await LedgerDirectoryFixture.save("a", in: dying)
         let rename = files.hold(.rename, "snapshot-2")
         let compacting = Task { try await dying.compact() }
         await rename.reached()
-        // What a process leaves that is killed now; its locks are gone with it.
+        // The disk as a process killed now leaves it; its locks are released.
         let left = disk.crashed(keeping: .allWrites)
         rename.release()
         try await compacting.value
@@ -149,10 +149,10 @@ final class LedgerSharingTests: XCTestCase {
     }
 }
 
-// MARK: - Looking and closing
+// MARK: - Looks and closing
 
 extension LedgerSharingTests {
-    func testALookMakesNothingAndTellsWhenOthersHaveMadeTheLedger() async throws {
+    func testALookCreatesNothingAndReportsALedgerThatOthersCreated() async throws {
         let (follower, writer) = (
             LedgerDirectoryFixture.directory(disk), LedgerDirectoryFixture.directory(disk)
         )
@@ -167,7 +167,7 @@ extension LedgerSharingTests {
         XCTAssertEqual(again, 1)
     }
 
-    func testWhatALookHasToldIsNotToldAgainByTheRequestThatReadsIt() async throws {
+    func testAChangeReportedByALookIsCountedOnce() async throws {
         let (follower, writer) = (
             LedgerDirectoryFixture.directory(disk), LedgerDirectoryFixture.directory(disk)
         )
@@ -181,7 +181,7 @@ extension LedgerSharingTests {
         XCTAssertEqual(after, 1)
     }
 
-    func testARemovedDirectoryIsAChangeThatALookDoesNotUndo() async throws {
+    func testALookReportsARemovedDirectoryAndDoesNotRecreateIt() async throws {
         let follower = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: follower)
         for name in disk.names(in: "/ledger") { try disk.remove("/ledger/" + name) }
@@ -190,7 +190,7 @@ extension LedgerSharingTests {
         XCTAssertEqual(disk.names(in: "/ledger"), [])
     }
 
-    func testCloseReturnsWhenACompactionHasLeftTheFiles() async throws {
+    func testCloseWaitsForARunningCompaction() async throws {
         let (files, directory) = heldConnection()
         try await LedgerDirectoryFixture.save("a", in: directory)
         let rename = files.hold(.rename, "snapshot-2")
@@ -216,7 +216,7 @@ extension LedgerSharingTests {
         }
     }
 
-    func testWhatStandsInLineIsAnsweredBeforeTheFilesAreClosed() async throws {
+    func testCloseWaitsForQueuedRequests() async throws {
         let (files, directory) = heldConnection()
         try await LedgerDirectoryFixture.save("a", in: directory)
         let append = files.hold(.append, "journal-1")

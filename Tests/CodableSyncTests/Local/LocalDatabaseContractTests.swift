@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The contract of every database, on a directory; each connection has a memory of its own.
+/// The contract of every database, run on a directory; each connection has its own memory.
 final class LocalDatabaseContractTests: CloudDatabaseContract {
     private var directories: [TemporaryDirectory] = []
     private var databases: [LocalDatabase] = []
@@ -45,8 +45,8 @@ final class LocalDatabaseContractTests: CloudDatabaseContract {
         directories = []
     }
 
-    /// The contract is worth little for a database in which everything shares one memory.
-    func testConnectionsAreApart() async throws {
+    /// The contract proves little if all connections share one memory.
+    func testConnectionsAreSeparateObjects() async throws {
         let (first, second) = try await (makeDatabase(), makeSecondConnection())
         XCTAssertFalse(first as? LocalDatabase === second as? LocalDatabase)
         XCTAssertEqual(first.identifier, second.identifier)

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// What an app may choose about a database in a directory.
+/// The options that an app can set for a database in a directory.
 final class LocalDatabaseOptionTests: XCTestCase {
     private let zone = ZoneID(zoneName: "Note")
 
@@ -27,7 +27,7 @@ final class LocalDatabaseOptionTests: XCTestCase {
         return try XCTUnwrap(result.saveResults[id]).get()
     }
 
-    func testItsClockIsTheOneThatItIsGiven() async throws {
+    func testModificationDatesComeFromTheGivenClock() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(86_400))
         let database = LocalDatabase(directory: try directory(), clock: clock)
@@ -36,7 +36,7 @@ final class LocalDatabaseOptionTests: XCTestCase {
         await database.close()
     }
 
-    func testItEnforcesASchemaWhereItIsAskedToAlsoAfterARestart() async throws {
+    func testTheSchemaIsEnforcedOnlyWithTheOptionEvenAfterARestart() async throws {
         let directory = try directory()
         var options = LedgerOptions()
         options.enforcesSchema = true
@@ -46,7 +46,7 @@ final class LocalDatabaseOptionTests: XCTestCase {
         let second = LocalDatabase(directory: directory, options: options)
         do {
             _ = try await save("b", "text", to: second)
-            XCTFail("It was taken.")
+            XCTFail("The database accepted the record.")
         } catch let error as CloudError {
             XCTAssertEqual(error.code, .invalidArguments)
         }

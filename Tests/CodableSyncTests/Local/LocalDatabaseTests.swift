@@ -43,7 +43,7 @@ final class LocalDatabaseTests: XCTestCase {
         _ = try XCTUnwrap(result.saveResults[record.recordID]).get()
     }
 
-    func testMakingADatabaseDoesNotTouchTheDisk() throws {
+    func testCreatingADatabaseDoesNotTouchTheDisk() throws {
         let database = database()
         _ = database.identifier
         XCTAssertEqual(try LocalFileSystem().contents(ofDirectory: temporary.path), [])
@@ -64,7 +64,7 @@ final class LocalDatabaseTests: XCTestCase {
         )
     }
 
-    func testSpellings() {
+    func testStaticMembersMakeTheirDatabases() {
         let named: any CloudDatabase = .local(directory: temporary.url, user: "alice")
         let plain: any CloudDatabase = .local
         XCTAssertNotEqual(named.identifier, plain.identifier)
@@ -112,7 +112,7 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertEqual(next.modifications.keys.map(\.recordName), ["b"])
     }
 
-    func testChangesByOthersAreSignalledAndOwnOnesAreNot() async throws {
+    func testOnlyChangesByOthersAreSignaled() async throws {
         let (watched, other) = (database(), database())
         try await save("before", to: watched)
         var signals = watched.signals.makeAsyncIterator()
@@ -128,7 +128,7 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertNil(second, "there was one change, and one signal")
     }
 
-    func testEveryListenerIsTold() async throws {
+    func testEveryListenerGetsTheSignal() async throws {
         let (watched, other) = (database(), database())
         try await save("before", to: watched)
         var listeners = [watched.signals.makeAsyncIterator(), watched.signals.makeAsyncIterator()]
@@ -140,15 +140,15 @@ final class LocalDatabaseTests: XCTestCase {
         }
     }
 
-    /// They look four times a second, by their clock.
-    func testAFollowerIsToldWithinAQuarterOfASecond() async throws {
+    /// The database looks for changes four times a second, by its clock.
+    func testAListenerGetsASignalWithinAQuarterOfASecond() async throws {
         let clock = ManualClock()
         let followed = self.database(clock: clock)
         let other = database()
         try await save("before", to: followed)
         var signals = followed.signals.makeAsyncIterator()
         for round in 1...3 {
-            await clock.reach("it looks at the time") { $0 == [.milliseconds(250 * round)] }
+            await clock.reach("it waits for its next look") { $0 == [.milliseconds(250 * round)] }
             try await save("foreign \(round)", to: other)
             clock.advance(by: .milliseconds(250))
             let signal = await signals.next()
@@ -159,8 +159,8 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertNil(end)
     }
 
-    /// An app has an engine for each of its models.
-    func testHoweverManyListenTheDirectoryIsLookedAtOnce() async throws {
+    /// An app has one engine per model.
+    func testAllListenersShareOneLookAtTheDirectory() async throws {
         let clock = ManualClock()
         let database = self.database(clock: clock)
         var listeners = (0..<20).map { _ in database.signals }
@@ -176,8 +176,8 @@ final class LocalDatabaseTests: XCTestCase {
         XCTAssertEqual(database.listeners.count, 0)
     }
 
-    /// The last listener leaves at the moment at which another one comes.
-    func testWhoListensAfterTheLastOneHasLeftIsTold() async throws {
+    /// The last listener leaves as another one arrives.
+    func testListeningWorksAgainAfterTheLastListenerHasLeft() async throws {
         let clock = ManualClock()
         let database = self.database(clock: clock)
         for _ in 0..<3 {
@@ -191,8 +191,8 @@ final class LocalDatabaseTests: XCTestCase {
         }
     }
 
-    /// Closed between the moment at which somebody is taken in and that at which it is known when they leave.
-    func testNobodyLooksAtAClosedDatabase() async throws {
+    /// The database closes after a listener has been added and before its end is observed.
+    func testAClosedDatabaseStopsLooking() async throws {
         let clock = ManualClock()
         let listeners = LocalListeners()
         let stream = listeners.stream(watching: database().ledger, by: clock)
@@ -202,7 +202,7 @@ final class LocalDatabaseTests: XCTestCase {
         withExtendedLifetime(stream) {}
     }
 
-    func testAReleasedDatabaseLeavesNothingBehind() async throws {
+    func testAReleasedDatabaseReleasesItsLedgerAndListeners() async throws {
         weak var ledger: LedgerDirectory?
         weak var listeners: LocalListeners?
         do {
@@ -213,7 +213,7 @@ final class LocalDatabaseTests: XCTestCase {
             signals.removeLast()
             XCTAssertEqual(database.listeners.count, 1)
         }
-        // The task that looks holds them until it has ended, which nobody tells.
+        // The task that looks for changes holds both until it ends, and its end can't be awaited.
         while ledger != nil || listeners != nil { await Task.yield() }
     }
 
@@ -226,7 +226,7 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     /// D9.
-    func testListeningMakesNoDirectory() async throws {
+    func testListeningCreatesNoDirectory() async throws {
         let database = database()
         var signals = database.signals.makeAsyncIterator()
         await database.look()
@@ -238,7 +238,7 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     #if os(Linux)
-        func testManyFollowersKeepNoMoreFilesOpenOverTime() async throws {
+        func testTheNumberOfOpenFilesStaysConstant() async throws {
             let writer = database()
             try await save("a", to: writer)
             let followers = (0..<20).map { _ in database() }
@@ -258,10 +258,10 @@ final class LocalDatabaseTests: XCTestCase {
             XCTAssertEqual(try openFiles(), 0)
         }
 
-        /// How many files below the test's directory this process has open.
+        /// The number of files below the test's directory that this process has open.
         private func openFiles() throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
-                // What the listing itself had open is gone by now, and has no path.
+                // The descriptor of the listing itself is closed by now and has no path.
                 guard let path = realpath("/proc/self/fd/\(number)", nil) else { return false }
                 defer { free(path) }
                 return String(cString: path).hasPrefix(temporary.path)
@@ -298,7 +298,7 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     #if !canImport(Darwin)
-        func testDefaultDirectoryObeysTheVariablesForIt() {
+        func testDefaultDirectoryFollowsTheEnvironmentVariables() {
             let rows: [(variables: [String: String], path: String)] = [
                 ([:], "/home/a/.local/share"), (["XDG_DATA_HOME": "/data"], "/data"),
                 (["XDG_DATA_HOME": ""], "/home/a/.local/share"),

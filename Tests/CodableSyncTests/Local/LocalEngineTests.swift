@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Engines that share a directory, as those of several processes do.
+/// Engines that share a directory, like those of several processes.
 final class LocalEngineTests: EngineScenario {
     override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
 
@@ -10,7 +10,7 @@ final class LocalEngineTests: EngineScenario {
         try XCTUnwrap(device.database.base as? LocalDatabase)
     }
 
-    func testAnEngineShowsWhatAnotherOneSentWithoutBeingAsked() async throws {
+    func testAnEngineShowsAnotherEnginesUploadAutomatically() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let tablet = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await tablet.engine.start()
@@ -27,17 +27,17 @@ final class LocalEngineTests: EngineScenario {
         try await tablet.engine.close()
     }
 
-    func testAnEngineThatIsClosedOrReleasedListensNoMore() async throws {
+    func testAClosedOrReleasedEngineStopsListening() async throws {
         let closed = try makeDevice(Note.self)
         _ = try await closed.engine.allModels()
         let database = try local(closed)
         XCTAssertEqual(database.listeners.count, 1, "it listens")
         try await closed.engine.close()
         await database.listeners.waitUntilLeft()
-        XCTAssertEqual(database.listeners.count, 0, "closed, it does not")
+        XCTAssertEqual(database.listeners.count, 0, "a closed engine does not listen")
         let other = try await listenAndRelease()
         await other.listeners.waitUntilLeft()
-        XCTAssertEqual(other.listeners.count, 0, "released, it does not")
+        XCTAssertEqual(other.listeners.count, 0, "a released engine does not listen")
     }
 
     private func listenAndRelease() async throws -> LocalDatabase {

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// BK-14, on the real disk and with real processes.
+/// BK-14 on the real disk with real processes.
 final class LocalProcessTests: XCTestCase {
     private let zone = ZoneID(zoneName: "Note")
     private var temporary: TemporaryDirectory!
@@ -56,13 +56,13 @@ final class LocalProcessTests: XCTestCase {
         for outcome in result.saveResults.values { _ = try outcome.get() }
     }
 
-    /// BK-14: five times, unless all cases are asked for.
-    func testKilledInASaveItIsWhollyThereOrWhollyAbsent() async throws {
+    /// BK-14: five rounds, unless all cases are requested.
+    func testASaveOfAKilledProcessIsCompleteOrAbsent() async throws {
         let records = 40
         for round in 0..<Cases.sample(5, of: 12) {
             let child = try ChildProcess("save", temporary.path, "r\(round)", "1000000", "\(records)")
             var answered = 0
-            // Killed at a moment that nothing here decides: while it is at the save after these.
+            // The process is killed at an arbitrary moment during the next save.
             while answered <= round % 5, child.readLine() != nil { answered += 1 }
             child.kill()
             answered += child.readLines().count
@@ -71,7 +71,7 @@ final class LocalProcessTests: XCTestCase {
             XCTAssertGreaterThanOrEqual(
                 requests.count,
                 answered,
-                "round \(round): what was answered is there"
+                "round \(round): every confirmed save is there"
             )
             XCTAssertLessThanOrEqual(requests.count, answered + 1, "round \(round)")
             XCTAssertTrue(
@@ -81,8 +81,8 @@ final class LocalProcessTests: XCTestCase {
         }
     }
 
-    /// BK-14: the next gets the lock at once, and of the half-written save nothing is left.
-    func testTheLockOfAKilledProcessIsFreeAndItsHalfSaveIsDropped() async throws {
+    /// BK-14: the next process gets the lock at once, and nothing remains of the half-written save.
+    func testAKilledProcessFreesItsLockAndItsHalfWrittenSaveIsDropped() async throws {
         let files = HeldFileSystem(LocalFileSystem())
         let database = LocalDatabase(
             directory: temporary.url,
@@ -110,8 +110,8 @@ final class LocalProcessTests: XCTestCase {
         await database.close()
     }
 
-    /// BK-14: while they write, this process reads and compacts.
-    func testTwoAndFourProcessesAndThisOneLoseNothingAndCorruptNothing() async throws {
+    /// BK-14: this process reads and compacts while the others write.
+    func testSeveralProcessesLoseNothingAndCorruptNothing() async throws {
         for processes in [2, 4] {
             let children = try (0..<processes).map {
                 try ChildProcess("save", temporary.path, "\(processes)p\($0)", "20", "3", "7")
@@ -133,9 +133,9 @@ final class LocalProcessTests: XCTestCase {
         }
     }
 
-    /// BK-14: a compactor that is killed at any moment takes nothing with it, and the next one cleans up: four times,
-    /// unless all cases are asked for.
-    func testAProcessThatDiesInACompactionTakesNothingWithIt() async throws {
+    /// BK-14: a compactor killed at any moment loses no records, and the next one cleans up; four rounds,
+    /// unless all cases are requested.
+    func testAProcessKilledDuringACompactionLosesNothing() async throws {
         let database = LocalDatabase(directory: temporary.url)
         try await makeZone(in: database)
         var expected: Set<String> = []
@@ -153,15 +153,15 @@ final class LocalProcessTests: XCTestCase {
         try await database.ledger.compact()
         await database.close()
         let files = try LocalFileSystem().contents(ofDirectory: temporary.path)
-        // The lock of those who wait for their turn is there only once somebody has waited.
+        // `wanted.lock`, the lock of waiting connections, exists only if one has waited.
         XCTAssertEqual(files.filter { $0 != "wanted.lock" }.count, 4, "\(files)")
         XCTAssertEqual(files.filter { $0.hasSuffix(".tmp") }, [])
         let found = try await recordNames()
         XCTAssertEqual(found, expected)
     }
 
-    /// A process is told of what another one appends: nothing here waits for a time.
-    func testAProcessFollowsWhatAnotherOneSaves() async throws {
+    /// A process receives what another one appends; the test waits for no fixed time.
+    func testAProcessSeesWhatAnotherOneSaves() async throws {
         let database = LocalDatabase(directory: temporary.url)
         try await makeZone(in: database)
         try await save("old", to: database)

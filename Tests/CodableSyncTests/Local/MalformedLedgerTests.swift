@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Row C26 of the malformed inputs: the files of a local database that are not what was written to them.
+/// Row C26 of the malformed inputs: files of a local database with contents it didn't write.
 final class MalformedLedgerTests: XCTestCase {
     private let journal = "/ledger/journal-1.jsonl"
     private let snapshot = "/ledger/snapshot-2.jsonl"
@@ -22,7 +22,7 @@ final class MalformedLedgerTests: XCTestCase {
         disk.files.filter { !$0.key.hasSuffix("lock") }
     }
 
-    /// Reads the names, or the error; whichever it is, an error changes nothing.
+    /// Returns the names or the error; in case of an error, asserts that no file was changed.
     private func open(
         _ disk: SimulatedFileSystem,
         _ row: String
@@ -34,14 +34,14 @@ final class MalformedLedgerTests: XCTestCase {
             await directory.close()
             return .success(names)
         } catch let error as LedgerDirectoryError {
-            XCTAssertEqual(bytes(disk), before, "\(row): a file was touched")
+            XCTAssertEqual(bytes(disk), before, "\(row): a file was changed")
             await directory.close()
             return .failure(error)
         }
     }
 
-    // C26: wrong magic, and other applications' files.
-    func testFilesOfOthersAreNamedAndNotTouched() async throws {
+    // C26: wrong magic bytes, and files of other applications.
+    func testForeignFilesAreReportedAndLeftUnchanged() async throws {
         var utf16: [UInt8] = [0xFF, 0xFE]
         for byte in "{\"format\":\"CodableSync.Ledger\"}\n".utf8 { utf16 += [byte, 0] }
         let rows: [(String, [UInt8])] = [
@@ -67,8 +67,10 @@ final class MalformedLedgerTests: XCTestCase {
         }
     }
 
-    // C26: a page that is cut at every seventh byte, or before its last one. An interrupted write is no damage; a part of a snapshot is.
-    func testACutFileIsAPrefixOfTheHistoryOrRefused() async throws {
+    // C26: a file truncated at every seventh byte, or before its last one.
+    //
+    // An interrupted write is not damage; a truncated snapshot is.
+    func testATruncatedFileGivesAPrefixOfTheHistoryOrIsRejected() async throws {
         for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
         {
             let contents = try XCTUnwrap(whole.bytes(at: path))
@@ -88,8 +90,8 @@ final class MalformedLedgerTests: XCTestCase {
         }
     }
 
-    // C26: one turned bit.
-    func testATurnedBitIsNeverRead() async throws {
+    // C26: one flipped bit.
+    func testAFlippedBitIsNeverReadAsData() async throws {
         for (path, whole) in [(journal, try await prepare()), (snapshot, try await prepare(compacted: true))]
         {
             let contents = try XCTUnwrap(whole.bytes(at: path))
@@ -101,7 +103,7 @@ final class MalformedLedgerTests: XCTestCase {
                 let row = "\(path), byte \(offset)"
                 switch try await open(disk, row) {
                 case .success(let names):
-                    // The last mark may pass for an interrupted write, and nothing else may.
+                    // A damaged last commit mark may look like an interrupted write; nothing else may.
                     XCTAssertEqual(names, ["a", "b"], row)
                     XCTAssertEqual(path, journal, row)
                 case .failure(let error):
@@ -112,8 +114,8 @@ final class MalformedLedgerTests: XCTestCase {
         }
     }
 
-    // C26, C20: something else in the place of the file.
-    func testWhatIsNoFileIsRefused() async throws {
+    // C26, C20: a directory, link or special file in place of the journal.
+    func testOnlyARegularFileIsAccepted() async throws {
         for kind in [FileKind.directory, .symbolicLink, .other] {
             let disk = SimulatedFileSystem()
             disk.placeOther(kind, at: journal)
@@ -126,7 +128,8 @@ final class MalformedLedgerTests: XCTestCase {
         }
     }
 
-    // C26: the engine above keeps every edit, says which file it is, and goes on when the file is mended.
+    // C26: an engine on a damaged database keeps every edit, names the file, and continues once the file is
+    // repaired.
     func testAnEngineOnADamagedDatabaseKeepsEveryEditAndNamesTheFile() async throws {
         let disk = try await prepare()
         let contents = try XCTUnwrap(disk.bytes(at: journal))

@@ -2,13 +2,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// A cloud's directory is put back to an earlier moment: everything known goes up again, and nothing is deleted.
+/// A cloud's directory is restored to an earlier state: devices upload everything they know, and nothing is
+/// deleted.
 final class RestoredCloudTests: RestoredCloudScenario {
     private func notes(_ prefix: String, _ count: Int) -> [Note] {
         (0..<count).map { Note("\(prefix)\($0 + 1)", "\(prefix)\($0 + 1)") }
     }
 
-    /// Three records, a backup, five more, restored, seven more by another device.
+    /// Three records, a backup, five more records, the restore, then seven more by another device.
     func testDevicesAgreeAgainAfterARestore() async throws {
         for manner in RestorableCloud.Manner.allCases {
             for isRestarted in [false, true] {
@@ -38,8 +39,8 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// Nobody writes: the one that had fetched the lost part does not delete it.
-    func testWhoeverSyncsFirstNothingIsLost() async throws {
+    /// Without any edits, the device that fetched the lost records does not delete them.
+    func testNothingIsLostInAnyOrderOfSyncs() async throws {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             try setUpWithError()
             let devices: [Device<Note>] = try (0..<3).map { _ in try makeDevice() }
@@ -57,7 +58,8 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// The present is shorter, as long, and longer than what was lost, and a process stays open over the restore.
+    /// The history after the restore is shorter than, as long as, or longer than the lost one, and a process
+    /// stays open throughout.
     func testAProcessThatStaysOpenNoticesARestoreOfAnySize() async throws {
         for manner in RestorableCloud.Manner.allCases {
             for newCount in [0, 1, 3, 8] {
@@ -84,7 +86,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// The edit carries the tag of a lost version, which the old numbers would give once more.
+    /// The edit carries the tag of a lost version, and continuing the old numbering would reuse that tag.
     func testAnEditOfALostVersionOverwritesNothing() async throws {
         for sendsFirst in [false, true] {
             try setUpWithError()
@@ -113,7 +115,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// The record of the edit is in the lost part only: it is not taken for one that somebody deleted.
+    /// The edited record exists only in the lost part; it must not count as deleted by another device.
     func testAnEditOfALostRecordIsKept() async throws {
         for sendsFirst in [false, true] {
             try setUpWithError()
@@ -135,14 +137,14 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// The position in the database's feed is of the lost past as well.
-    func testARestoreToBeforeTheZoneDeletesNothing() async throws {
+    /// The token of the database feed also belongs to the lost history.
+    func testARestoreToATimeBeforeTheZoneDeletesNothing() async throws {
         for manner in RestorableCloud.Manner.allCases {
             for isMadeAnew in [false, true] {
                 try setUpWithError()
                 let phone: Device<Note> = try makeDevice()
                 let tablet: Device<Note> = try makeDevice()
-                // The history in the backup ends with a deletion of the zone, which concerns nobody any more.
+                // The history in the backup ends with a zone deletion that is no longer relevant.
                 try await phone.engine.upload(Note("older"))
                 try await phone.engine.sync()
                 let zoneID = ZoneID(zoneName: "Item")
@@ -159,13 +161,13 @@ final class RestoredCloudTests: RestoredCloudScenario {
                 }
                 try await settle(phone, tablet)
                 let shown = try await titles(phone)
-                XCTAssertTrue(shown.contains("tea"), "\(manner), made anew: \(isMadeAnew): \(shown)")
+                XCTAssertTrue(shown.contains("tea"), "\(manner), re-created: \(isMadeAnew): \(shown)")
                 try await assertEqualEverywhere(phone, tablet)
             }
         }
     }
 
-    /// The directory was removed, or moved away, and another device came first.
+    /// The directory was removed or moved away, and another device created a new one.
     func testAnotherLedgerInTheSamePlaceDeletesNothing() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
@@ -181,7 +183,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
         assertTold(phone)
     }
 
-    func testARestoreInTheMiddleOfAListingLosesNothing() async throws {
+    func testARestoreDuringAFetchLosesNothing() async throws {
         for manner in RestorableCloud.Manner.allCases {
             try setUpWithError()
             let phone: Device<Note> = try makeDevice()
@@ -209,8 +211,8 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// A power failure has taken the end of the journal.
-    func testAJournalThatWasCutShortIsARestoredOne() async throws {
+    /// A power failure has removed the end of the journal.
+    func testATruncatedJournalIsHandledLikeARestore() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await phone.engine.upload(Note("old"))
@@ -227,8 +229,8 @@ final class RestoredCloudTests: RestoredCloudScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// What both pasts have, and what only the present has deleted, stays as the present has it.
-    func testADeviceThatKnowsNothingOfTheLostPartSyncsOnAsEver() async throws {
+    /// Records in both histories stay, and records deleted after the restore stay deleted.
+    func testADeviceThatNeverSawTheLostPartSyncsNormally() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await phone.engine.upload(notes("old", 3))
@@ -244,7 +246,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
         XCTAssertFalse(tablet.events.all.contains(.zoneLost(nil)))
     }
 
-    /// It has not fetched since it uploaded: only the tag of its upload is of the lost part.
+    /// The device hasn't fetched since its upload, so only the upload's change tag belongs to the lost part.
     func testADeviceThatOnlyUploadedTheLostPartUploadsItAgain() async throws {
         for isRestarted in [false, true] {
             try setUpWithError()
@@ -266,8 +268,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// Two restores, one after the other.
-    func testASecondRestoreIsNoticedAsTheFirstWas() async throws {
+    func testRepeatedRestoresAreNoticed() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await phone.engine.upload(Note("old"))
@@ -285,8 +286,8 @@ final class RestoredCloudTests: RestoredCloudScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// Pending changes go through a restore as through any other loss of the zone.
-    func testPendingChangesGoThroughARestore() async throws {
+    /// Pending changes survive a restore like any other loss of the zone.
+    func testPendingChangesSurviveARestore() async throws {
         for sendsFirst in [false, true] {
             try setUpWithError()
             let phone: Device<Note> = try makeDevice()

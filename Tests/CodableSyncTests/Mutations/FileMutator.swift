@@ -2,7 +2,8 @@ import Foundation
 
 @testable import CodableSync
 
-/// Changes what stands in a log's file, and makes its checksums true again: what a disk never does, and a hand may.
+/// Changes the contents of a log file and corrects its checksums: a failing disk never does this, but a
+/// person might.
 struct FileMutator {
     private var random: CodableSync.SplitMix64
 
@@ -25,7 +26,7 @@ struct FileMutator {
         "\"\\u0000\"", "\"18446744073709551615\"", "[1,2]", "[[0,18446744073709551615]]",
     ]
 
-    /// The file with one change or a few.
+    /// The file with one to three changes.
     mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
         var file = MutableFile(bytes)
         for _ in 0...below(3) {
@@ -77,7 +78,7 @@ struct FileMutator {
         default:
             line.replaceSubrange(tokens[below(tokens.count)].range, with: Self.pick(Self.values, &self))
         }
-        // A newline would be the end of the line, and an empty line is none.
+        // A newline would end the line, and a file has no empty lines.
         line.removeAll { $0 == UInt8(ascii: "\n") }
         return line.isEmpty ? [UInt8(ascii: "0")] : line
     }
@@ -86,7 +87,7 @@ struct FileMutator {
         Array(texts[mutator.below(texts.count)].utf8)
     }
 
-    /// The strings, with their quotation marks, and the numbers of a line.
+    /// The strings (with their quotation marks) and the numbers of a line.
     private static func tokens(of line: [UInt8]) -> [(range: Range<Int>, isString: Bool)] {
         var tokens: [(Range<Int>, Bool)] = []
         var index = 0
@@ -110,7 +111,7 @@ struct FileMutator {
     }
 }
 
-/// A log's file in its parts: marks are made anew, with checksums that hold.
+/// A log file in its parts; its commit marks are rewritten with correct checksums.
 private struct MutableFile {
     var header: [UInt8]
     var groups: [[[UInt8]]] = []

@@ -4,12 +4,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Files of a cloud that were changed behind checksums that hold: none ends the program, and what was answered after
-/// such an opening can be read again.
+/// Ledger files changed behind valid checksums: no change crashes the process, and an opened ledger reads the
+/// same after a compaction and a reopening.
 final class LedgerMutationTests: XCTestCase {
     private static let zone = LedgerDirectoryFixture.zone
 
-    /// A ledger with entries of every kind, in a snapshot and in the journal behind it.
+    /// A ledger with entries of every kind, both in the snapshot and in the journal after it.
     private func prepare() async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         let directory = LedgerDirectoryFixture.directory(files)
@@ -44,7 +44,7 @@ final class LedgerMutationTests: XCTestCase {
         return try await directory.perform(request, at: LedgerDirectoryFixture.date).response
     }
 
-    func testMutatedLedgersAreReadContinuedAndReadAgain() async throws {
+    func testMutatedLedgersCanBeReadExtendedAndReopened() async throws {
         let whole = try await prepare()
         let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
         XCTAssertEqual(paths.count, 2)
@@ -62,7 +62,7 @@ final class LedgerMutationTests: XCTestCase {
                 let expected: [LedgerDirectoryError.Code] = [.damaged, .tooNew, .notALedger]
                 XCTAssertTrue(expected.contains(error.code), "seed \(seed): \(error)")
                 await directory.close()
-                XCTAssertEqual(files.withoutLocks, before, "seed \(seed): refused and touched")
+                XCTAssertEqual(files.withoutLocks, before, "seed \(seed): rejected, but its files changed")
                 return
             }
             try await goOn(files, directory, seed)
@@ -71,7 +71,7 @@ final class LedgerMutationTests: XCTestCase {
         if Mutations.areCommitted { XCTAssertGreaterThan(openedCount, 0) }
     }
 
-    /// Reads all feeds, saves and deletes, compacts, and opens again.
+    /// Saves and deletes records, then reads the feed: now, after a compaction and after reopening.
     private func goOn(_ files: SimulatedFileSystem, _ directory: LedgerDirectory, _ seed: UInt64) async throws
     {
         let zones = LedgerRequest.Operation.modifyRecordZones(

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which mutations are tried: `MUTATIONS=100000 SEED=7` in the environment tries others than those that always run.
+/// Which mutations run: `MUTATIONS=100000 SEED=7` in the environment replaces the standard ones.
 enum Mutations {
     struct Malformed: Error, CustomStringConvertible {
         let name: String
@@ -11,12 +11,12 @@ enum Mutations {
         var description: String { "\(name) is \"\(text)\"; write a number, as in \(name)=1000." }
     }
 
-    /// Whether those are tried that always run, of which some can be opened.
+    /// Whether the standard mutations run; some of these files can still be opened.
     static var areCommitted: Bool { ProcessInfo.processInfo.environment["MUTATIONS"] == nil }
 
-    /// Gives each mutation its seed.
+    /// Runs the body with the seed of each mutation.
     ///
-    /// A trap ends the process, so the file that `MUTATION_LOG` names is told of each seed before it is tried.
+    /// A trap ends the process, so each seed is written to the file at `MUTATION_LOG` before it is tried.
     static func forEach(else committed: UInt64, _ body: (UInt64) async throws -> Void) async throws {
         let count = try number("MUTATIONS") ?? committed
         let first = try number("SEED") ?? 0
@@ -44,6 +44,6 @@ enum Mutations {
 }
 
 extension SimulatedFileSystem {
-    /// All files but the locks, by path.
+    /// All files except the locks, by path.
     var withoutLocks: [String: [UInt8]] { files.filter { !$0.key.hasSuffix("lock") } }
 }

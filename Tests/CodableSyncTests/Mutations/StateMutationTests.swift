@@ -4,8 +4,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Files of a state that were changed behind checksums that hold: none ends the program, and what is written after such
-/// an opening can be read again.
+/// State files changed behind valid checksums: no change crashes the process, and an edit made after opening
+/// survives a compaction and a reopening.
 final class StateMutationTests: XCTestCase {
     private static let directory = "/device/users/1"
     private let database = FakeCloud().database(user: "alice")
@@ -25,7 +25,7 @@ final class StateMutationTests: XCTestCase {
 
     private let now = Moment(monotonic: .zero, wall: Date(timeIntervalSince1970: 1_800_000_000))
 
-    /// A state with facts of every kind, in a snapshot and in the journal behind it.
+    /// A state with facts of every kind, both in the snapshot and in the journal after it.
     private func prepare() async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         for isFirst in [true, false] {
@@ -72,7 +72,7 @@ final class StateMutationTests: XCTestCase {
         try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
     }
 
-    func testMutatedStatesAreReadContinuedAndReadAgain() async throws {
+    func testMutatedStatesCanBeReadExtendedAndReopened() async throws {
         let whole = try await prepare()
         let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
         XCTAssertEqual(paths.count, 2)
@@ -88,7 +88,7 @@ final class StateMutationTests: XCTestCase {
                 opened = try await location(files).open(at: now)
             } catch let error as SyncError {
                 assertMayBeRefused(error, seed)
-                XCTAssertEqual(files.withoutLocks, before, "seed \(seed): refused and touched")
+                XCTAssertEqual(files.withoutLocks, before, "seed \(seed): rejected, but its files changed")
                 return
             }
             try await goOn(opened, files, seed)
@@ -97,7 +97,7 @@ final class StateMutationTests: XCTestCase {
         if Mutations.areCommitted { XCTAssertGreaterThan(openedCount, 0) }
     }
 
-    /// A newer version's, somebody else's, or another program's.
+    /// Asserts that the files were rejected as those of a newer version, another user or another program.
     private func assertMayBeRefused(_ error: SyncError, _ seed: UInt64) {
         switch error {
         case .stateTooNew, .configuration: break
@@ -107,7 +107,7 @@ final class StateMutationTests: XCTestCase {
         }
     }
 
-    /// Reads everything, lets a machine begin, appends, compacts and opens again.
+    /// Reads everything, drives a machine, appends, compacts and reopens.
     private func goOn(_ opened: OpenedState, _ files: SimulatedFileSystem, _ seed: UInt64) async throws {
         XCTAssertNil(opened.compactionFailure, "seed \(seed)")
         try readAll(opened)
@@ -123,7 +123,7 @@ final class StateMutationTests: XCTestCase {
         XCTAssertEqual(change, edit, "seed \(seed): \(again.recovered)")
         let contents = try again.store.load([ContentHandle(number)])
         XCTAssertEqual(contents[ContentHandle(number)]?.recordID.recordName, "new", "seed \(seed)")
-        XCTAssertEqual(again.recovered, [], "seed \(seed): damage is told once")
+        XCTAssertEqual(again.recovered, [], "seed \(seed): damage is reported once")
     }
 
     private func readAll(_ opened: OpenedState) throws {
@@ -134,7 +134,7 @@ final class StateMutationTests: XCTestCase {
         }
     }
 
-    /// Lets a machine plan its first requests and hand out what is undelivered.
+    /// Lets a machine plan its first requests and deliver undelivered changes.
     private func drive(_ state: SyncState) {
         var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
         var batches: [BatchID] = []

@@ -3,7 +3,7 @@ import XCTest
 
 /// Errors as an alert shows them.
 final class ErrorTextTests: XCTestCase {
-    func testAnAlertShowsTheWordsOfAnError() {
+    func testLocalizedDescriptionIsTheDescription() {
         let errors: [any Error] = [
             SyncError.waitingForDecision(.purged), SyncError.stateInUse(by: "process 7"), SyncError.closed,
             SyncError.cloud(CloudError(.quotaExceeded)), CloudError(.networkFailure, message: "No line."),
@@ -12,35 +12,35 @@ final class ErrorTextTests: XCTestCase {
         XCTAssertEqual(SyncError.closed.localizedDescription, "The engine is closed. Make a new one.")
     }
 
-    func testAModelWithoutANameIsNamedInWords() {
+    func testAModelWithoutANameIsCalledAModel() {
         let model = SyncError.InvalidModel(recordName: "", reason: "It has no name.")
         XCTAssertEqual("\(SyncError.invalidModels([model]))", "Nothing was queued: a model: It has no name.")
     }
 
-    func testAModelWithoutANameIsNamedByItsPlaceInTheCall() async throws {
+    func testAModelWithoutANameIsIdentifiedByItsPositionInTheCall() async throws {
         let engine = SyncEngine<Named>(database: FakeCloud().database())
         do {
             try await engine.upload(Named(id: "a"), Named(id: ""))
-            XCTFail("A model without a name is taken.")
+            XCTFail("A model without a name was accepted.")
         } catch SyncError.invalidModels(let models) {
             XCTAssertEqual(models.map(\.recordName), [""])
             XCTAssertTrue(models[0].reason.hasSuffix(" It is number 2 of the call's 2."), models[0].reason)
         }
     }
 
-    func testAnUnknownAccountIsNotSaidToBeSignedOut() async throws {
+    func testAnUnknownAccountStatusIsNotReportedAsSignedOut() async throws {
         let database = FakeCloud().database()
         database.account = .couldNotDetermine
         let engine = SyncEngine<Named>(database: database)
         do {
             try await engine.sync()
-            XCTFail("It syncs without an account.")
+            XCTFail("The sync succeeded without an account.")
         } catch SyncError.cloud(let error) {
             XCTAssertTrue(error.message.hasPrefix("It cannot be determined who is signed in."), error.message)
         }
     }
 
-    func testSeveralModelsAreSentencesOfTheirOwn() {
+    func testEachInvalidModelGetsItsOwnSentence() {
         let models = ["a", "b"].map { SyncError.InvalidModel(recordName: $0, reason: "It is wrong.") }
         XCTAssertEqual(
             "\(SyncError.invalidModels(models))",
@@ -48,7 +48,7 @@ final class ErrorTextTests: XCTestCase {
         )
     }
 
-    func testAFailureOfTheCloudSaysWhatIsToBeDone() {
+    func testCloudErrorsSayWhatToDo() {
         let rows: [(CloudError.Code, String)] = [
             (.networkUnavailable, "There is no network. Nothing is lost; try again later."),
             (.quotaExceeded, "Nothing is lost; it is sent when the user has made space."),
@@ -62,8 +62,8 @@ final class ErrorTextTests: XCTestCase {
         XCTAssertTrue("\(SyncError.cloud(own))".hasSuffix("Use another one."))
     }
 
-    /// What the parts below say ends with the remedy already.
-    func testNoRemedyIsSaidTwice() {
+    /// The underlying message already ends with the remedy.
+    func testTheRemedyAppearsOnlyOnce() {
         let text = "\"a\" has format version 2. Update the app."
         XCTAssertEqual(
             "\(SyncError.stateTooNew(text))",

@@ -2,7 +2,7 @@ import CodableSync
 import RecordCoding
 import XCTest
 
-/// What an event, a note and the diagnostics print.
+/// The printed form of events and diagnostics.
 final class EventTextTests: XCTestCase {
     private let record = Record(
         recordType: "Item",
@@ -10,7 +10,7 @@ final class EventTextTests: XCTestCase {
         fields: ["title": "secret"]
     )
 
-    func testAnEventIsOneLineThatShowsNoField() {
+    func testAnEventIsOneLineWithoutFieldValues() {
         let date = Date(timeIntervalSince1970: 0)
         let error = CloudError(.networkFailure)
         let events: [SyncEvent] = [
@@ -33,7 +33,7 @@ final class EventTextTests: XCTestCase {
         }
     }
 
-    func testAnEventSaysWhatHappenedToWhat() {
+    func testAnEventNamesItsRecordAndOutcome() {
         let reason = ParkReason(kind: .refused, message: "The server said no.")
         XCTAssertEqual(
             "\(SyncEvent.parked(recordName: "a\nb", reason))",

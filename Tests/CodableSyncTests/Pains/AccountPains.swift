@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// One user's data never becomes another's, and a sign-out costs nothing that the user wanted.
+/// One user's data never reaches another, and signing out loses nothing.
 ///
-/// Told with the accounts of ``FakeDatabase`` itself, as an app's own tests would.
+/// Uses the accounts of ``FakeDatabase`` itself, as an app's own tests would.
 final class AccountPains: EngineScenario {
     private let zoneID = ZoneID(zoneName: "Item")
 
@@ -20,8 +20,10 @@ final class AccountPains: EngineScenario {
         cloud.records(user: user, in: zoneID).keys.sorted()
     }
 
-    /// The positions that a new user's database was asked from, and that it cannot have given: all but those that follow
-    /// upon its own first answer about its zones.
+    /// The change tokens in a new user's requests, which that user's database cannot have issued.
+    ///
+    /// Of the requests for database changes, only the first is included; later ones use the tokens it
+    /// returned.
     private func foreignTokens(_ told: [FakeRequest]) -> [ChangeToken] {
         let readings = told.filter { $0.operation == .databaseChanges }
         let others = told.filter { $0.operation != .databaseChanges }
@@ -65,7 +67,7 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
-    func testUploadAtOnceAfterASwitchReachesNobodyElse() async throws {
+    func testAnUploadRightAfterASwitchReachesNobodyElse() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-1"))
@@ -73,19 +75,19 @@ final class AccountPains: EngineScenario {
         let lookUp = account.hold(.accountStatus)
         account.signIn(user: "bob")
         await lookUp.arrived()
-        // Nobody has said yet that it is bob: the edit belongs to the last known user.
+        // The engine doesn't know about bob yet, so the edit belongs to the last known user.
         try await phone.engine.upload(Note("last"))
         lookUp.release()
         try await quiet(phone)
         let user = try await phone.engine.diagnostics().userRecordName
         XCTAssertEqual(user, "bob")
-        XCTAssertTrue(account.requests.contains { $0.user == "bob" }, "his zone is made")
+        XCTAssertTrue(account.requests.contains { $0.user == "bob" }, "bob's zone is created")
         XCTAssertEqual(names(cloud, "bob"), [])
         XCTAssertFalse(account.requests.contains { $0.user == "bob" && $0.recordNames.contains("last") })
     }
 
     // P-37
-    func testEditsReachNobodyElseAlsoWhereTheSignalIsLost() async throws {
+    func testEditsReachNobodyElseEvenWithoutASignal() async throws {
         for call in [
             { try await $0.sendChanges() }, { try await $0.sync() }, { try await $0.fetchChanges() },
         ]
@@ -145,7 +147,7 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
-    func testZoneThatIsToBeMadeAnewIsNotTheNextUsers() async throws {
+    func testReplacingAZoneDoesNotTouchTheNextUsersZone() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud)
         let tablet = Device<Note>(cloud.database(user: "bob"), clock: clock)
@@ -155,7 +157,7 @@ final class AccountPains: EngineScenario {
         try await phone.engine.sync()
         try cloud.resetEncryptedData(in: zoneID, user: "alice")
         let gate = Gate()
-        // Alice's zone is looked at, and will be deleted and made anew.
+        // Alice's zone has been looked up and is about to be replaced.
         phone.database.plan(.zones, .holdAfter(gate))
         let run = phone.beginSync()
         await gate.reached()
@@ -169,7 +171,7 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
-    func testNoStepOfMakingAZoneAnewReachesTheNextUser() async throws {
+    func testNoStepOfAZoneReplacementReachesTheNextUser() async throws {
         for step in 1...3 {
             let cloud = FakeCloud()
             let (account, phone) = makePhone(cloud)
@@ -177,7 +179,7 @@ final class AccountPains: EngineScenario {
             try await phone.engine.sync()
             try cloud.resetEncryptedData(in: zoneID, user: "alice")
             account.signalsAccountChanges = false
-            // Alice's zone is looked at, deleted, and made anew.
+            // The steps: alice's zone is looked up, deleted and re-created.
             let gates = (0..<step).map { _ in Gate() }
             for gate in gates { phone.database.plan(.zones, .holdAfter(gate)) }
             let run = phone.beginSync()
@@ -197,7 +199,7 @@ final class AccountPains: EngineScenario {
     }
 
     // P-37
-    func testDecisionOfTheFormerUserHoldsNobodyUpWhereTheSignalIsLost() async throws {
+    func testAPreviousUsersPendingDecisionDoesNotBlockTheNextUser() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud)
         try await phone.engine.upload(Note("a-1"))
@@ -206,7 +208,7 @@ final class AccountPains: EngineScenario {
         for _ in 0..<2 {
             do {
                 try await phone.engine.sync()
-                XCTFail("the purge was overlooked")
+                XCTFail("the sync ignored the purge")
             } catch SyncError.waitingForDecision {}
         }
         account.signalsAccountChanges = false
@@ -226,7 +228,7 @@ final class AccountPains: EngineScenario {
         account.signOut()
         do {
             try await phone.engine.sync()
-            XCTFail("synced for nobody")
+            XCTFail("the sync succeeded without a user")
         } catch {
             XCTAssertEqual(error as? SyncError, .cloud(CloudError(.notAuthenticated)))
         }
@@ -244,7 +246,7 @@ final class AccountPains: EngineScenario {
     }
 
     // P-38
-    func testAppThatWantsItGoneHasItGoneAndLosesNoEdit() async throws {
+    func testRemovingDataOnSignOutLosesNoEdit() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud) { $0.onSignOut = .remove }
         try await phone.engine.upload(Note("a"), Note("b"))

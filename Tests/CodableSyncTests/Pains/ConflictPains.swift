@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Where other libraries let an edit vanish, both sides are heard here.
+/// Conflicts in which other libraries silently lose an edit.
 final class ConflictPains: EngineScenario {
     // P-03
-    func testTheLaterEditWinsWhoeverSyncsFirst() async throws {
+    func testTheLaterEditWinsInAnyOrderOfSyncs() async throws {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             let (phone, tablet) = try await makePair(Item<NewestWins>(name, "old")) { $0.storage = .inMemory }
@@ -14,7 +14,7 @@ final class ConflictPains: EngineScenario {
             clock.advance(by: .seconds(300))
             try await phone.engine.upload(Item(name, "five past"))
             clock.advance(by: .seconds(300))
-            // Saved last, and still the older edit.
+            // The tablet saves after the phone's edit, but its own edit is older.
             try await tablet.engine.sync()
             try await order.sync(phone)
             try await settle(phone, tablet)
@@ -26,7 +26,7 @@ final class ConflictPains: EngineScenario {
     }
 
     // P-04
-    func testAFetchedChangeMeetsThePendingEditInTheResolver() async throws {
+    func testTheResolverGetsAFetchedChangeAndThePendingEdit() async throws {
         Recording.asked.withLock { $0 = [] }
         let (phone, tablet) = try await makePair(Item<Recording>("a", "old"))
         try await phone.engine.upload(Item("a", "old", note: "mine"))
@@ -42,7 +42,7 @@ final class ConflictPains: EngineScenario {
     }
 
     // P-07
-    func testAnEditOfAnotherFieldElsewhereIsNeverReverted() async throws {
+    func testEditsOfDifferentFieldsNeverRevertEachOther() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         for round in 1...10 {
             var here = try await phone.engine.model(named: "a")
@@ -63,12 +63,12 @@ final class ConflictPains: EngineScenario {
         XCTAssertEqual(
             saves.filter { $0.recordChangeTag == nil }.count,
             1,
-            "only the creation names no version"
+            "only the creation carries no change tag"
         )
     }
 
     // P-08
-    func testAnEditOfADeletedRecordIsDecidedByTheModelAndTold() async throws {
+    func testTheModelDecidesAboutAnEditOfADeletedRecordAndAnEventReportsIt() async throws {
         for order in SyncOrder.allCases {
             try await checkEditOfDeleted(Merging.self, order, kept: false)
             try await checkEditOfDeleted(ClientWins.self, order, kept: true)
@@ -118,7 +118,7 @@ final class ConflictPains: EngineScenario {
     }
 
     // P-23
-    func testAConflictWithoutTheServersRecordIsLookedUp() async throws {
+    func testAConflictWithoutTheServersRecordTriggersALookUp() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "old", color: "theirs"))
         try await tablet.engine.sync()

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What comes from the cloud reaches the app, and what was deleted stays so.
+/// Changes from the cloud reach the app, and deleted records stay deleted.
 final class DeliveryPains: EngineScenario {
     // P-10
     func testDeletedRecordsDoNotComeBack() async throws {
@@ -12,7 +12,8 @@ final class DeliveryPains: EngineScenario {
         try await phone.engine.upload((0..<5).map { Note("n\($0)") })
         try await settle(phone, tablet)
         try await show(phone, tablet)
-        // Deleted here and not sent, deleted elsewhere and not fetched; then the token is lost.
+        // One record is deleted here but not sent, another deleted elsewhere but not fetched; then the token
+        // expires.
         phone.database.failNext(.modify, .networkFailure)
         try await phone.engine.delete(recordNames: ["n0"])
         _ = await phone.beginSync().result
@@ -28,8 +29,8 @@ final class DeliveryPains: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    // P-13: at every fourth step, unless all cases are asked for.
-    func testAfterACrashAtAnyStepOfAFetchEverythingIsDelivered() async throws {
+    // P-13: at every fourth step, unless all cases are requested.
+    func testEverythingIsDeliveredAfterACrashAtAnyStepOfAFetch() async throws {
         let phone = try makeDevice(Note.self)
         let models = (0..<7).map { Note("n\($0)", "\($0)") }
         try await phone.engine.upload(models)
@@ -43,11 +44,11 @@ final class DeliveryPains: EngineScenario {
             let told = try await tablet.drain().flatMap(\.models).sorted { $0.id < $1.id }
             XCTAssertEqual(told, models, "power off at call \(call)")
             if case .success = result {
-                XCTAssertGreaterThan(call, 10, "the calls were counted")
+                XCTAssertGreaterThan(call, 10, "a fetch makes more than ten calls")
                 return
             }
         }
-        XCTFail("no fetch ever came to its end")
+        XCTFail("no fetch ever finished")
     }
 
     // P-14
@@ -59,7 +60,7 @@ final class DeliveryPains: EngineScenario {
         try await phone.engine.sync()
         try await tablet.engine.sync()
         pass(.seconds(60))
-        // Listened to and left: not accepted.
+        // Receiving a change and leaving the loop does not acknowledge it.
         for await change in tablet.engine.changes {
             XCTAssertEqual(change.names.count, 100)
             break
@@ -84,7 +85,7 @@ final class DeliveryPains: EngineScenario {
     }
 
     // P-15
-    func testARecordThatCannotBeDecodedIsDeliveredAfterAnUpdateOfTheApp() async throws {
+    func testAnUndecodableRecordIsDeliveredAfterAnAppUpdate() async throws {
         let files = MemoryFileSystem()
         let old = try makeDevice(Note.self) { $0.fileSystem = files }
         try await serverSave("strange", ["id": "strange", "extra": "kept"])
@@ -108,7 +109,7 @@ final class DeliveryPains: EngineScenario {
         try await new.engine.upload(Patient(id: "a", title: "v1", extra: "new field"))
         try await new.engine.sync()
         let old = try makeDevice(Note.self) { $0.fileSystem = files }
-        // The old model needs what the new one does not write.
+        // The old model requires fields that the new one does not write.
         try await serverSave("a", ["count": 0, "tags": .list([])])
         for version in 2...4 {
             try await old.engine.sync()

@@ -3,14 +3,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Failures are waited out or reported, and cost nobody a change.
+/// Failures are retried or reported, and never lose a change.
 final class FailurePains: EngineScenario {
     // P-05
     func testEveryTransientFailureIsRetriedWithoutACall() async throws {
         let codes = CloudError.Code.known.filter { CloudError($0).recovery == .retry }
         XCTAssertGreaterThanOrEqual(codes.count, 7)
         let lanes = [ScriptedDatabase.Operation.account, .zones, .fetch, .modify]
-        // Every second pair of a code and a lane, unless all cases are asked for.
+        // Every second pair of a code and a lane, unless all cases are requested.
         for (row, code) in codes.enumerated() {
             for lane in Cases.places(every: 2, row: row, below: 4).map({ lanes[$0] }) {
                 let what = "\(code.name) of \(lane.rawValue)"
@@ -44,15 +44,15 @@ final class FailurePains: EngineScenario {
         }
     }
 
-    /// All is sent, and the feed was read to its end.
+    /// Whether everything has been sent and the feed has been read to its end.
     private func isDone(_ phone: Device<Note>) async throws -> Bool {
         let diagnostics = try await phone.engine.diagnostics()
         return diagnostics.pendingCount == 0 && diagnostics.lastFetch != nil
     }
 
     // P-06
-    func testNoServerErrorOfAnyKindRemovesAChange() async throws {
-        // Each code is that of the item or of the request in turn, unless all cases are asked for.
+    func testNoServerErrorRemovesAChange() async throws {
+        // Codes alternate between item errors and request errors, unless all cases are requested.
         for (row, code) in (CloudError.Code.known + [.unknown("tomorrow")]).enumerated() {
             for place in Cases.places(every: 2, row: row, below: 2) {
                 let isOfTheItem = place == 0
@@ -99,7 +99,7 @@ final class FailurePains: EngineScenario {
     }
 
     // P-20
-    func testARecordThatIsTooLargeCostsOneRequest() async throws {
+    func testATooLargeRecordCostsOneRequest() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("large", CloudError(.limitExceeded))
         try await phone.engine.upload((0..<10).map { Note("n\($0)") } + [Note("large")])
@@ -122,8 +122,8 @@ final class FailurePains: EngineScenario {
         try await phone.engine.upload(Note("a"))
         fake.emit(.changes(in: nil))
         func failures() -> Int { phone.events.count { if case .failed = $0 { true } else { false } } }
-        try await passUntil("all is sent", phone) {
-            // Pushes come all the time, and change nothing while the engine waits.
+        try await passUntil("everything is sent", phone) {
+            // Push notifications keep coming and change nothing while the engine waits.
             for _ in 0..<5 { fake.emit(.changes(in: nil)) }
             try await quiet(phone)
             return try await phone.pendingNames().isEmpty && failures() >= 20
@@ -136,7 +136,7 @@ final class FailurePains: EngineScenario {
     }
 
     // P-24
-    func testOneBadRecordStopsNobody() async throws {
+    func testOneBadRecordDoesNotBlockOthers() async throws {
         withoutSchema()
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("n250", CloudError(.invalidArguments))
@@ -161,7 +161,7 @@ final class FailurePains: EngineScenario {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
         let outcome = await MainActor.run {
-            // The main thread is held until the engine has done its work elsewhere.
+            // The main thread is blocked until the engine has finished elsewhere.
             let isDone = DispatchSemaphore(value: 0)
             Task.detached {
                 try await engine.upload(Note("a"))
@@ -174,8 +174,8 @@ final class FailurePains: EngineScenario {
         XCTAssertEqual(outcome, .success)
     }
 
-    // P-27: and a stream outlives trouble with the disk.
-    func testAStreamOutlivesAFullDisk() async throws {
+    // P-27: a stream also survives trouble with the disk.
+    func testAStreamSurvivesAFullDisk() async throws {
         let tablet = try makeDevice(Note.self)
         let (phone, files) = try makeFragileDevice(Note.self)
         let titles = Told<[String]>([])

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What other libraries lost in their queues must be kept here.
+/// Changes that other libraries lost in their queues are kept here.
 final class QueuePains: EngineScenario {
     private enum Policy: MergingPolicy {}
     private typealias Model = Item<Policy>
@@ -46,7 +46,7 @@ final class QueuePains: EngineScenario {
         let phone = try makeDevice(Model.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         for edit in 1...30 {
-            // Every third request is held until the next edits have been made.
+            // Every third request is held until the next edit has been made.
             let gate = Gate()
             if edit % 3 == 0 {
                 phone.database.plan(.modify, edit % 2 == 0 ? .holdBefore(gate) : .holdAfter(gate))
@@ -66,10 +66,10 @@ final class QueuePains: EngineScenario {
     }
 
     // P-09
-    func testEveryRowOfUploadsAndDeletionsEndsAsLastAsked() async throws {
+    func testEverySequenceOfUploadsAndDeletionsEndsWithTheLastCall() async throws {
         let phone = try makeDevice(Model.self)
-        // Four calls, upload or delete, each followed by a sync, a lost answer, or nothing; of the 81 ways to follow
-        // them, those that differ in the first three, every fourth of them unless all cases are asked for.
+        // Four calls, upload or delete, each of the first three followed by a sync, a lost response, or
+        // nothing: every fourth of the 27 combinations, unless all cases are requested.
         for row in 0..<16 {
             for pauses in Cases.places(every: 4, row: row, below: 27) {
                 let name = "r\(row)-\(pauses)"
@@ -132,8 +132,8 @@ final class QueuePains: EngineScenario {
         XCTAssertEqual(server.keys.sorted(), pending)
     }
 
-    // P-12: at every second call, and all moments of it, unless all cases are asked for.
-    func testWhatACallReturnedForSurvivesACrashAtEveryWrite() async throws {
+    // P-12: at each moment of every second call, unless all cases are requested.
+    func testAcknowledgedEditsSurviveACrashAtEveryWrite() async throws {
         for call in Cases.places(every: 2) {
             for moment in SimulatedDisk.Moment.allCases {
                 let (phone, files) = try makeFragileDevice(Model.self)
@@ -149,7 +149,7 @@ final class QueuePains: EngineScenario {
                     }
                 }
                 if !wasInterrupted {
-                    XCTAssertGreaterThan(call, 10, "the calls were counted")
+                    XCTAssertGreaterThan(call, 10, "the uploads make more than ten calls")
                     return
                 }
                 for survivors in [SimulatedDisk.Survivors.onlySynced, .allWrites, .random(seed: 7)] {
@@ -164,7 +164,7 @@ final class QueuePains: EngineScenario {
                 }
             }
         }
-        XCTFail("the calls never came to an end")
+        XCTFail("the uploads never ran without a crash")
     }
 
     // P-25

@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-// P-49: what the README shows is compiled and run here, and is the same text.
+// P-49: the README's code is compiled and run here, and the README shows the same text.
 final class ReadmePains: XCTestCase {
     // begin first-model
     struct Landmark: RecordCodable {
@@ -58,7 +58,7 @@ final class ReadmePains: XCTestCase {
             if isInside { run.append(text) }
             if text == "// begin first-model" { isInside = true }
         }
-        // Lines may be broken elsewhere; every other character is the same.
+        // Line breaks may differ; every other character is the same.
         let lines = shown.split(separator: "\n").filter { !$0.hasPrefix("import ") }
         XCTAssertEqual(lines.joined().filter { $0 != " " }, run.joined().filter { $0 != " " })
         XCTAssertGreaterThan(lines.count, 15)

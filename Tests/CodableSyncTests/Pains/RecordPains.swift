@@ -40,7 +40,7 @@ final class RecordPains: EngineScenario {
     // P-39
     func testLinksSurviveEveryOrderOfArrival() async throws {
         let expected = family.sorted { $0.id < $1.id }
-        // Every second order, unless all cases are asked for.
+        // Every second order, unless all cases are requested.
         let orders = permutations(of: family)
         for order in Cases.places(every: 2, below: orders.count).map({ orders[$0] }) {
             let names = order.map(\.id).joined(separator: ", ")
@@ -48,7 +48,7 @@ final class RecordPains: EngineScenario {
             let phone = Device<Leaf>(cloud.database(), clock: clock)
             phone.database.setLimits(DatabaseLimits(maximumItems: 1, maximumBytes: 1_000_000))
             let tablet = Device<Leaf>(cloud.database(), clock: clock) { $0.fetchPageSize = 1 }
-            // One record in each request and in each page, in this order, and shown as it comes.
+            // Each record is sent and fetched on its own, and delivered in this order.
             for leaf in order {
                 try await phone.engine.upload(leaf)
                 try await phone.engine.sendChanges()
@@ -59,7 +59,7 @@ final class RecordPains: EngineScenario {
             XCTAssertEqual(told, order, names)
             let models = try await tablet.engine.allModels()
             XCTAssertEqual(models, expected, names)
-            // A link is a stored ID: it does not care whether its target is there.
+            // A link is a stored ID; its target need not exist.
             try await phone.engine.delete(recordNames: ["parent"])
             try await settle(phone, tablet)
             let left = try await tablet.engine.allModels()
@@ -80,7 +80,7 @@ final class RecordPains: EngineScenario {
         XCTAssertEqual(models, children + [Leaf(id: "parent")])
         let parked = try await phone.engine.diagnostics().parkedCount
         XCTAssertEqual(parked, 0)
-        // The server deletes no child by itself: what goes is what a device has named.
+        // The server doesn't cascade deletions; only the records that a device names are deleted.
         try await tablet.engine.delete(recordNames: ["parent"] + children.prefix(999).map(\.id))
         try await tablet.engine.sync()
         try await phone.engine.sync()
@@ -89,7 +89,7 @@ final class RecordPains: EngineScenario {
     }
 
     // P-48
-    func testTheStoresTakeTheLargestRecordThatAServerTakes() async throws {
+    func testTheLargestRecordThatAServerAcceptsCanBeStored() async throws {
         let cloud = try makeLocalCloud()
         let directory = try TemporaryDirectory()
         addTeardownBlock { try directory.remove() }
@@ -112,7 +112,7 @@ final class RecordPains: EngineScenario {
         XCTAssertEqual(model, largest)
         do {
             try await phone.engine.upload(Note("large", String(repeating: "y", count: room + 1)))
-            XCTFail("One byte more is too much.")
+            XCTFail("A record that is one byte too large was accepted.")
         } catch SyncError.invalidModels(let models) {
             XCTAssertTrue(models.first?.reason.contains("1000001 bytes") == true, "\(models)")
         }

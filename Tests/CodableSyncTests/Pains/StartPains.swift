@@ -8,7 +8,9 @@ final class StartPains: EngineScenario {
     private enum Policy: MergingPolicy {}
     private typealias Model = Item<Policy>
 
-    // P-26: 600 records, six full requests and twelve full pages stand for 150 000; what is kept in memory is not measured here.
+    // P-26: 600 records, six full requests and twelve full pages stand for 150,000 records.
+    //
+    // Memory use is not measured here.
     func testALargeStoreArrivesInBatchesAcrossKills() async throws {
         let models = (0..<600).map { Model("n\($0)", "title \($0)") }.sorted { $0.id < $1.id }
         let (phone, _) = try makeFragileDevice(Model.self)
@@ -31,7 +33,7 @@ final class StartPains: EngineScenario {
         XCTAssertLessThanOrEqual(
             phone.database.modifies.count,
             6 + 2 + 1,
-            "only what was lost is sent again"
+            "only requests without a response are repeated"
         )
 
         let (tablet, _) = try makeFragileDevice(Model.self) { $0.fetchPageSize = 50 }
@@ -40,14 +42,14 @@ final class StartPains: EngineScenario {
             tablet.database.plan(.fetch, .holdBefore(.opened), .holdBefore(.opened), .holdAfter(gate))
             let run = tablet.beginSync()
             await gate.reached()
-            // Pages are flushed a second later.
+            // Pages are flushed after a second.
             try await pass(.seconds(1), tablet)
             try await tablet.crash()
             _ = await run.result
             gate.open(throwing: CloudError(.networkFailure))
         }
         try await tablet.engine.sync()
-        XCTAssertLessThanOrEqual(tablet.database.count(.fetch), 12 + 2 + 1, "pages are not asked for twice")
+        XCTAssertLessThanOrEqual(tablet.database.count(.fetch), 12 + 2 + 1, "only lost pages are repeated")
         let received = try await tablet.engine.allModels()
         XCTAssertEqual(received, models)
         let told = try await tablet.drain()
@@ -71,14 +73,14 @@ final class StartPains: EngineScenario {
     }
 
     // P-29
-    func testTwoDevicesThatSeedTheSameModelsMakeOneRecordOfEach() async throws {
+    func testSeedingTheSameModelsOnTwoDevicesCreatesOneRecordPerModel() async throws {
         Calls.shared.reset(Policy.self)
         let models = (0..<10).map { Model("n\($0)", "seed") }
         let phone = try makeDevice(Model.self)
         let tablet = try makeDevice(Model.self)
         try await phone.engine.start(uploading: models)
         try await tablet.engine.start(uploading: models)
-        // The answer to the creation is lost.
+        // The response to the creation is lost.
         phone.database.plan(.modify, .loseAnswer)
         _ = await phone.beginSync().result
         try await settle(phone, tablet)
@@ -116,13 +118,13 @@ final class StartPains: EngineScenario {
     }
 
     // P-31: two engines on one directory.
-    func testASecondEngineOnADirectoryIsRefused() async throws {
+    func testASecondEngineOnADirectoryIsRejected() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         let second = try makeDevice(Note.self) { $0.fileSystem = files }
         do {
             try await second.engine.upload(Note("b"))
-            XCTFail("two engines have one directory")
+            XCTFail("a second engine opened the directory")
         } catch {
             guard case .stateInUse = error as? SyncError else { return XCTFail("\(error)") }
         }

@@ -12,7 +12,7 @@ final class StatusPains: EngineScenario {
         XCTAssertEqual([report.sent, report.pending, report.parked], [2, 0, 0])
         XCTAssertEqual(phone.database.modifies.count, 1)
 
-        // Every failure is told: to the caller, and as an event.
+        // Every failure reaches the caller and is reported as an event.
         phone.database.isReachable = false
         try await phone.engine.upload(Note("a", "edited"))
         do {
@@ -23,7 +23,7 @@ final class StatusPains: EngineScenario {
             XCTAssertTrue(phone.events.all.contains(.failed(error)))
         }
 
-        // A stopped engine sends nothing more, and says so.
+        // A stopped engine sends nothing more and throws `stopped`.
         phone.database.isReachable = true
         await phone.engine.stop()
         let sent = phone.database.modifies.count
@@ -57,7 +57,7 @@ final class StatusPains: EngineScenario {
     }
 
     // P-43
-    func testTheStatusStreamTellsOfTheEnd() async throws {
+    func testTheStatusStreamEndsWithIdle() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let statuses = phone.engine.status
         let loop = Task { () -> SyncStatus? in

@@ -2,10 +2,10 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Apps with sync can be tested: by their own developers, and here, on every database.
+/// Apps with sync can be tested: by their developers, and here on every database.
 final class TestingPains: XCTestCase {
     // P-44
-    func testThePublicFakePlaysDevicesTimeFaultsLimitsUsersAndAPurge() async throws {
+    func testThePublicFakeSimulatesDevicesTimeFaultsLimitsUsersAndAPurge() async throws {
         let clock = ManualClock()
         let cloud = FakeCloud(clock: clock)
         let networks = (0..<3).map { _ in cloud.database(user: "alice") }
@@ -16,13 +16,13 @@ final class TestingPains: XCTestCase {
             return SyncEngine<Note>(database: network, configuration: configuration)
         }
 
-        // A fault for one request, and for one record; then the same data on all devices.
+        // One request fails, then one record; afterwards all devices have the same data.
         networks[0].fail(.modifyRecords, with: CloudError(.networkFailure))
         networks[0].failItem("b", with: CloudError(.zoneBusy))
         try await devices[0].upload(Note("a", "Tea"), Note("b", "Milk"))
         do {
             try await devices[0].sync()
-            XCTFail("The request failed.")
+            XCTFail("The sync succeeded although its request fails.")
         } catch SyncError.cloud(let error) {
             XCTAssertEqual(error.code, .networkFailure)
         }
@@ -35,7 +35,7 @@ final class TestingPains: XCTestCase {
             XCTAssertEqual(models, [Note("a", "Tea"), Note("b", "Milk")])
         }
 
-        // The server's clock is the test's, and its limits are real.
+        // The server uses the test's clock and enforces its limits.
         let id = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item"))
         XCTAssertEqual(cloud.record(id, user: "alice")?.systemFields?.modificationDate, clock.now.wall)
         try await devices[1].upload((0..<401).map { Note("n-\($0)") })
@@ -46,25 +46,25 @@ final class TestingPains: XCTestCase {
         try await devices[2].sync()
         XCTAssertEqual(try cloud.models(Note.self, user: "alice").count, 2 + 401 + 20)
 
-        // Nobody else's data, and a purge that waits for an answer.
+        // No other user sees the data, and a purge waits for the user's decision.
         XCTAssertEqual(try cloud.models(Note.self, user: "bob"), [])
         networks[1].signOut()
         do {
             try await devices[1].sync()
-            XCTFail("Nobody is signed in.")
+            XCTFail("The sync succeeded without a user.")
         } catch SyncError.cloud(let error) {
             XCTAssertEqual(error.code, .notAuthenticated)
         }
         try cloud.purgeZone(ZoneID(zoneName: "Item"), user: "alice")
         do {
             try await devices[0].sync()
-            XCTFail("The user has not answered.")
+            XCTFail("The sync didn't wait for the user's decision.")
         } catch SyncError.waitingForDecision {}
         XCTAssertEqual(try cloud.models(Note.self, user: "alice"), [])
     }
 
     // P-45
-    func testEveryScenarioOfTheGroupsAToJIsToldOnTheLocalDatabaseToo() throws {
+    func testScenariosAToJAlsoRunOnTheLocalDatabase() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../Scenarios").standardizedFileURL
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -76,10 +76,10 @@ final class TestingPains: XCTestCase {
         for source in sources {
             for match in source.matches(of: classOfAGroup) {
                 let name = match.output.2
-                // What only the fake can play says so in its name.
+                // Scenarios that only the fake supports say so in their names.
                 if name.hasSuffix("OnTheFake") { continue }
                 count += 1
-                XCTAssertNil(match.output.1, "\(name) is told on the fake alone")
+                XCTAssertNil(match.output.1, "\(name) runs only on the fake")
                 let isTold = sources.contains { $0.contains("final class \(name)OnLocalDatabase: \(name) {") }
                 XCTAssertTrue(isTold, "there is no \(name)OnLocalDatabase")
             }

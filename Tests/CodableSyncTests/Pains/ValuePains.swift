@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Values arrive as they were, or are refused by name.
+/// Values arrive unchanged or are rejected by name.
 final class ValuePains: EngineScenario {
     // P-32
-    func testClearingAFieldClearsItElsewhereAlsoThroughAConflict() async throws {
+    func testClearingAFieldClearsItElsewhereEvenInAConflict() async throws {
         for inConflict in [false, true] {
             let name = "conflict-\(inConflict)"
             let (phone, tablet) = try await makePair(Note(name, "Tea", note: "hot")) {
@@ -35,7 +35,7 @@ final class ValuePains: EngineScenario {
     }
 
     // P-33
-    func testEmptyListsAndNothingStayApart() async throws {
+    func testEmptyListsAndNilStayDistinct() async throws {
         let models = [
             Lists(id: "a", texts: [], blobs: []),
             Lists(id: "b", texts: [""], blobs: [Data()]),
@@ -59,7 +59,7 @@ final class ValuePains: EngineScenario {
     }
 
     // P-34, and P-11: no error of the queue is swallowed.
-    func testTheSourcesHaveNoTrapAndSwallowNothing() throws {
+    func testTheSourcesContainNoTrapsAndSwallowNoErrors() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources").standardizedFileURL
         let files = try XCTUnwrap(
@@ -73,7 +73,7 @@ final class ValuePains: EngineScenario {
             // Most files have none of the words, not even in a comment.
             guard words.contains(where: { text.contains($0) }) else { continue }
             for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
-                // The end of a longer word is none of them.
+                // A word at the end of a longer one doesn't count.
                 let text = " " + String(line)
                 for word in words
                 where text.ranges(of: word).contains(where: {
@@ -87,7 +87,7 @@ final class ValuePains: EngineScenario {
     }
 
     // P-34
-    func testStrangeFieldsOfTheServerNeverTrap() throws {
+    func testUnexpectedFieldValuesNeverTrap() throws {
         let values: [RecordValue] = [
             .string(""), .int64(.min), .double(.nan), .double(.infinity), .bytes(Data([0xFF, 0])),
             .date(.distantFuture), .list([]), .list([.int64(1), .int64(2)]), .null,
@@ -97,7 +97,7 @@ final class ValuePains: EngineScenario {
             for field in ["title", "note", "count", "tags", "id", "codableSyncEdited", "codableSyncSchema"] {
                 var record = try RecordEncoder().encode(Note("n"), zoneID: ZoneID(zoneName: "Item"))
                 record.fields[field] = value
-                // Decoded or refused with an error: either is right.
+                // Decoding the record and throwing an error are both correct.
                 XCTAssertNoThrow(
                     try Result { try coding.decode(record) }.map { _ in }.flatMapError { error in
                         coding.describe(error).isEmpty ? .failure(error) : .success(())
@@ -109,12 +109,12 @@ final class ValuePains: EngineScenario {
     }
 
     // P-35
-    func testWhatCannotBeUploadedIsRefusedByNameBeforeAnythingIsQueued() async throws {
+    func testInvalidModelsAreRejectedByNameBeforeAnythingIsQueued() async throws {
         let phone = try makeDevice(Note.self)
         let large = Note("large", String(repeating: "x", count: 1_000_000), note: "small")
         do {
             try await phone.engine.upload(Note("fine"), large, Note("_name"))
-            XCTFail("uploaded what cannot be a record")
+            XCTFail("invalid models were accepted")
         } catch {
             guard case .invalidModels(let models) = error as? SyncError else { return XCTFail("\(error)") }
             XCTAssertEqual(models.map(\.recordName), ["large", "_name"])
@@ -140,8 +140,8 @@ final class ValuePains: EngineScenario {
     }
 
     // P-36
-    func testEqualValuesAreEqualBytesAndMakeNoRequest() async throws {
-        // Each process orders sets by a seed of its own: these bytes are the same in all of them.
+    func testEqualValuesEncodeToEqualBytesAndCauseNoRequest() async throws {
+        // Each process orders sets by its own seed; these bytes are the same in every process.
         let record = try RecordEncoder().encode(Unordered(), zoneID: ZoneID(zoneName: "Item"))
         XCTAssertEqual(record.fields["words"]?.text, #"["four","one","three","two"]"#)
         XCTAssertEqual(record.fields["counts"]?.text, #"{"a":1,"b":2,"c":3}"#)

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Zones that vanish, and pages that are asked for once.
+/// Lost zones, and pages that are requested only once.
 final class ZonePains: ZoneScenario {
     // P-17
     func testALostZoneNeitherWipesDataNorStopsSync() async throws {
@@ -14,7 +14,7 @@ final class ZonePains: ZoneScenario {
             _ = try await phone.drain()
             try await remove(loss, hidingItFrom: phone.database)
             try await phone.engine.upload(Note("b", "Milk"))
-            // Three outcomes; data goes only where a client has deleted it, and purged data waits for the app.
+            // Only a client's deletion removes data; after a purge, data waits for the app's decision.
             if loss == .purged {
                 try await quiet(phone)
                 let status = try await phone.engine.diagnostics().status
@@ -33,8 +33,8 @@ final class ZonePains: ZoneScenario {
         }
     }
 
-    // P-18: exactly 50, since the ledger says on the last page, full as it is, that nothing more is coming.
-    func testAThousandRecordsTakeFiftyRequestsEachFromTheTokenOfTheOneBefore() async throws {
+    // P-18: exactly 50, since the ledger reports on the full last page that nothing more is coming.
+    func testAThousandRecordsTakeFiftyRequestsEachWithThePreviousToken() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 20 }
         try await fill(phone.database, 1000)
         let summary = try await phone.engine.fetchChanges()
@@ -43,13 +43,13 @@ final class ZonePains: ZoneScenario {
         let asked = phone.database.askedTokens
         XCTAssertEqual(asked, [nil] + phone.database.givenTokens.dropLast().map { $0 })
         XCTAssertEqual(Set(asked).count, 50)
-        // The next fetch goes on from the last token.
+        // The next fetch continues from the last token.
         try await phone.engine.fetchChanges()
         XCTAssertEqual(phone.database.askedTokens.last, phone.database.givenTokens[49])
     }
 
-    // P-18: a server that says on a full last page that more is coming costs one request more.
-    func testAServerThatPromisesMoreOnAFullLastPageCostsOneRequestMore() async throws {
+    // P-18: if the server reports `moreComing` on a full last page, the fetch takes one more request.
+    func testMoreComingOnAFullLastPageCostsOneMoreRequest() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 20 }
         try await fill(phone.database, 100)
         phone.database.changeFetchAnswers { page in

@@ -2,10 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Nobody is signed in, somebody signs in, the account is away for a while, or somebody signs out.
+/// No user is signed in, a user signs in or out, or the account is temporarily unavailable.
 class AccountScenarios: AccountScenario {
     // ZA-08
-    func testNobodySignedInMeansNoRequestAndUploadsAreTaken() async throws {
+    func testWithoutAUserUploadsAreAcceptedAndNoRequestIsSent() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"), Note("b"))
         try await quiet(phone.device)
@@ -24,7 +24,7 @@ class AccountScenarios: AccountScenario {
     }
 
     // ZA-08
-    func testExistingDataIsNotSentWhileNobodyIsSignedIn() async throws {
+    func testInitialModelsAreNotSentWithoutAUser() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil)
         try await phone.engine.start(uploading: [Note("old-1"), Note("old-2")])
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
@@ -39,7 +39,7 @@ class AccountScenarios: AccountScenario {
     }
 
     // ZA-09
-    func testFirstSignInSendsWhatIsQueued() async throws {
+    func testFirstSignInSendsQueuedEdits() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"))
         try await phone.device.restart()
@@ -53,14 +53,14 @@ class AccountScenarios: AccountScenario {
         XCTAssertEqual(phone.changes, ["- > alice"])
         let user = try await phone.user()
         XCTAssertEqual(user, "alice")
-        // It is said once: the next start knows the user.
+        // The event is sent once: the next start knows the user.
         try await phone.device.restart()
         try await phone.engine.sync()
         XCTAssertEqual(phone.changes, ["- > alice"])
     }
 
     // ZA-10, ZA-16, ZA-17, I-41, A1
-    func testAccountThatIsAwayForAWhileIsAPause() async throws {
+    func testTemporarilyUnavailableAccountPausesSync() async throws {
         for status in [AccountStatus.temporarilyUnavailable, .restricted, .couldNotDetermine] {
             let phone = try makeAccountDevice(Note.self, user: "alice") {
                 $0.automaticallySyncs = true
@@ -87,14 +87,14 @@ class AccountScenarios: AccountScenario {
             phone.account.set(.available)
             try await quiet(phone.device)
             let names = phone.device.database.modifies.dropFirst(sent).flatMap(\.names)
-            XCTAssertEqual(names.sorted(), ["added", "edited"], "\(status): exactly what was not sent")
-            XCTAssertEqual(phone.changes, ["- > \(user)"], "\(status): nobody is switched")
+            XCTAssertEqual(names.sorted(), ["added", "edited"], "\(status): only the unsent edits")
+            XCTAssertEqual(phone.changes, ["- > \(user)"], "\(status): no change of user")
             try await phone.engine.close()
         }
     }
 
     // ZA-16, A3
-    func testLookUpThatFailsIsAPause() async throws {
+    func testFailedAccountCheckPausesSync() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.onSignOut = .remove }
         try await phone.engine.upload(Note("a"))
         try await phone.engine.sync()
@@ -105,7 +105,7 @@ class AccountScenarios: AccountScenario {
             await assertThrows(.cloud(CloudError(.serviceUnavailable))) { try await phone.engine.sync() }
         }
         let shown = try await phone.shown()
-        XCTAssertEqual(shown, ["a"], "nobody said that the user is gone")
+        XCTAssertEqual(shown, ["a"], "a failed check is not a sign-out")
         try await phone.engine.upload(Note("b"))
         phone.account.signIn("alice")
         try await phone.engine.sync()
@@ -115,7 +115,7 @@ class AccountScenarios: AccountScenario {
     }
 
     // ZA-17
-    func testEveryStateOfTheAccountIsShown() async throws {
+    func testEveryAccountStatusIsReported() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
         var statuses = phone.engine.accountStatus.makeAsyncIterator()
         let first = await statuses.next()
@@ -130,7 +130,7 @@ class AccountScenarios: AccountScenario {
     }
 
     // ZA-11, P-38
-    func testSignOutKeepsEverythingUnlessTheAppSaysOtherwise() async throws {
+    func testSignOutKeepsAllRecordsByDefault() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"), Note("b"))
         try await quiet(phone.device)
@@ -145,7 +145,7 @@ class AccountScenarios: AccountScenario {
         XCTAssertEqual(user, "alice", "edits belong to the last known user")
         XCTAssertEqual(phone.device.database.modifies.count, sent)
 
-        // Also over a restart, at which the app is not told once more.
+        // The same after a restart; the app is not told again.
         try await phone.device.restart()
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         shown = try await phone.shown()
@@ -160,7 +160,7 @@ class AccountScenarios: AccountScenario {
     }
 
     // ZA-08
-    func testReturnIsFoundWithoutASignal() async throws {
+    func testSignInIsFoundWithoutASignal() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"))
         try await quiet(phone.device)

@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Edits that were made before anybody was known, and whose a state is that somebody else's engine finds.
+/// Edits made before the user is known, and states that belong to another user, cloud or model.
 class AccountScenariosClaiming: AccountScenario {
-    // ZA-09: whatever call the power goes at; every third of them, unless all cases are asked for.
-    func testHundredsOfUnclaimedEditsBecomeTheFirstUsersInOneCommit() async throws {
+    // ZA-09: the power fails at every third file-system call, or at every call in an exhaustive run.
+    func testUnclaimedEditsAreClaimedByTheFirstUserInOneCommit() async throws {
         let first = SimulatedFileSystem()
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.fileSystem = first }
         let count = 300
@@ -26,7 +26,7 @@ class AccountScenariosClaiming: AccountScenario {
             try await device.engine.close()
             let wasCut = files.calls.count > call
 
-            // Whoever opens it finds all of them, nobody's or alice's.
+            // The next engine finds all edits, either unclaimed or alice's.
             let left = files.crashed(keeping: .onlySynced)
             let directory = StateLocation(
                 database: phone.account,
@@ -46,7 +46,7 @@ class AccountScenariosClaiming: AccountScenario {
     }
 
     // ZA-09, ZA-12
-    func testTheSecondUserGetsNothingOfWhatTheFirstTookOver() async throws {
+    func testEditsClaimedByTheFirstUserStayHiddenFromTheSecond() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil)
         try await phone.engine.upload(Note("a-1", "of alice"))
         phone.account.signIn("alice")
@@ -64,7 +64,7 @@ class AccountScenariosClaiming: AccountScenario {
     }
 
     // C24, I-39
-    func testStateOfAnotherUserIsNotReadForTheOneWhoIsHere() async throws {
+    func testAnotherUsersStateIsNotOpenedForTheCurrentUser() async throws {
         for isIndexLost in [false, true] {
             let files = SimulatedFileSystem()
             let phone = try makeAccountDevice(Note.self, user: "alice") { $0.fileSystem = files }
@@ -100,7 +100,7 @@ class AccountScenariosClaiming: AccountScenario {
     // MARK: Another cloud, another model
 
     // ZA-12
-    func testStateOfOneCloudIsNotOpenedForAnother() async throws {
+    func testTheStateOfOneCloudIsNotOpenedForAnother() async throws {
         let files = SimulatedFileSystem()
         let first = Device<Note>(FakeCloud(identifier: "cloud-1").database(), clock: clock, files: files)
         try await first.engine.upload(Note("a"))
@@ -135,7 +135,7 @@ class AccountScenariosClaiming: AccountScenario {
         static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self? { conflict.server }
     }
 
-    func testARenamedTypeOfTheSameRecordTypeGoesOnWithItsState() async throws {
+    func testARenamedModelWithTheSameRecordTypeKeepsItsState() async throws {
         let files = MemoryFileSystem()
         let cloud = FakeCloud()
         let first = Device<Note>(cloud.database(), clock: clock, files: files)
@@ -148,7 +148,7 @@ class AccountScenariosClaiming: AccountScenario {
     }
 
     // EV-19, G3
-    func testTwoModelsInOneZoneOfOneDatabaseClashAtTheFirstCall() async throws {
+    func testTwoModelsInOneZoneFailAtTheFirstCall() async throws {
         let database = FakeCloud().database(user: "alice")
         var configuration = SyncConfiguration()
         configuration.storage = .inMemory
@@ -162,14 +162,14 @@ class AccountScenariosClaiming: AccountScenario {
         ] as [() async throws -> Void] {
             do {
                 try await call()
-                XCTFail("both have the zone \"Thing\"")
+                XCTFail("both engines opened the zone \"Thing\"")
             } catch SyncError.configuration(let message) {
                 XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
             }
         }
         XCTAssertGreaterThanOrEqual(database.requests.count, requests)
 
-        // The same model, another zone, and another device are no clash.
+        // The same model, another zone or another device is not a clash.
         let same = SyncEngine<ModuleA.Thing>(database: database, configuration: configuration)
         _ = try await same.allModels()
         try await same.close()
@@ -183,7 +183,7 @@ class AccountScenariosClaiming: AccountScenario {
         _ = try await device.allModels()
         try await device.close()
 
-        // Closed, or gone, the first one makes room.
+        // Once the first engine is closed or released, the second can open the zone.
         try await first?.close()
         _ = try await second.allModels()
         try await second.close()

@@ -3,12 +3,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// What is on the disk of a device whose users change: full, damaged, or to be removed.
+/// The disk of a device whose users change is full or damaged, or must be cleared.
 class AccountScenariosDisks: AccountScenario {
     // MARK: Disks
 
     // A2
-    func testFullDiskAtTheCommitOfASwitchLosesNoEditOfAnybody() async throws {
+    func testAFullDiskDuringASwitchLosesNoUsersEdits() async throws {
         let files = HookedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files)
         files.before { operation, path throws(FileError) in
@@ -18,14 +18,14 @@ class AccountScenariosDisks: AccountScenario {
         for number in 1...3 {
             do {
                 try await phone.engine.sync()
-                XCTFail("there is no room for bob")
+                XCTFail("the switch to bob should fail")
             } catch SyncError.storageFull {}
             do {
                 try await phone.engine.upload(Note("b-\(number)", "of bob"))
-                XCTFail("it is nobody's: not alice's, and not yet bob's")
+                XCTFail("the upload belongs neither to alice nor to bob")
             } catch SyncError.storageFull {}
         }
-        // Alice comes back in between, and goes on as before.
+        // Alice signs in again and continues as before.
         phone.account.signIn("alice")
         try await phone.engine.sync()
         try await phone.engine.upload(Note("a-3", "of alice"))
@@ -46,7 +46,7 @@ class AccountScenariosDisks: AccountScenario {
     }
 
     // ZA-11, P-38
-    func testSwitchWaitsUntilWhatIsToBeRemovedIsGoneFromTheFiles() async throws {
+    func testASwitchWaitsUntilRemovedRecordsAreGoneFromTheFiles() async throws {
         let disk = SimulatedFileSystem()
         let files = HookedFileSystem(disk)
         let phone = try await makeDeviceOfAlice(on: files) { $0.onSignOut = .remove }
@@ -66,12 +66,12 @@ class AccountScenariosDisks: AccountScenario {
                 XCTFail("alice's records are still there")
             } catch SyncError.stateUnreadable {}
         }
-        // The error is thrown to the caller, and the event comes with what the journal tells, a moment later.
+        // The call throws the error; the event follows a moment later, when the journal reports the failure.
         try await quiet(phone.device)
         XCTAssertTrue(phone.device.hasToldOfCompaction)
         XCTAssertEqual(phone.account.told("bob").count, 0)
         let index = disk.bytes(at: "/device/users.json").map { String(decoding: $0, as: UTF8.self) } ?? ""
-        XCTAssertFalse(index.contains("bob"), "the next start would open his, and leave hers as they are")
+        XCTAssertFalse(index.contains("bob"), "the next start would skip the removal")
         files.before(nil)
         try await phone.engine.sync()
         let user = try await phone.user()
@@ -79,8 +79,8 @@ class AccountScenariosDisks: AccountScenario {
         XCTAssertFalse(holds())
     }
 
-    // ZA-11: the app is ended, and the next opening cannot take them out either.
-    func testRemovalThatAnOpeningCannotFinishIsTold() async throws {
+    // ZA-11: the app ends, and the next opening cannot remove the records either.
+    func testARemovalThatFailsAtTheNextOpeningIsReported() async throws {
         let files = HookedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files) { $0.onSignOut = .remove }
         files.before { operation, path throws(FileError) in
@@ -98,7 +98,7 @@ class AccountScenariosDisks: AccountScenario {
     }
 
     // C24, I-05
-    func testDamagedIndexOfUsersIsToldAndEverybodyKeepsTheirOwn() async throws {
+    func testADamagedUserIndexIsReportedAndUsersKeepTheirRecords() async throws {
         let files = SimulatedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files)
         clock.advance(by: .seconds(60))
@@ -110,7 +110,7 @@ class AccountScenariosDisks: AccountScenario {
         files.place(damaged, at: "/device/users.json")
         try await phone.device.restart()
         let bob = try await phone.shown()
-        XCTAssertEqual(bob, ["b-1"], "who fetched last was here last")
+        XCTAssertEqual(bob, ["b-1"], "the last user is the one who fetched last")
         let told = phone.device.events.all.compactMap {
             if case .stateRecovered(let message) = $0 { message } else { nil }
         }
@@ -128,13 +128,13 @@ class AccountScenariosDisks: AccountScenario {
         try await phone.device.restart()
         try await phone.engine.sync()
         notes = try await phone.engine.diagnostics().notes
-        XCTAssertEqual(notes.count, 1, "it is said once")
+        XCTAssertEqual(notes.count, 1, "it is reported once")
     }
 
     // MARK: Removal
 
     // ZA-11
-    func testParkedConflictKeepsBothSidesOverARemoval() async throws {
+    func testAParkedConflictKeepsBothSidesAfterARemoval() async throws {
         let phone = try await makeDeviceOfAlice(Throwing.self) { $0.onSignOut = .remove }
         try await phone.engine.upload(Item("a-1", "of alice, here"))
         try await put(Item<Throwing>("a-1", "of alice, elsewhere"), of: "alice")
@@ -142,7 +142,7 @@ class AccountScenariosDisks: AccountScenario {
         let before = try await phone.engine.parkedChanges()
         XCTAssertEqual(before.map(\.client?.title), ["of alice, here"])
         XCTAssertEqual(before.map(\.server?.title), ["of alice, elsewhere"])
-        // Deleted elsewhere, and not told to the app: there is nothing of it to be removed, or to come back.
+        // A record deleted elsewhere and not delivered yet: there is nothing to remove or to restore.
         let server = phone.account.server(of: "alice")
         _ = try await server.modifyRecords(
             saving: [],
@@ -174,10 +174,10 @@ final class AccountScenariosDisksOnLocalDatabase: AccountScenariosDisks {
     }
 
     // G3
-    func testTwoModelsThatKeepTheirStateInOneDirectoryClash() async throws {
+    func testTwoModelsWithOneStateDirectoryFail() async throws {
         let (cloud, state) = (try TemporaryDirectory(), try TemporaryDirectory())
         defer { for directory in [cloud, state] { try? directory.remove() } }
-        // A database made anew at each call, as `.local` is.
+        // A new database object at each call, like `.local`.
         let connect = { LocalDatabase.local(directory: cloud.url) }
         var configuration = SyncConfiguration()
         configuration.storage = .directory(state.url)
@@ -187,11 +187,11 @@ final class AccountScenariosDisksOnLocalDatabase: AccountScenariosDisks {
         let second = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
         do {
             try await second.upload(ModuleB.Thing(id: "a"))
-            XCTFail("both have one directory")
+            XCTFail("both engines opened the directory")
         } catch SyncError.configuration(let message) {
             XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
         }
-        // Another directory is another device, which may have another version of the app.
+        // Another directory counts as another device, which may run another version of the app.
         configuration.storage = .directory(state.url.appendingPathComponent("other"))
         let other = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
         _ = try await other.allModels()

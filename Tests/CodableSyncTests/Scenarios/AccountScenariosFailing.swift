@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// A switch that fails, is cut short, or meets other calls.
+/// A switch that fails, is interrupted by a crash, or overlaps with other calls.
 final class AccountScenariosFailing: AccountScenario {
-    /// Alice's phone on a disk of its own, with one record sent and one queued.
+    /// Alice's phone on its own disk, with one record sent.
     private func makeAlice(
         on files: any FileSystem,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -20,8 +20,9 @@ final class AccountScenariosFailing: AccountScenario {
         return phone
     }
 
-    // CR-08, I-39: at every seventh call of each moment, other ones for each, unless all cases are asked for.
-    func testCrashInTheMiddleOfASwitchMixesNothing() async throws {
+    // CR-08, I-39: at every seventh call for each moment, a different sample for each, or at every call in an
+    // exhaustive run.
+    func testACrashDuringASwitchMixesNoUsersRecords() async throws {
         let first = SimulatedFileSystem()
         let phone = try await makeAlice(on: first)
         try await phone.engine.upload(Note("a-2", "of alice"))
@@ -51,10 +52,10 @@ final class AccountScenariosFailing: AccountScenario {
                 let shown = try await next.shown()
                 XCTAssertEqual(shown, ["b-1"], what)
                 let told = AccountDevice(account: phone.account, device: device).changes + next.changes
-                XCTAssertTrue(told.contains("alice > bob"), "\(what): the app is told, before or after")
-                XCTAssertFalse(next.changes.dropFirst().contains("alice > bob"), "\(what): twice at most")
+                XCTAssertTrue(told.contains("alice > bob"), "\(what): no account event")
+                XCTAssertFalse(next.changes.dropFirst().contains("alice > bob"), "\(what): at most twice")
                 phone.account.signIn("alice")
-                // Alice's queue is there, whole.
+                // Alice's queue is complete.
                 phone.device.database.isReachable = true
                 next.device.database.failAlways(.zones, CloudError(.networkFailure))
                 next.device.database.failAlways(.fetch, CloudError(.networkFailure))
@@ -68,7 +69,7 @@ final class AccountScenariosFailing: AccountScenario {
                 try await next.engine.close()
                 if !wasCut { break }
             }
-            XCTAssertGreaterThan(last, 20, "every call that touches a file")
+            XCTAssertGreaterThan(last, 20, "the power failed at too few calls")
         }
         let told = phone.told("bob")
         XCTAssertEqual(told.names, [])
@@ -76,7 +77,7 @@ final class AccountScenariosFailing: AccountScenario {
     }
 
     // A2
-    func testSwitchThatFailsIsReportedAndTriedAgain() async throws {
+    func testAFailedSwitchIsReportedAndRetried() async throws {
         for isAutomatic in [false, true] {
             let files = HookedFileSystem()
             let phone = try await makeAlice(on: files) { $0.automaticallySyncs = isAutomatic }
@@ -84,7 +85,7 @@ final class AccountScenariosFailing: AccountScenario {
             let changes = phone.engine.changes
             let taken = Told<[String]>([])
             let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
-            await taken.reach("alice's are taken") { $0 == ["a-1"] }
+            await taken.reach("alice's records are delivered") { $0 == ["a-1"] }
             files.before { operation, path throws(FileError) in
                 if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
             }
@@ -92,10 +93,10 @@ final class AccountScenariosFailing: AccountScenario {
             if !isAutomatic {
                 do {
                     _ = try await phone.engine.sync()
-                    XCTFail("synced for nobody")
+                    XCTFail("the sync should fail")
                 } catch SyncError.stateUnreadable {}
             }
-            await phone.device.events.reach("the app is told") { events in
+            await phone.device.events.reach("the app receives the event") { events in
                 events.contains {
                     if case .accountSwitchFailed("bob", .stateUnreadable) = $0 { true } else { false }
                 }
@@ -106,12 +107,12 @@ final class AccountScenariosFailing: AccountScenario {
             ] as [() async throws -> Void] {
                 do {
                     try await call()
-                    XCTFail("there is no state to serve bob from")
+                    XCTFail("bob's state could not be opened")
                 } catch SyncError.stateUnreadable {}
             }
             XCTAssertEqual(phone.account.told("bob").count, 0)
 
-            // Alice may come back in between, and finds everything as it was.
+            // Alice signs in again, and her records are unchanged.
             phone.account.signIn("alice")
             try await quiet(phone.device)
             let alices = try await phone.shown()
@@ -122,7 +123,7 @@ final class AccountScenariosFailing: AccountScenario {
             try await phone.engine.upload(Note("b-2", "of bob"))
             try await phone.engine.sync()
             try await quiet(phone.device)
-            await taken.reach("bob's are taken") { Set($0) == ["a-1", "b-1", "b-2"] }
+            await taken.reach("bob's records are delivered") { Set($0) == ["a-1", "b-1", "b-2"] }
             let bob = try await names(of: "bob", phone)
             XCTAssertEqual(bob, ["b-1", "b-2"])
             let alice = try await names(of: "alice", phone)
@@ -139,11 +140,11 @@ final class AccountScenariosFailing: AccountScenario {
     }
 
     // A2
-    func testStatusSaysWhyTheStateCannotBeOpenedAndTheTimerTriesAgain() async throws {
+    func testStatusShowsWhyTheStateCannotBeOpenedAndATimerRetries() async throws {
         let files = HookedFileSystem()
         let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
         try await quiet(phone.device)
-        // One that does not wake the engine, which would be one more try at a time of its own.
+        // A stream that does not wake the engine, which would cause another attempt.
         var statuses = await phone.engine.statusHub.stream {}.makeAsyncIterator()
         files.before { operation, path throws(FileError) in
             if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
@@ -159,7 +160,7 @@ final class AccountScenariosFailing: AccountScenario {
     }
 
     // A2, I-47
-    func testStateOfANewerVersionIsNotTouchedAndHoldsNobodyElseUp() async throws {
+    func testAStateOfANewerVersionIsNotTouchedAndBlocksNoOtherUser() async throws {
         let files = SimulatedFileSystem()
         let phone = try await makeAlice(on: files)
         let (log, _) = try JSONLog.open(
@@ -188,7 +189,7 @@ final class AccountScenariosFailing: AccountScenario {
 
     // MARK: In the middle of a switch
 
-    /// Begins a switch to bob, and stops it before his state is made.
+    /// Starts a switch to bob, and holds it before his state is created.
     private func holdSwitch(
         _ configure: (inout SyncConfiguration) -> Void = { _ in }
     ) async throws -> (phone: AccountDevice<Note>, barrier: Barrier, run: Task<SyncSummary, any Error>) {
@@ -202,7 +203,7 @@ final class AccountScenariosFailing: AccountScenario {
         return (phone, barrier, run)
     }
 
-    func testUploadDuringASwitchIsTheNewUsers() async throws {
+    func testAnUploadDuringASwitchBelongsToTheNewUser() async throws {
         let (phone, barrier, run) = try await holdSwitch()
         let engine = phone.engine
         let upload = Task { try await engine.upload(Note("b-2", "of bob")) }
@@ -218,16 +219,16 @@ final class AccountScenariosFailing: AccountScenario {
         XCTAssertEqual([alice, bob], [["a-1"], ["b-1", "b-2"]])
     }
 
-    func testUploadBeforeASwitchIsTheFormerUsers() async throws {
+    func testAnUploadBeforeASwitchBelongsToTheFormerUser() async throws {
         let files = HookedFileSystem()
         let phone = try await makeAlice(on: files)
         let gate = Gate()
-        // Twice: the signal may come after the first look-up has begun, and then it begins anew.
+        // Planned twice: the signal may arrive during the first account check, which then starts over.
         for _ in 0..<2 { phone.device.database.plan(.account, .holdAfter(gate)) }
         phone.account.signIn("bob")
         let run = phone.device.beginSync()
         await gate.reached()
-        // Nobody has said yet that it is bob: edits belong to the last known user.
+        // The engine does not know about bob yet: edits belong to the last known user.
         try await phone.engine.upload(Note("a-2", "of alice"))
         gate.open()
         _ = try await run.value
@@ -239,7 +240,7 @@ final class AccountScenariosFailing: AccountScenario {
         XCTAssertEqual([alice, bob], [["a-1", "a-2"], ["b-1"]])
     }
 
-    func testCloseDuringASwitchEndsItAndTheDirectoryIsFree() async throws {
+    func testClosingDuringASwitchEndsItAndFreesTheDirectory() async throws {
         let (phone, barrier, run) = try await holdSwitch()
         let engine = phone.engine
         let reading = Task { try await engine.allModels() }
@@ -255,10 +256,10 @@ final class AccountScenariosFailing: AccountScenario {
         XCTAssertEqual(shown, ["b-1"])
     }
 
-    func testStopDuringASwitchStopsTheNewUsersEngineToo() async throws {
+    func testStoppingDuringASwitchStopsTheNewUsersSyncToo() async throws {
         let (phone, barrier, run) = try await holdSwitch { $0.automaticallySyncs = true }
         await phone.engine.stop()
-        // It may have come before the switch or in it, where it waits for the new state.
+        // The stop may come before the switch or during it, while it waits for the new state.
         barrier.open()
         await assertThrows(.stopped) { try await run.value }
         try await phone.engine.upload(Note("b-2", "of bob"))
@@ -270,7 +271,7 @@ final class AccountScenariosFailing: AccountScenario {
         XCTAssertEqual(bob, ["b-1", "b-2"])
     }
 
-    func testCancelledCallOfSyncDoesNotEndTheSwitch() async throws {
+    func testCancelingASyncDoesNotEndTheSwitch() async throws {
         let (phone, barrier, run) = try await holdSwitch()
         run.cancel()
         do {
@@ -286,7 +287,7 @@ final class AccountScenariosFailing: AccountScenario {
         XCTAssertEqual(user, "bob")
     }
 
-    func testEngineReleasedDuringASwitchLeavesTheDirectoryFree() async throws {
+    func testReleasingAnEngineDuringASwitchFreesTheDirectory() async throws {
         let files = HookedFileSystem()
         let account = AccountDatabase(user: "alice", connect: try XCTUnwrap(connect))
         var device: Device<Note>? = Device(account, clock: clock) {

@@ -3,12 +3,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Another user signs in, or somebody signs out, just while something else is going on.
+/// The account changes while a call or a request is running.
 class AccountScenariosMeeting: AccountScenario {
     // MARK: Calls of the former user
 
     // A2
-    func testChangeThatIsGivenUpWhileItsConflictIsStoredIsGivenUpForItsUser() async throws {
+    func testADiscardDuringASwitchAppliesToItsOwnUser() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try await makeDeviceOfAlice(Interrupted.self, on: files)
         try await put(Item<Interrupted>("a-1", "of alice, elsewhere"), of: "alice")
@@ -23,11 +23,11 @@ class AccountScenariosMeeting: AccountScenario {
         await decision.reached()
         let engine = phone.engine
         let discard = Task { try await engine.discard(["a-1"]) }
-        await engine.reach("it waits for the disk") { engine in
+        await engine.reach("the discard waits for the disk") { engine in
             engine.machine?.uncommitted.contains { $0.then.call != nil } == true
         }
         phone.account.signIn("bob")
-        await engine.reach("the switch is under way") { $0.machine?.isSwitching == true }
+        await engine.reach("the switch has begun") { $0.machine?.isSwitching == true }
         decision.release()
         try await discard.value
         _ = try await run.value
@@ -41,7 +41,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // A2
-    func testReadThatASwitchOvertakesIsOneUsersWhole() async throws {
+    func testAReadDuringASwitchReturnsOneUsersRecords() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try await makeDeviceOfAlice(on: files) { $0.automaticallySyncs = true }
         try await put(Note("b-1", "of bob"), of: "bob")
@@ -63,7 +63,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // A2
-    func testEachCallIsOneUsersWholeHoweverMuchItUploads() async throws {
+    func testAnUploadDuringASwitchBelongsToOneUser() async throws {
         let phone = try await makeDeviceOfAlice { $0.automaticallySyncs = true }
         let engine = phone.engine
         let count = 200
@@ -90,7 +90,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // A2
-    func testElementThatASwitchOvertakesIsNotHandedToTheLoop() async throws {
+    func testAnElementIsNotDeliveredAfterASwitch() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try await makeDeviceOfAlice(on: files) { $0.automaticallySyncs = true }
         _ = try await phone.device.drain()
@@ -107,16 +107,16 @@ class AccountScenariosMeeting: AccountScenario {
         phone.account.signIn("bob")
         await engine.reach("alice's files are about to be closed") { $0.session > session }
         reading.release()
-        await received.reach("bob's are delivered") { $0.contains("b-1") }
+        await received.reach("bob's records are delivered") { $0.contains("b-1") }
         XCTAssertEqual(received.withLock { $0 }, ["b-1"])
         phone.account.signIn("alice")
-        await received.reach("alice's come with her") { $0 == ["b-1", "a-3"] }
+        await received.reach("alice's records are delivered when she returns") { $0 == ["b-1", "a-3"] }
         loop.cancel()
         await loop.value
     }
 
     // A2
-    func testWaitsOfTheFormerUserEndWithTheSwitch() async throws {
+    func testRetriesOfTheFormerUserEndWithTheSwitch() async throws {
         let phone = try await makeDeviceOfAlice()
         try await phone.engine.upload(Note("a-3", "of alice"))
         phone.device.database.failNext(.modify, .networkFailure)
@@ -124,7 +124,7 @@ class AccountScenariosMeeting: AccountScenario {
         XCTAssertNotNil(phone.engine.resources.nextInstant)
         phone.account.signIn("bob")
         try await phone.engine.sync()
-        // The zone may still be subscribed to, which nobody waits for, and has a deadline of its own.
+        // The subscription request may still be running; no call waits for it, and it has its own deadline.
         try await quiet(phone.device)
         XCTAssertNil(phone.engine.resources.nextInstant)
     }
@@ -132,7 +132,7 @@ class AccountScenariosMeeting: AccountScenario {
     // MARK: Requests of the former user
 
     // A2, I-40
-    func testAnotherUserInTheMiddleOfARequestChangesNothingForItsUser() async throws {
+    func testABriefSwitchDuringARequestHasNoEffect() async throws {
         for isHeldAfter in [false, true] {
             let phone = try await makeDeviceOfAlice { $0.automaticallySyncs = true }
             let gate = Gate()
@@ -148,7 +148,7 @@ class AccountScenariosMeeting: AccountScenario {
             XCTAssertEqual(phone.account.told("bob").count, 0)
             XCTAssertFalse(
                 phone.device.events.all.contains { if case .conflictResolved = $0 { true } else { false } },
-                "the cloud's copy is known for our own"
+                "the server's copy is this device's own save"
             )
             try await phone.engine.close()
             let server = phone.account.server(of: "alice")
@@ -157,7 +157,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // ZA-04, I-42
-    func testPurgeWaitsForTheDecisionOfItsUserOnly() async throws {
+    func testAPurgeAwaitsTheDecisionOfItsOwnUser() async throws {
         for isSignalled in [true, false] {
             let phone = try await makeDeviceOfAlice()
             try await phone.engine.upload(Note("a-3", "of alice"))
@@ -172,7 +172,7 @@ class AccountScenariosMeeting: AccountScenario {
             XCTAssertEqual(user, "bob")
             try await phone.engine.upload(Note("b-1", "of bob"))
             try await phone.engine.sync()
-            // He is asked nothing, and his answer is none.
+            // Bob is not asked, and his answer has no effect.
             try await phone.engine.resolvePurge(.removeLocal)
             try await phone.engine.resync()
             let bob = try await phone.shown()
@@ -194,7 +194,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // A2
-    func testPushForTheFormerUserFetchesForTheOneWhoIsHere() async throws {
+    func testAPushForTheFormerUserFetchesForTheCurrentOne() async throws {
         let phone = try await makeDeviceOfAlice()
         try await put(Note("a-3", "of alice"), of: "alice")
         phone.account.signIn("bob")
@@ -211,7 +211,7 @@ class AccountScenariosMeeting: AccountScenario {
     // MARK: Beginnings
 
     // ZA-09
-    func testSecondUserGetsNothingOfEditsThatTheFirstIsJustTakingOver() async throws {
+    func testEditsBeingClaimedStayHiddenFromTheNextUser() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeAccountDevice(Note.self, user: nil) {
             $0.fileSystem = files
@@ -223,12 +223,12 @@ class AccountScenariosMeeting: AccountScenario {
         let upload = Task { try await engine.upload(Note("x", "of whoever comes first")) }
         await writing.reached()
         phone.account.signIn("alice")
-        await engine.reach("alice takes it over") { $0.machine?.setup.isStoring == true }
+        await engine.reach("alice claims the edit") { $0.machine?.setup.isStoring == true }
         phone.account.signIn("bob")
         writing.release()
         try await upload.value
         try await quiet(phone.device)
-        XCTAssertFalse(phone.account.told("bob").flatMap(\.zonesToSave).isEmpty, "his zone is made")
+        XCTAssertFalse(phone.account.told("bob").flatMap(\.zonesToSave).isEmpty, "bob's zone is created")
         var shown = try await phone.shown()
         XCTAssertEqual(shown, [])
         XCTAssertEqual(phone.told("bob").names, [])
@@ -240,7 +240,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // ZA-11
-    func testSignOutWhileTheStateIsOpenedSendsNothing() async throws {
+    func testASignOutDuringTheOpeningSendsNoRequest() async throws {
         let files = HookedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files)
         try await phone.engine.upload(Note("a-3", "of alice"))
@@ -261,7 +261,7 @@ class AccountScenariosMeeting: AccountScenario {
     }
 
     // ZA-17, A2
-    func testWhatIsWrongWithOneAccountHoldsNobodyElseUp() async throws {
+    func testAnErrorOfOneAccountDoesNotBlockAnother() async throws {
         let phone = try await makeDeviceOfAlice(on: MemoryFileSystem()) { $0.automaticallySyncs = true }
         try await quiet(phone.device)
         try await put(Note("b-1", "of bob"), of: "bob")

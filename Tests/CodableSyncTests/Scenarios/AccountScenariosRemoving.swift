@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// An app that does not keep the records of a user who has signed out.
+/// An app that removes a user's records at sign-out.
 class AccountScenariosRemoving: AccountScenario {
     /// Every byte on a device's disk, as text.
     private func bytes(_ files: SimulatedFileSystem) -> String {
@@ -13,7 +13,7 @@ class AccountScenariosRemoving: AccountScenario {
         return paths.compactMap { files.bytes(at: $0) }.map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
-    /// Alice's phone: one record confirmed, one edited since, one parked, one to be deleted, one new.
+    /// Alice's phone: one record confirmed, one edited since, one parked, one pending deletion, one new.
     private func makeAlice(_ files: SimulatedFileSystem) async throws -> AccountDevice<Note> {
         let phone = try makeAccountDevice(Note.self, user: "alice") {
             $0.fileSystem = files
@@ -35,7 +35,7 @@ class AccountScenariosRemoving: AccountScenario {
     }
 
     // ZA-11, P-38
-    func testSignOutRemovesWhatTheCloudHasAndKeepsWhatItDoesNot() async throws {
+    func testSignOutRemovesConfirmedRecordsAndKeepsPendingOnes() async throws {
         let files = SimulatedFileSystem()
         let phone = try await makeAlice(files)
         try await phone.engine.fetchChanges()
@@ -49,18 +49,18 @@ class AccountScenariosRemoving: AccountScenario {
         let pending = try await phone.pending()
         XCTAssertEqual(pending, ["deleted", "edited", "new", "parked"])
         let delivered = try await phone.device.drain()
-        XCTAssertEqual(delivered, [], "what is removed here is not deleted")
+        XCTAssertEqual(delivered, [], "a removal is not delivered as a deletion")
         let diagnostics = try await phone.engine.diagnostics()
         XCTAssertEqual(diagnostics.undeliveredCount, 0)
         try await quiet(phone.device)
-        XCTAssertFalse(bytes(files).contains("v1 of confirmed"), "they are gone from the files")
+        XCTAssertFalse(bytes(files).contains("v1 of confirmed"), "removed from the files")
         XCTAssertFalse(bytes(files).contains("v1 of undelivered"))
         XCTAssertTrue(bytes(files).contains("v1 of edited"), "the ancestor of the edit")
         XCTAssertEqual(phone.told("alice").names.contains("new"), false)
     }
 
     // ZA-11
-    func testWhoeverReadsWhenToldOfTheSignOutSeesNothingThatIsRemoved() async throws {
+    func testReadsAfterTheSignOutIsReportedShowNoRemovedRecord() async throws {
         for toldByStatus in [false, true] {
             let phone = try makeAccountDevice(Note.self, user: "alice") {
                 $0.onSignOut = .remove
@@ -82,13 +82,13 @@ class AccountScenariosRemoving: AccountScenario {
     }
 
     // ZA-11, ZA-13
-    func testEverythingComesBackWithTheUserAndKeptEditsAreMerged() async throws {
+    func testRecordsReturnWithTheUserAndKeptEditsAreMerged() async throws {
         for restarts in [false, true] {
             let files = SimulatedFileSystem()
             let phone = try await makeAlice(files)
             phone.account.signOut()
             await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
-            // Meanwhile, elsewhere: the other field of the edited record.
+            // Another device edits another field of the edited record meanwhile.
             try await put(Note("edited", "v1 of edited", note: "elsewhere"), of: "alice")
             if restarts { try await phone.device.restart() }
             phone.account.signIn("alice")
@@ -118,14 +118,14 @@ class AccountScenariosRemoving: AccountScenario {
         }
     }
 
-    /// The next round begins with an empty database.
+    /// Empties the database for the next round.
     private func clear(_ user: String) async throws {
         let server = try XCTUnwrap(connect)(user)
         _ = try await server.modifyRecordZones(saving: [], deleting: [ZoneID(zoneName: "Item")])
     }
 
     // ZA-11, ZA-12
-    func testSwitchCountsAsASignOut() async throws {
+    func testASwitchCountsAsASignOut() async throws {
         let files = SimulatedFileSystem()
         let phone = try await makeAlice(files)
         phone.account.signIn("bob")
@@ -142,13 +142,13 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(phone.changes, ["alice > bob", "bob > alice"])
     }
 
-    // CR-08, ZA-11: at every third call, unless all cases are asked for.
-    func testCrashInTheMiddleOfARemovalIsHarmless() async throws {
+    // CR-08, ZA-11: at every third call, or at every call in an exhaustive run.
+    func testACrashDuringARemovalIsHarmless() async throws {
         let first = SimulatedFileSystem()
         let phone = try await makeAlice(first)
         try await phone.engine.close()
-        // The number of calls differs from run to run by those of the reading threads, so the walk goes on until
-        // nothing is cut short any more.
+        // The number of calls varies with the reading threads, so the loop continues until nothing is cut
+        // short.
         var last = 0
         for call in Cases.places(every: 3) {
             last = call
@@ -185,7 +185,7 @@ class AccountScenariosRemoving: AccountScenario {
     }
 
     // A2, I-01
-    func testEditMadeWhileTheRemovalIsBeingStoredIsKept() async throws {
+    func testAnEditMadeWhileTheRemovalIsStoredIsKept() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeAccountDevice(Note.self, user: "alice") {
             $0.fileSystem = files
@@ -201,7 +201,7 @@ class AccountScenariosRemoving: AccountScenario {
         await removal.reached()
         let engine = phone.engine
         let upload = Task { try await engine.upload(Note("a", "new")) }
-        await engine.reach("both are under way") { $0.machine?.uncommitted.count == 2 }
+        await engine.reach("both batches are being stored") { $0.machine?.uncommitted.count == 2 }
         removal.release()
         try await upload.value
         try await quiet(phone.device)
@@ -214,7 +214,7 @@ class AccountScenariosRemoving: AccountScenario {
     }
 
     // A2
-    func testTheAppIsToldWhoWasThereBeforeASwitchThatFailedAtFirst() async throws {
+    func testARetriedSwitchReportsTheFormerUser() async throws {
         let files = HookedFileSystem()
         let phone = try makeAccountDevice(Note.self, user: "alice") {
             $0.fileSystem = files
@@ -228,7 +228,7 @@ class AccountScenariosRemoving: AccountScenario {
         phone.account.signIn("bob")
         do {
             _ = try await phone.engine.sync()
-            XCTFail("synced for nobody")
+            XCTFail("the sync should fail")
         } catch SyncError.stateUnreadable {}
         files.before(nil)
         try await phone.engine.sync()

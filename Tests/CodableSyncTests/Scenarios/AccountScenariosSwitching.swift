@@ -2,9 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Another user signs in: idle, with requests under way, in the middle of a call, or while the app was not running.
+/// Another user signs in while the engine is idle, during a request or a call, or while the app is not
+/// running.
 class AccountScenariosSwitching: AccountScenario {
-    /// Alice's phone, with a record that is confirmed, and what her server said of it.
+    /// Alice's phone with a confirmed record.
     private func makeAlice<Policy>(
         _ policy: Policy.Type = Merging.self,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -17,7 +18,7 @@ class AccountScenariosSwitching: AccountScenario {
         return phone
     }
 
-    /// I-39: the server of a user was told nothing that another one's was told, or said.
+    /// I-39: asserts that a user's server received nothing that belongs to the former user.
     private func assertNothing<Model>(
         of former: String,
         reached user: String,
@@ -36,7 +37,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // ZA-12, I-39, A2
-    func testSwitchWhileIdleBeginsAnewForTheOtherUser() async throws {
+    func testASwitchWhileIdleStartsTheNextUserFromScratch() async throws {
         let phone = try await makeAlice { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-2", "of alice"))
         try await quiet(phone.device)
@@ -55,13 +56,13 @@ class AccountScenariosSwitching: AccountScenario {
         let (alice, bob) = (try await names(of: "alice", phone), try await names(of: "bob", phone))
         XCTAssertEqual([alice, bob], [["a-1", "a-2"], ["b-1", "b-2"]])
         assertNothing(of: "alice", reached: "bob", phone)
-        XCTAssertFalse(phone.account.told("bob").flatMap(\.zonesToSave).isEmpty, "the zone is made for bob")
+        XCTAssertFalse(phone.account.told("bob").flatMap(\.zonesToSave).isEmpty, "bob's zone is created")
         let user = try await phone.user()
         XCTAssertEqual(user, "bob")
     }
 
     // ZA-12, ZA-13, I-39, I-40, A2
-    func testSwitchWithRequestsInFlight() async throws {
+    func testASwitchWithRequestsInFlightMixesNoUsers() async throws {
         for operation in [ScriptedDatabase.Operation.modify, .fetch, .zones, .lookUp] {
             for isHeldAfter in [false, true] {
                 try await switchInFlight(operation, isHeldAfter, "\(operation.rawValue) \(isHeldAfter)")
@@ -97,7 +98,7 @@ class AccountScenariosSwitching: AccountScenario {
         account.signIn("bob")
         try await quiet(phone.device)
         try await phone.engine.upload(Note("b-1", "of bob"))
-        // The late answer to alice's request: with `holdBefore` it is made on bob's connection by now.
+        // The late answer to alice's request; with `holdBefore`, the request uses bob's connection by now.
         let isHarmless = isHeldAfter || operation == .zones
         if isHarmless { gate.open() } else { gate.open(throwing: CloudError(.networkFailure)) }
         try await quiet(phone.device)
@@ -119,7 +120,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // ZA-13, I-40
-    func testReturningUsersQueueIsSentOnceToThem() async throws {
+    func testAReturningUsersQueueIsSentOnce() async throws {
         let phone = try await makeAlice()
         try await phone.engine.upload(Note("a-2", "of alice"))
         try await phone.engine.delete(recordNames: ["a-1"])
@@ -136,7 +137,7 @@ class AccountScenariosSwitching: AccountScenario {
         pending = try await phone.pending()
         XCTAssertEqual(pending, [])
         let modifies = phone.device.database.modifies.dropFirst(sent)
-        XCTAssertEqual(modifies.flatMap(\.names).sorted(), ["a-1", "a-2"], "once")
+        XCTAssertEqual(modifies.flatMap(\.names).sorted(), ["a-1", "a-2"], "each is sent once")
         let (alice, bob) = (try await names(of: "alice", phone), try await names(of: "bob", phone))
         XCTAssertEqual([alice, bob], [["a-2"], ["b-1"]])
         assertNothing(of: "alice", reached: "bob", phone)
@@ -144,7 +145,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // ZA-15, C24, A2
-    func testStateIsChosenByUserAfterChangesThatNobodySaw() async throws {
+    func testTheStateMatchesTheUserAfterUnseenAccountChanges() async throws {
         for (last, text) in [("alice", "back"), ("bob", "switched"), ("carol", "new")] {
             let connect = try makeUsers()
             let account = AccountDatabase(user: "alice", connect: connect)
@@ -155,7 +156,7 @@ class AccountScenariosSwitching: AccountScenario {
             try await phone.engine.sync()
             try await phone.engine.upload(Note("b-1", "of bob"))
             try await phone.engine.close()
-            // Twice while the app does not run.
+            // The user changes several times while the app is not running.
             account.signOut(signal: false)
             account.signIn("dora", signal: false)
             account.signIn(last, signal: false)
@@ -175,7 +176,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // A2
-    func testSwitchDuringACallOfSyncSyncsTheNewUser() async throws {
+    func testASwitchDuringASyncSyncsTheNewUser() async throws {
         let phone = try await makeAlice()
         try await put(Note("b-1", "of bob"), of: "bob")
         try await phone.engine.upload(Note("a-2", "of alice"))
@@ -185,7 +186,7 @@ class AccountScenariosSwitching: AccountScenario {
         await gate.reached()
         phone.account.signIn("bob")
         let summary = try await run.value
-        XCTAssertEqual([summary.fetched, summary.sent, summary.pending], [1, 0, 0], "bob's, and only bob's")
+        XCTAssertEqual([summary.fetched, summary.sent, summary.pending], [1, 0, 0], "only bob's records")
         let shown = try await phone.shown()
         XCTAssertEqual(shown, ["b-1"])
         gate.open()
@@ -197,7 +198,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // A2
-    func testSwitchDuringAResolverLeavesTheConflictToItsUser() async throws {
+    func testASwitchDuringAResolverKeepsTheConflictForItsUser() async throws {
         let phone = try await makeAlice(Interrupted.self)
         try await put(Item<Interrupted>("a-1", "of alice, elsewhere"), of: "alice")
         try await phone.engine.upload(Item("a-1", "of alice, here", note: "here"))
@@ -225,7 +226,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // A2
-    func testWhatWasHandedOutAndNotAcceptedComesAgainWithItsUser() async throws {
+    func testAnUnacceptedElementIsDeliveredAgainWhenItsUserReturns() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
         for number in 1...3 { try await put(Note("a-\(number)", "of alice"), of: "alice") }
         try await put(Note("b-1", "of bob"), of: "bob")
@@ -239,17 +240,17 @@ class AccountScenariosSwitching: AccountScenario {
                 _ = await steps.next()
             }
         }
-        await received.reach("alice's are handed out") { $0.count == 1 }
+        await received.reach("alice's records are delivered") { $0.count == 1 }
         phone.account.signIn("bob")
         try await quiet(phone.device)
         step.yield()
-        await received.reach("bob's are delivered") { $0.count == 2 }
+        await received.reach("bob's records are delivered") { $0.count == 2 }
         XCTAssertEqual(received.withLock { $0.map(\.names) }, [["a-1", "a-2", "a-3"], ["b-1"]])
         phone.account.signIn("alice")
         try await quiet(phone.device)
-        // One at a time, as after any end of an engine that had handed them out.
+        // Records are delivered one at a time, as after any engine that ended while they were being handled.
         for _ in 0..<3 { step.yield() }
-        await received.reach("alice's come again") {
+        await received.reach("alice's records are delivered again") {
             Set($0.dropFirst(2).flatMap(\.names)) == ["a-1", "a-2", "a-3"]
         }
         loop.cancel()
@@ -257,7 +258,7 @@ class AccountScenariosSwitching: AccountScenario {
     }
 
     // A2
-    func testTwentySwitchesLeaveNothingBehind() async throws {
+    func testTwentySwitchesLeakNothing() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
         let changes = phone.engine.changes
         let taken = Told<[String]>([])
@@ -268,7 +269,8 @@ class AccountScenariosSwitching: AccountScenario {
             try await quiet(phone.device)
             try await phone.engine.upload(Note("\(user)-\(round)", "of \(user)"))
             try await quiet(phone.device)
-            // What is not taken before the switch comes when its user is back, and the last one is not.
+            // A change that is not accepted before the switch is delivered when its user returns; the last
+            // user does not.
             await taken.reach("\(round) is delivered") { $0.contains("\(user)-\(round)") }
             XCTAssertEqual(phone.account.listenerCount, 1)
         }
@@ -286,7 +288,7 @@ class AccountScenariosSwitching: AccountScenario {
 }
 
 extension ModifyRecordsResult {
-    /// As over CloudKit's web services, which do not send the server's record along.
+    /// The result as CloudKit Web Services return it, without server records.
     fileprivate var withoutServerRecords: ModifyRecordsResult {
         var result = self
         result.saveResults = saveResults.mapValues { outcome in

@@ -3,9 +3,10 @@ import XCTest
 @testable import CodableSync
 
 extension EngineScenario {
-    /// Lets both devices edit a record, the phone earlier; the tablet's edit is in the cloud when the phone syncs.
+    /// Edits a record on both devices, on the phone first; the tablet's edit is in the cloud when the phone
+    /// syncs.
     ///
-    /// - Returns: The tag of the tablet's version.
+    /// - Returns: The change tag of the tablet's version.
     @discardableResult
     func collide<Policy>(
         _ phone: Device<Item<Policy>>,
@@ -29,7 +30,7 @@ extension EngineScenario {
         return tag
     }
 
-    /// The outcomes of the conflicts that a device decided since its events were cleared.
+    /// The outcomes of the conflicts that a device resolved since its events were cleared.
     func outcomes<Model>(_ device: Device<Model>) async throws -> [ConflictOutcome] {
         try await quiet(device)
         return device.events.all.compactMap {
@@ -38,10 +39,10 @@ extension EngineScenario {
     }
 }
 
-/// Scenarios, group D: what becomes of a conflict, whichever side hears of it first.
+/// Scenarios, group D: the outcome of a conflict, whether a fetch or a send finds it.
 class ConflictScenarios: EngineScenario {
     /// CF-01.
-    func testTheClientsModelEndsEverywhere() async throws {
+    func testTheClientsModelReachesAllDevices() async throws {
         let (phone, tablet) = try await makePair(
             Item<ClientWins>("fetchFirst"),
             Item<ClientWins>("sendFirst")
@@ -62,7 +63,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-02.
-    func testTheServersModelClearsTheEdit() async throws {
+    func testTheServersModelDiscardsTheEdit() async throws {
         let (phone, tablet) = try await makePair(
             Item<ServerWins>("fetchFirst"),
             Item<ServerWins>("sendFirst")
@@ -85,7 +86,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-03.
-    func testAMergeIsSavedOnTheServersTagAndDelivered() async throws {
+    func testAMergeIsSavedWithTheServersTagAndDelivered() async throws {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -103,7 +104,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-04.
-    func testNilGivesTheEditUpAndSaysSo() async throws {
+    func testNilDiscardsTheEditAndReportsIt() async throws {
         let (phone, tablet) = try await makePair(Item<GivingUp>("fetchFirst"), Item<GivingUp>("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -129,7 +130,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-08.
-    func testTheResolverGetsTheNewestModelTheServersAndTheCommonOne() async throws {
+    func testTheResolverGetsTheLatestModelTheServersModelAndTheAncestor() async throws {
         let (phone, tablet) = try await makePair(
             Item<Recording>("fetchFirst", "common"),
             Item<Recording>("sendFirst", "common")
@@ -156,7 +157,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-20.
-    func testEqualContentWithAnotherTagIsAdopted() async throws {
+    func testEqualContentsWithAnotherTagNeedNoResolver() async throws {
         let (phone, tablet) = try await makePair(Item<Equal>("fetchFirst"), Item<Equal>("sendFirst"))
         Calls.shared.reset(Equal.self)
         for order in SyncOrder.allCases {
@@ -164,7 +165,7 @@ class ConflictScenarios: EngineScenario {
             try await collide(phone, Item(name, "same"), tablet, Item(name, "same"), order)
             let pending = try await phone.engine.pendingChanges()
             XCTAssertEqual(pending, [], name)
-            // The tag was adopted: the next edit meets no conflict.
+            // The tag was adopted: the next edit has no conflict.
             let requests = phone.database.modifies.count
             try await phone.engine.upload(Item<Equal>(name, "next"))
             try await phone.engine.sync()
@@ -176,7 +177,7 @@ class ConflictScenarios: EngineScenario {
     }
 
     /// CF-27.
-    func testWithoutAPendingChangeNobodyIsAsked() async throws {
+    func testWithoutAPendingChangeTheResolverIsNotCalled() async throws {
         let (phone, tablet) = try await makePair(Item<Unasked>("a"), Item<Unasked>("b"))
         Calls.shared.reset(Unasked.self)
         for round in 0..<5 {

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group D: conflicts that cannot be decided, and those that a crash interrupts.
+/// Scenarios, group D: conflicts whose resolver fails, and conflicts interrupted by a crash.
 class ConflictScenariosFailing: EngineScenario {
-    /// Brings about a conflict whose edit is parked, and checks that neither side is lost.
+    /// Causes a conflict whose edit is parked, and checks that neither side is lost.
     ///
     /// An empty word stands for the record's name.
     private func checkParking<Policy: ItemPolicy>(
@@ -49,7 +49,7 @@ class ConflictScenariosFailing: EngineScenario {
     }
 
     /// CF-12.
-    func testAResolverThatThrowsParksTheEditAndLosesNeitherSide() async throws {
+    func testAThrowingResolverParksTheEditAndLosesNeitherSide() async throws {
         try await checkParking(
             Throwing.self,
             .resolverFailed,
@@ -58,17 +58,17 @@ class ConflictScenariosFailing: EngineScenario {
     }
 
     /// CF-13.
-    func testAResolverThatRenamesIsRefusedWithBothNames() async throws {
+    func testAResolverThatRenamesIsRejectedWithBothNames() async throws {
         try await checkParking(Renaming.self, .resolverFailed, mentions: "", "other")
     }
 
     /// CF-14.
-    func testAResolvedModelThatIsTooLargeIsParkedAsSuch() async throws {
+    func testAResolvedModelThatIsTooLargeParksTheEdit() async throws {
         try await checkParking(Overgrowing.self, .resolverFailed, mentions: "bytes")
     }
 
     /// CF-14.
-    func testAResolvedModelThatCannotBeEncodedIsParkedAsSuch() async throws {
+    func testAResolvedModelThatCannotBeEncodedParksTheEdit() async throws {
         let (phone, tablet) = (try makeDevice(Fussy.self), try makeDevice(Fussy.self))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -89,7 +89,7 @@ class ConflictScenariosFailing: EngineScenario {
     }
 
     /// CF-25.
-    func testAServerValueThatCannotBeDecodedIsNotOverwritten() async throws {
+    func testAnUndecodableServerValueIsNotOverwritten() async throws {
         withoutSchema()
         let (phone, _) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
@@ -109,8 +109,8 @@ class ConflictScenariosFailing: EngineScenario {
         }
     }
 
-    /// CF-25: an app that looks for a record, and finds nothing that it can decode, has not seen it.
-    func testAServerValueThatWasReadInVainIsNotOverwritten() async throws {
+    /// CF-25: a read that finds no decodable record does not mark the server's version as seen.
+    func testAnUndecodableServerValueIsNotOverwrittenAfterARead() async throws {
         withoutSchema()
         let (phone, _) = try await makePair(Note("other"))
         for readsAll in [false, true] {
@@ -133,7 +133,7 @@ class ConflictScenariosFailing: EngineScenario {
         }
     }
 
-    /// That an edit is kept, and waits because of the field of the server's record that cannot be decoded.
+    /// Asserts that an edit is parked because a field of the server's record cannot be decoded.
     private func assertParkedAsUndecodable(
         _ edit: Note,
         _ phone: Device<Note>,
@@ -148,7 +148,7 @@ class ConflictScenariosFailing: EngineScenario {
     }
 
     /// CF-18.
-    func testACrashBeforeTheOutcomeIsStoredFindsTheConflictAgain() async throws {
+    func testAfterACrashAnUnstoredConflictIsResolvedAgain() async throws {
         for survivors in [SimulatedDisk.Survivors.allWrites, .onlySynced] {
             let name = "\(survivors)"
             let disk = SimulatedFileSystem()
@@ -178,7 +178,7 @@ class ConflictScenariosFailing: EngineScenario {
     }
 
     /// CF-19.
-    func testAStoredOutcomeIsSentAfterACrashWithoutAskingAgain() async throws {
+    func testAfterACrashAStoredOutcomeIsSentWithoutTheResolver() async throws {
         for isServerMoved in [false, true] {
             let name = "moved-\(isServerMoved)"
             let disk = SimulatedFileSystem()
@@ -206,8 +206,8 @@ class ConflictScenariosFailing: EngineScenario {
         }
     }
 
-    /// What is given up is not told of any more, be it what a conflict has made of it.
-    func testAMergedModelThatIsDiscardedIsNotDelivered() async throws {
+    /// A discarded edit is not delivered, even if a conflict has merged it.
+    func testADiscardedMergeIsNotDelivered() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"))
         try await tablet.engine.upload(Note("a", "Tea", note: "theirs"))
         try await tablet.engine.sync()
@@ -222,7 +222,7 @@ class ConflictScenariosFailing: EngineScenario {
     }
 }
 
-/// Resolves to a weight that no record can hold.
+/// Resolves to a weight that cannot be encoded.
 private struct Fussy: RecordCodable, Equatable, Identifiable {
     var id: String
     var weight: Double

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group D: merges, and the dates that decide.
+/// Scenarios, group D: merges, and the edit dates that they depend on.
 class ConflictScenariosMerging: EngineScenario {
-    /// Orders and ages, each with a record name of its own.
+    /// Sync orders and edit orders, each with its own record name.
     private static let cases = SyncOrder.allCases.flatMap { order in
         [false, true].map { (name: "\(order.rawValue)-\($0)", order: order, phoneEditsLater: $0) }
     }
@@ -20,7 +20,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-05.
-    func testDifferentFieldsSurviveInEitherOrderAndAtAnyAge() async throws {
+    func testEditsOfDifferentFieldsSurviveInAnyOrder() async throws {
         let (phone, tablet) = try await makePairForCases { Note($0, "title") }
         for (name, order, phoneEditsLater) in Self.cases {
             try await collide(
@@ -40,7 +40,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-06.
-    func testTheSameFieldEndsTheSameInEitherOrder() async throws {
+    func testEditsOfTheSameFieldHaveTheSameResultInAnyOrder() async throws {
         let (phone, tablet) = try await makePairForCases { Note($0, "title") }
         for (name, order, phoneEditsLater) in Self.cases {
             try await collide(
@@ -59,7 +59,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-07.
-    func testTheOlderPendingEditLosesInEitherOrder() async throws {
+    func testTheOlderPendingEditLosesInAnyOrder() async throws {
         let (phone, tablet) = try await makePairForCases { Item<NewestWins>($0, "title") }
         for (name, order, phoneEditsLater) in Self.cases {
             try await collide(
@@ -79,7 +79,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-09.
-    func testThreeDevicesThatEditedOneRecordOfflineEndEqual() async throws {
+    func testThreeDevicesThatEditOneRecordOfflineConverge() async throws {
         let (phone, tablet) = try await makePair(Note("a", "title"))
         let watch = try makeDevice(Note.self)
         try await settle(watch)
@@ -96,7 +96,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-10.
-    func testAResolvedSaveThatConflictsAgainIsResolvedFromTheResolvedValue() async throws {
+    func testASecondConflictStartsFromTheResolvedModel() async throws {
         let (phone, tablet) = try await makePair(Item<Recording>("a", "common"))
         Recording.asked.withLock { $0 = [] }
         let mine = Item<Recording>("a", "common", note: "mine")
@@ -122,7 +122,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-15.
-    func testResolversThatThrowDiceStillEndEqual() async throws {
+    func testRandomResolversConverge() async throws {
         let (phone, tablet) = try await makePair(Item<Dicing>("a"), Item<Dicing>("b"))
         let watch = try makeDevice(Item<Dicing>.self)
         try await settle(watch)
@@ -137,7 +137,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-21.
-    func testTheSameRecordCreatedTwiceIsOne() async throws {
+    func testTheSameRecordCreatedTwiceBecomesOne() async throws {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             Calls.shared.reset(Twins.self)
@@ -158,7 +158,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-22.
-    func testDifferentRecordsCreatedUnderOneNameAreResolved() async throws {
+    func testDifferentRecordsCreatedWithOneNameAreResolved() async throws {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             Recording.asked.withLock { $0 = [] }
@@ -198,7 +198,7 @@ class ConflictScenariosMerging: EngineScenario {
     }
 
     /// CF-24.
-    func testAnOptionalThatTheMergeClearsIsGoneOnTheServer() async throws {
+    func testAnOptionalClearedByTheMergeIsRemovedFromTheServer() async throws {
         let (phone, tablet) = try await makePair(
             Item<Clearing>("fetchFirst", note: "n"),
             Item<Clearing>("sendFirst", note: "n")

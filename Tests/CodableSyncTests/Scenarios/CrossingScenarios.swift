@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers that come after newer ones have come by another way.
+/// Answers that arrive after newer versions were fetched.
 final class CrossingScenarios: EngineScenario {
     private typealias Model = Item<Merging>
 
-    /// I-01: the answer to a save is of an older version than one that was fetched while it was held.
-    func testAnEditOfAVersionThatWasFetchedBeforeTheAnswerToAnOlderSaveIsKept() async throws {
+    /// I-01: the answer to a save is held, and a newer version is fetched meanwhile.
+    func testAnEditIsKeptWhenTheAnswerToAnOlderSaveArrivesLate() async throws {
         let (phone, tablet) = (try makeDevice(Model.self), try makeDevice(Model.self))
         try await phone.engine.upload(Model("p", tags: ["1"]))
         try await phone.engine.fetchChanges()
@@ -16,7 +16,7 @@ final class CrossingScenarios: EngineScenario {
         let engine = phone.engine
         let sending = Task { try await engine.sendChanges() }
         await gate.reached()
-        // The save has happened; its answer does not arrive in time.
+        // The save is applied; its answer misses the deadline.
         pass()
         _ = await sending.result
         try await tablet.engine.sync()

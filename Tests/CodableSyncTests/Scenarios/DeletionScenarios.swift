@@ -2,10 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group E: deletions, whichever side hears of the other first.
+/// Scenarios, group E: deletions, whether a fetch or a send finds the conflict.
 class DeletionScenarios: EngineScenario {
     /// DL-01.
-    func testTheSameDeletionOnTwoDevicesIsQuiet() async throws {
+    func testTheSameDeletionOnTwoDevicesCausesNoEvents() async throws {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -33,7 +33,7 @@ class DeletionScenarios: EngineScenario {
     }
 
     /// DL-02, DL-04.
-    func testWhereDeletesWinTheRecordIsGoneAndTheEditIsAnEvent() async throws {
+    func testIfDeletionsWinTheRecordIsDeletedAndTheEditReported() async throws {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -57,7 +57,7 @@ class DeletionScenarios: EngineScenario {
     }
 
     /// DL-03, DL-04.
-    func testWhereEditsWinTheRecordIsThereEverywhere() async throws {
+    func testIfEditsWinTheRecordIsOnAllDevices() async throws {
         let (phone, tablet) = try await makePair(
             Item<ClientWins>("fetchFirst", "old", note: "note"),
             Item<ClientWins>("sendFirst", "old", note: "note")
@@ -99,7 +99,7 @@ class DeletionScenarios: EngineScenario {
     }
 
     /// DL-05.
-    func testAPendingDeletionWinsOverAnEditElsewhereUnderEachPolicy() async throws {
+    func testAPendingDeletionWinsOverAnEditElsewhereWithAnyPolicy() async throws {
         try await checkDeletionWins(Merging.self)
         try await checkDeletionWins(ClientWins.self)
         try await checkDeletionWins(ServerWins.self)
@@ -116,7 +116,7 @@ class DeletionScenarios: EngineScenario {
             _ = try await tablet.drain()
             try await order.sync(phone)
             if order == .fetchFirst {
-                // Sent first, the deletion carries no tag: nobody on this side ever sees the edit.
+                // A deletion sent first has no change tag: this device never fetches the edit.
                 try await quiet(phone)
                 XCTAssertEqual(phone.discarded().map(\.reason), [.deletion], "\(policy)")
             }
@@ -141,7 +141,7 @@ class DeletionScenarios: EngineScenario {
         try await tablet.engine.sync()
         let told = try await tablet.drain()
         XCTAssertEqual(told, [.deleted(["a"])])
-        // Also the device that deleted it lists everything anew.
+        // The device that deleted the record does a full listing, too.
         phone.database.failNext(.fetch, .changeTokenExpired)
         try await phone.engine.sync()
         try await settle(phone, tablet)
@@ -153,7 +153,7 @@ class DeletionScenarios: EngineScenario {
     }
 
     /// DL-08.
-    func testAPendingDeletionDeletesTheRecordThatWasCreatedAnewToo() async throws {
+    func testAPendingDeletionAlsoDeletesARecreatedRecord() async throws {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
@@ -193,7 +193,7 @@ class DeletionScenarios: EngineScenario {
     }
 
     /// DL-10.
-    func testDeletingAParkedModelUnparksItAndDeletesTheServersCopy() async throws {
+    func testDeletingAParkedModelEndsTheParkingAndDeletesTheServersCopy() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "small"))
         try await phone.engine.sync()
@@ -231,7 +231,7 @@ class DeletionScenarios: EngineScenario {
         try await phone.engine.sync()
         let told = try await phone.drain()
         XCTAssertEqual(told, [.updated([Note("c")])])
-        // Not even where an edit that creates it is waiting.
+        // It does not affect a pending edit that creates the record, either.
         try await phone.engine.upload(Note("never", "new"))
         try await phone.engine.fetchChanges()
         try await phone.engine.sync()
@@ -241,8 +241,8 @@ class DeletionScenarios: EngineScenario {
         try await assertEqualEverywhere(tablet)
     }
 
-    /// DL-13: in 25 orders, and in 100 if all cases are asked for.
-    func testParentsAndChildrenDeletedInAnyOrderAreAllDeletedOnce() async throws {
+    /// DL-13: in 25 random orders, or 100 in an exhaustive run.
+    func testParentsAndChildrenCanBeDeletedInAnyOrder() async throws {
         let phone = try makeDevice(Leaf.self)
         var random = SplitMix64(seed: 13)
         let leaves = (0..<4).map { Leaf(id: "leaf-\($0)", branch: RecordReference("branch")) }
@@ -268,8 +268,8 @@ class DeletionScenarios: EngineScenario {
         }
     }
 
-    /// A deletion that the server refused is not what has become of the record.
-    func testADeletionElsewhereIsToldAlthoughAnOwnOneWasRefused() async throws {
+    /// A deletion that the server rejected does not hide one by another device.
+    func testADeletionElsewhereIsDeliveredAfterAnOwnOneWasRejected() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"))
         phone.database.failItem("a", CloudError(.permissionFailure))
         try await phone.engine.delete(recordNames: ["a"])
@@ -287,7 +287,7 @@ class DeletionScenarios: EngineScenario {
     }
 }
 
-/// A model that goes when the record it points at goes.
+/// A model that is deleted with the record that it references.
 private struct Leaf: RecordCodable, Equatable, Identifiable {
     var id: String
     var branch: RecordReference?

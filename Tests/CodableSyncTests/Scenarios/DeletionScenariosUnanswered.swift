@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The server has done a deletion, its answer was lost, and the app uploads the record again.
+/// The answer to an applied deletion is lost, and the app uploads the record again.
 final class DeletionScenariosUnanswered: EngineScenario {
     private func deleteWithoutAnswer(_ phone: Device<Note>) async throws {
         phone.database.plan(.modify, .loseAnswer)
@@ -21,16 +21,16 @@ final class DeletionScenariosUnanswered: EngineScenario {
         }
     }
 
-    /// What the cloud had is not what it has.
-    func testAnUndoOfADeletionIsSentAlthoughItSaysWhatTheCloudHad() async throws {
+    /// The known version has the same contents but has been deleted.
+    func testUndoingADeletionIsSentEvenIfTheContentsAreTheKnownOnes() async throws {
         let (phone, tablet) = try await makePair(Note("a", "text"))
         try await deleteWithoutAnswer(phone)
         try await phone.engine.upload(Note("a", "text"))
         try await assertBothShow(Note("a", "text"), phone, tablet)
     }
 
-    /// The same where the app has not seen the version that the cloud had.
-    func testAnUploadThatSaysWhatAnotherDeviceHadSavedIsSent() async throws {
+    /// The same when the app has not seen the known version.
+    func testAnUploadEqualToAnUnseenVersionIsSentAfterADeletion() async throws {
         let (phone, tablet) = try await makePair(Note("a", "text"))
         try await tablet.engine.upload(Note("a", "newer"))
         try await tablet.engine.sync()

@@ -8,8 +8,8 @@ class DeviceScenarios: EngineScenario {
     enum Quiet: MergingPolicy {}
     enum Late: MergingPolicy {}
 
-    /// MD-01: 100 operations, and 300 if all cases are asked for.
-    func testTwoDevicesEqualTheOracleAfterEachOfManyOperations() async throws {
+    /// MD-01: 100 operations, or 300 in an exhaustive run.
+    func testTwoDevicesMatchTheOracleAfterEveryOperation() async throws {
         var random = SplitMix64(seed: 1)
         var oracle = SyncOracle(devices: 2)
         let devices = [try makeDevice(StampSet.self), try makeDevice(StampSet.self)]
@@ -47,7 +47,7 @@ class DeviceScenarios: EngineScenario {
     }
 
     /// MD-03.
-    func testFiveDevicesOnOneHotRecordAgreeAfterFewCallsOfTheResolver() async throws {
+    func testFiveDevicesEditingOneRecordConvergeAfterFewResolverCalls() async throws {
         Calls.shared.reset(Hot.self)
         let devices = try (0..<5).map { _ in try makeDevice(Item<Hot>.self) }
         try await devices[0].engine.upload(Item("hot", "old"))
@@ -61,7 +61,7 @@ class DeviceScenarios: EngineScenario {
                 model.tags.append("\(round).\(index)")
                 try await device.engine.upload(model)
             }
-            // All at once, so that they get into each other's way.
+            // All devices sync at once, so that their requests interleave.
             let runs = devices.map { $0.beginSync() }
             for run in runs { _ = try await run.value }
         }
@@ -69,7 +69,8 @@ class DeviceScenarios: EngineScenario {
         try await assertEqualEverywhere(devices[0], devices[1], devices[2], devices[3], devices[4])
         let server = try await serverRecords()
         XCTAssertEqual(server["hot"]?.fields["title"], .string("\(rounds).4"), "the last edit")
-        // Each of the five waits for four others at most, and each edit meets each version at most once.
+        // Each of the five devices conflicts with at most four others, and each edit meets each version at
+        // most once.
         XCTAssertLessThanOrEqual(Calls.shared.count(Hot.self), rounds * 5 * 4)
         XCTAssertGreaterThan(Calls.shared.count(Hot.self), 0)
         for device in devices {
@@ -78,7 +79,7 @@ class DeviceScenarios: EngineScenario {
     }
 
     /// MD-04.
-    func testADeviceThatJoinsLateGetsEverythingAndUploadsNothing() async throws {
+    func testADeviceThatJoinsLateGetsAllRecordsAndUploadsNone() async throws {
         Calls.shared.reset(Late.self)
         let phone = try makeDevice(Item<Late>.self)
         let models = (0..<450).map { Item<Late>(String(format: "n-%03d", $0), "\($0)") }
@@ -99,7 +100,7 @@ class DeviceScenarios: EngineScenario {
     }
 
     /// MD-05.
-    func testADeviceThatReturnsWith500EditsHasAllOfThemMerged() async throws {
+    func testADeviceThatReturnsWith500EditsMergesAllOfThem() async throws {
         let names = (0..<100).map { String(format: "n-%03d", $0) }
         let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
         try await phone.engine.upload(names.map { Note($0, "old") })
@@ -123,7 +124,7 @@ class DeviceScenarios: EngineScenario {
     }
 
     /// MD-08.
-    func testVersionsOneAndTwoOfAnAppConvergeAndLoseNoFieldOfTheNewerOne() async throws {
+    func testTwoVersionsOfAnAppConvergeAndLoseNoNewFields() async throws {
         var random = SplitMix64(seed: 8)
         let old = [try makeDevice(PlaceV1.self), try makeDevice(PlaceV1.self)]
         let new = try makeDevice(PlaceV2.self)
@@ -170,7 +171,7 @@ class DeviceScenarios: EngineScenario {
     }
 
     /// MD-09.
-    func testFor24HoursAfterConvergenceThereIsNothingButThePoll() async throws {
+    func testAfterConvergenceDevicesOnlyPollFor24Hours() async throws {
         Calls.shared.reset(Quiet.self)
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Item<Quiet>.self) {
@@ -179,12 +180,12 @@ class DeviceScenarios: EngineScenario {
         let tablet = try makeDevice(Item<Quiet>.self) {
             ($0.automaticallySyncs, $0.pollInterval) = (true, .seconds(300))
         }
-        // What polls do alone.
+        // Without signals, only polls cause fetches.
         for device in [phone, tablet] { device.database.loseSignals() }
         try await phone.engine.upload(Item("a", "phone"))
         try await tablet.engine.upload(Item("a", "tablet"), Item("b"))
         try await settle(phone, tablet)
-        // What a device has sent by itself, between two calls, the other one has still to fetch.
+        // Changes that one device sent automatically between two calls must still be fetched by the other.
         try await quiet(phone)
         try await quiet(tablet)
         try await settle(phone, tablet)
@@ -210,7 +211,7 @@ class DeviceScenarios: EngineScenario {
         XCTAssertEqual(Calls.shared.count(Quiet.self), calls)
     }
 
-    /// How many requests of each kind the devices have made.
+    /// The number of requests of each kind, by device.
     private func counts<Model>(_ devices: Device<Model>...) -> [[ScriptedDatabase.Operation: Int]] {
         devices.map { device in
             ScriptedDatabase.Operation.allCases.reduce(into: [:]) { $0[$1] = device.database.count($1) }
@@ -230,7 +231,7 @@ extension [StampSet] {
     fileprivate var stamps: [String: Set<String>] { reduce(into: [:]) { $0[$1.id] = Set($1.stamps) } }
 }
 
-/// As `XCTUnwrap`, for what is awaited.
+/// Like `XCTUnwrap`, for awaited values.
 func XCTUnwrapAsync<Value>(
     _ value: Value?,
     file: StaticString = #filePath,

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group M: networks and clocks that do what they like.
+/// Scenarios, group M: unreliable networks and wrong clocks.
 final class DeviceScenariosNetwork: EngineScenario {
-    /// MD-02: two stories, and eight if all cases are asked for.
+    /// MD-02: two stories, or eight in an exhaustive run.
     func testThreeDevicesLoseNothingUnderAllFaults() async throws {
         for seed in try Seeds.named(first: 2, of: 2000..<2008) {
             let options = RandomStory<StampSet>.Options(
@@ -23,9 +23,9 @@ final class DeviceScenariosNetwork: EngineScenario {
     private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
     /// MD-10.
-    func testUnderACommutativeResolverEveryOrderOfDevicesEndsAlike() async throws {
+    func testACommutativeResolverConvergesInEveryOrderOfDevices() async throws {
         for (row, order) in Self.orders.enumerated() {
-            // Every second pair, unless all cases are asked for.
+            // Every second pair, or all of them in an exhaustive run.
             let syncOrders = SyncOrder.allCases
             for syncOrder in Cases.places(every: 2, row: row, below: syncOrders.count).map({ syncOrders[$0] })
             {
@@ -37,10 +37,10 @@ final class DeviceScenariosNetwork: EngineScenario {
         }
     }
 
-    /// MD-10: requests that are under way at once, and answered in any order.
-    func testUnderACommutativeResolverEveryOrderOfAnswersEndsAlike() async throws {
+    /// MD-10: concurrent requests, answered in any order.
+    func testACommutativeResolverConvergesInEveryOrderOfAnswers() async throws {
         for (row, order) in Self.orders.enumerated() {
-            // Requests and answers in turn, unless all cases are asked for.
+            // Holds requests and answers in turn, or both in an exhaustive run.
             for holdsAnswers in Cases.places(every: 2, row: row, below: 2).map({ $0 == 0 }) {
                 let name = order.map(String.init).joined() + "\(holdsAnswers)"
                 let devices = try await editedOnThreeDevices(name)
@@ -86,7 +86,7 @@ final class DeviceScenariosNetwork: EngineScenario {
     }
 
     /// MD-11.
-    func testAClockTenYearsOffHarmsNothing() async throws {
+    func testAClockTenYearsOffDoesNoHarm() async throws {
         for years in [-10.0, 10] {
             let wrong = ManualClock(wall: clock.now.wall.addingTimeInterval(years * 365 * 86_400))
             let name = "\(years)"
@@ -96,7 +96,8 @@ final class DeviceScenariosNetwork: EngineScenario {
             try await settle(phone, tablet)
             try await show(phone, tablet)
 
-            // Convergence: fields of both, and of one field the same value everywhere.
+            // Convergence: edits of different fields survive, and the same field has the same value
+            // everywhere.
             pass()
             try await phone.engine.upload(Note(name, "phone", note: "kept"))
             try await tablet.engine.upload(Note(name, "tablet", color: "kept"))
@@ -107,7 +108,7 @@ final class DeviceScenariosNetwork: EngineScenario {
             let other = try await tablet.engine.model(named: name)
             XCTAssertEqual(other, merged, name)
 
-            // Tokens: what is known is not fetched once more.
+            // Tokens: known records are not fetched again.
             let told = try await phone.engine.sync()
             XCTAssertEqual(told.fetched, 0, name)
             XCTAssertFalse(phone.events.all.contains(.listingBegan), name)
@@ -115,7 +116,7 @@ final class DeviceScenariosNetwork: EngineScenario {
         }
     }
 
-    /// The device waits as long as the server says, also over a restart, and no longer.
+    /// Asserts that the device waits exactly as long as the server says, even after a restart.
     private func assertBackoffIsUnaffected(
         of device: Device<Note>,
         clock wrong: ManualClock,

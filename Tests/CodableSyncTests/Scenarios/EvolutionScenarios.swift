@@ -4,7 +4,7 @@ import XCTest
 
 /// Scenarios, group J: several versions of an app on one cloud.
 class EvolutionScenarios: EngineScenario {
-    /// The next version of the app on the same device, without a network.
+    /// The next version of the app on the same device, offline.
     private func update<Old, New>(_ device: Device<Old>, to model: New.Type) async throws -> Device<New> {
         try await device.engine.close()
         let files = device.files
@@ -20,7 +20,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-01.
-    func testAnEditByAnOlderAppKeepsTheFieldsItDoesNotKnow() async throws {
+    func testAnEditByAnOlderAppKeepsUnknownFields() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         try await new.engine.upload(PlaceV2(id: "a", title: "old", note: "kept", stars: 5))
         try await new.engine.sync()
@@ -38,7 +38,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-02.
-    func testAMergeByAnOlderAppKeepsTheFieldsItDoesNotKnow() async throws {
+    func testAMergeByAnOlderAppKeepsUnknownFields() async throws {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
@@ -61,7 +61,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-03.
-    func testARecordOfAnOlderAppDecodesWithTheDefault() async throws {
+    func testARecordOfAnOlderAppDecodesWithDefaultValues() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         try await old.engine.upload(PlaceV1(id: "a", title: "old"))
         try await old.engine.sync()
@@ -70,8 +70,8 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(told, [.updated([PlaceV2(id: "a", title: "old", note: nil, stars: 3)])])
     }
 
-    /// EV-04: also where the version before has taken it.
-    func testWhatAnOlderVersionHasTakenIsNotOverwrittenByOneThatCannotReadIt() async throws {
+    /// EV-04: the same if the previous version of the app has accepted the record.
+    func testARecordThatAnUpdateCannotDecodeIsNotOverwritten() async throws {
         let (other, old) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV1.self))
         try await other.engine.upload(PlaceV1(id: "settings", title: "theirs"))
         try await settle(other, old)
@@ -79,7 +79,7 @@ class EvolutionScenarios: EngineScenario {
         let before = try await serverRecords("Place")["settings"]
         let strict = try await update(old, to: PlaceRequiring.self)
         strict.database.isReachable = true
-        // It finds nothing that it can use, and begins with its own defaults.
+        // The app finds no usable record and starts with its own defaults.
         let found = try await strict.engine.model(named: "settings")
         XCTAssertNil(found)
         try await strict.engine.upload(PlaceRequiring(id: "settings", title: "default", owner: "me"))
@@ -91,19 +91,19 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-04.
-    func testARecordWithoutARequiredFieldIsKeptUntilAnUpdateMendsIt() async throws {
+    func testARecordWithoutARequiredFieldIsKeptUntilAnUpdateCanDecodeIt() async throws {
         let (old, strict) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceRequiring.self))
         try await old.engine.upload(PlaceV1(id: "a", title: "theirs"))
         try await old.engine.sync()
         try await strict.engine.sync()
         let before = try await serverRecords("Place")["a"]
-        // Reported when it would be delivered, with its place.
+        // Reported when it would be delivered, with the field's name.
         try await strict.engine.upload(PlaceRequiring(id: "b", owner: "me"))
         try await strict.engine.sync()
         _ = try await strict.drain(leaving: 1)
         XCTAssertEqual(undecodable(strict, "a").count, 1)
         XCTAssertTrue(undecodable(strict, "a").first?.contains("owner") == true)
-        // Not overwritten: an edit of the same name is parked.
+        // Not overwritten: an edit with the same record name is parked.
         try await strict.engine.upload(PlaceRequiring(id: "a", title: "mine", owner: "me"))
         try await strict.engine.sync()
         let parked = try await strict.engine.parkedChanges()
@@ -111,7 +111,7 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
         let after = try await serverRecords("Place")["a"]
         XCTAssertEqual(after, before)
-        // The update gets the value without the network, and the parked edit is still there.
+        // The update decodes the stored value offline, and the parked edit is still there.
         let mended = try await update(strict, to: PlaceMended.self)
         let told = try await mended.drain()
         XCTAssertEqual(told, [.updated([PlaceMended(id: "a", title: "theirs")])])
@@ -140,8 +140,8 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(models, [place])
     }
 
-    /// EV-05, an edit that the older version left behind.
-    func testAnEditOfTheOlderAppIsSentByTheUpdatedOne() async throws {
+    /// EV-05, with an edit that the older version made.
+    func testAnEditByTheOlderAppIsSentByTheUpdatedOne() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         try await new.engine.upload(PlaceV2(id: "a", title: "title", note: "new", stars: 5))
         try await new.engine.sync()
@@ -159,7 +159,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-06.
-    func testAFieldInsideANestedStructDoesNotSurviveAnEditByAnOlderApp() async throws {
+    func testAnUnknownFieldInANestedStructIsLostInAnEditByAnOlderApp() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         let address = PlaceV2.Address(city: "Oslo", street: "Gate 1")
         try await new.engine.upload(PlaceV2(id: "a", title: "old", address: address))
@@ -174,8 +174,8 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(model, PlaceV2(id: "a", title: "edited", address: PlaceV2.Address(city: "Oslo")))
     }
 
-    /// EV-06: what a model does about it.
-    func testANewSchemaVersionKeepsOlderAppsFromEditing() async throws {
+    /// EV-06: how a model prevents this.
+    func testANewSchemaVersionPreventsEditsByOlderApps() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceNewSchema.self))
         try await old.engine.upload(PlaceV1(id: "a", title: "old"))
         try await settle(old)
@@ -216,7 +216,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-08.
-    func testAnUnknownEnumCaseIsUndecodableOrTheModelsFallback() async throws {
+    func testAnUnknownEnumCaseIsUndecodableOrUsesTheModelsFallback() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         let tolerant = try makeDevice(PlaceWithFallback.self)
         try await new.engine.upload(PlaceV2(id: "a", kind: .lake), PlaceV2(id: "b"))
@@ -234,7 +234,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-09.
-    func testTheOldFieldOfARenamedOneIsLeftAlone() async throws {
+    func testRenamingAFieldKeepsTheOldOne() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceRenamed.self))
         try await old.engine.upload(PlaceV1(id: "a", title: "title"))
         try await old.engine.sync()
@@ -252,7 +252,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-10.
-    func testATypeThatTheServerRefusesParksTheEditWithTheServersText() async throws {
+    func testAnEditWithATypeTheServerRejectsIsParkedWithItsMessage() async throws {
         let phone = try makeDevice(PlaceV1.self)
         let text = "invalid attempt to set value type INT64 for field 'title' for type 'Place'"
         phone.database.failItemAlways("a", CloudError(.invalidArguments, message: text))
@@ -270,7 +270,7 @@ class EvolutionScenarios: EngineScenario {
     }
 
     /// EV-22.
-    func testAWrongValueOfAComputedFieldDoesNotReachTheModel() async throws {
+    func testAWrongValueOfAComputedFieldIsIgnored() async throws {
         withoutSchema()
         let phone = try makeDevice(PlaceComputed.self)
         try await phone.engine.upload(PlaceComputed(id: "a", title: "quiet"))

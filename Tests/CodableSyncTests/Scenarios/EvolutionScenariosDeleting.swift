@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// An app that deletes, or edits unread, records which a newer version of it has written.
+/// An app deletes or edits records that a newer version of it has written.
 class EvolutionScenariosDeleting: EngineScenario {
-    /// An app of the first version, and one of the second, which has written the record once more.
+    /// A device with version 1 of the app, and one with version 2, which wrote the record last.
     private func makePair() async throws -> (old: Device<PlaceV1>, new: Device<PlaceNewSchema>) {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceNewSchema.self))
         try await old.engine.upload(PlaceV1(id: "a", title: "old"))
@@ -18,7 +18,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         return (old, new)
     }
 
-    /// The deletion is set aside, the record is there, and the reason says what to do.
+    /// Asserts that the deletion is parked with a reason, and that the record still exists.
     private func assertParked<Model>(
         _ device: Device<Model>,
         file: StaticString = #filePath,
@@ -42,7 +42,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         return try makeDevice(PlaceNewSchema.self) { $0.fileSystem = files }
     }
 
-    func testADeletionOfARecordThatIsKnownToBeNewerIsParked() async throws {
+    func testADeletionOfARecordWithANewerSchemaIsParked() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
         try await old.engine.delete(recordNames: ["a"])
@@ -50,20 +50,20 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertEqual([summary.deleted, summary.parked, summary.pending], [0, 1, 0])
         try await assertParked(old)
         XCTAssertEqual(old.events.parkedNames, ["a"])
-        XCTAssertEqual(old.database.modifies.flatMap(\.deletions), [], "nothing is asked of the cloud")
+        XCTAssertEqual(old.database.modifies.flatMap(\.deletions), [], "no deletion is sent")
     }
 
-    func testADeletionThatWaitsWhenTheNewerVersionComesIsParked() async throws {
+    func testAPendingDeletionIsParkedWhenANewerSchemaArrives() async throws {
         let (old, _) = try await makePair()
         try await old.engine.delete(recordNames: ["a"])
         try await old.engine.fetchChanges()
         try await old.engine.sendChanges()
         try await assertParked(old)
-        XCTAssertEqual(old.discarded().map(\.name), [], "nothing was given up")
+        XCTAssertEqual(old.discarded().map(\.name), [], "no change is discarded")
     }
 
-    /// What has left before the newer version was known cannot be called back.
-    func testADeletionThatIsSentBeforeTheNewerVersionIsKnownDeletesIt() async throws {
+    /// A deletion sent before the newer version is known cannot be taken back.
+    func testADeletionSentBeforeTheNewerSchemaIsKnownDeletesTheRecord() async throws {
         let (old, _) = try await makePair()
         try await old.engine.delete(recordNames: ["a"])
         try await old.engine.sendChanges()
@@ -74,7 +74,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertEqual(parked, [])
     }
 
-    func testAnAppOfTheSameVersionDeletesTheRecord() async throws {
+    func testAnAppWithTheSameSchemaDeletesTheRecord() async throws {
         let (old, new) = try await makePair()
         try await new.engine.delete(recordNames: ["a"])
         try await settle(new)
@@ -84,7 +84,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         try await assertEqualEverywhere(old, in: "Place")
     }
 
-    func testAParkedDeletionThatIsTriedAgainIsParkedUntilTheAppIsUpdated() async throws {
+    func testARetriedDeletionStaysParkedUntilTheAppIsUpdated() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
         try await old.engine.delete(recordNames: ["a"])
@@ -98,7 +98,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         let updated = try await update(old)
         try await updated.engine.sync()
         let shown = try await updated.engine.allModels()
-        XCTAssertEqual(shown.map(\.title), ["new"], "set aside, it hides nothing")
+        XCTAssertEqual(shown.map(\.title), ["new"], "a parked deletion hides no record")
         try await updated.engine.retry(["a"])
         let summary = try await updated.engine.sync()
         XCTAssertEqual([summary.deleted, summary.parked], [1, 0])
@@ -106,7 +106,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertNil(server["a"])
     }
 
-    func testAParkedDeletionThatIsGivenUpLeavesTheRecord() async throws {
+    func testDiscardingAParkedDeletionKeepsTheRecord() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
         try await old.engine.delete(recordNames: ["a"])
@@ -123,7 +123,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertEqual(server["a"]?.fields["title"], "new")
     }
 
-    /// As an edit that was set aside: the app is told of the value, and decides.
+    /// Like a parked edit: the app receives the value and decides.
     func testAParkedDeletionStaysParkedWhenALaterVersionCanBeDecoded() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
@@ -139,7 +139,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         let shown = try await old.engine.allModels()
         XCTAssertEqual(shown.map(\.title), ["again"])
         let due = await old.engine.machine?.state["a"]?.undelivered
-        XCTAssertNotNil(due, "the app is told of it")
+        XCTAssertNotNil(due, "the change is delivered")
         let parked = try await old.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.server?.title), ["again"])
         try await old.engine.retry(["a"])
@@ -148,7 +148,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertNil(server["a"])
     }
 
-    func testADeletionThatWaitsUntilALaterVersionCanBeDecodedIsSent() async throws {
+    func testAPendingDeletionIsSentOnceALaterVersionCanBeDecoded() async throws {
         let (old, _) = try await makePair()
         try await old.engine.delete(recordNames: ["a"])
         try await old.engine.fetchChanges()
@@ -163,8 +163,8 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertNil(server["a"])
     }
 
-    /// The same for an edit by an app that was set back to an older version, and has not read since.
-    func testAnEditOnANewerVersionThatTheAppHasTakenBeforeIsParked() async throws {
+    /// An edit by an app that was downgraded and has not read the record since.
+    func testAnEditByADowngradedAppIsParked() async throws {
         let (_, new) = try await makePair()
         _ = try await new.drain()
         try await new.engine.close()

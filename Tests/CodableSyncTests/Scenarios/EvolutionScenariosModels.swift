@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// One record type through the versions of an app.
+/// One record type in several versions of an app.
 protocol PlaceModel: RecordCodable, Equatable {
     var id: String { get }
 }
@@ -28,7 +28,7 @@ struct PlaceV1: PlaceModel {
     var address = Address()
 }
 
-/// Has an optional and a default more, and a nested field.
+/// Adds an optional, a field with a default, and a nested field.
 struct PlaceV2: PlaceModel {
     struct Address: Codable, Hashable, Sendable {
         var city = "Oslo"
@@ -76,14 +76,14 @@ struct PlaceRequiring: PlaceModel {
     var owner: String
 }
 
-/// The update that mends it.
+/// An update that makes the field optional.
 struct PlaceMended: PlaceModel {
     var id: String
     var title = ""
     var owner: String?
 }
 
-/// Says that older versions must leave its records alone.
+/// Has a schema version that keeps older versions from editing its records.
 struct PlaceNewSchema: PlaceModel {
     static var schemaVersion: Int { 2 }
 
@@ -93,7 +93,7 @@ struct PlaceNewSchema: PlaceModel {
     var address = PlaceV2.Address()
 }
 
-/// Takes a kind that it does not know for a fallback.
+/// Decodes an unknown kind as a fallback.
 struct PlaceWithFallback: PlaceModel {
     enum Kind: String, Codable, Sendable {
         case town, other
@@ -108,13 +108,13 @@ struct PlaceWithFallback: PlaceModel {
     var kind = Kind.town
 }
 
-/// Calls the title a name.
+/// Renames the title.
 struct PlaceRenamed: PlaceModel {
     var id: String
     var name: String?
 }
 
-/// Has a field that is computed from others.
+/// Has a field computed from others.
 struct PlaceComputed: PlaceModel {
     private enum CodingKeys: String, CodingKey { case id, title, loud }
 

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group J: values and shapes, from one device through the cloud to another.
+/// Scenarios, group J: values of all kinds, synced from one device to another.
 class EvolutionScenariosValues: EngineScenario {
-    /// What an upload is refused with.
+    /// The reason why an upload is rejected.
     private func refusal<Model: RecordCodable>(_ model: Model) async throws -> String {
         let device = Device<Note>(try makeDevice(Note.self).database.base, clock: clock)
         let engine = SyncEngine<Model>(database: device.database, configuration: device.configuration)
@@ -22,7 +22,7 @@ class EvolutionScenariosValues: EngineScenario {
     }
 
     /// EV-12.
-    func testFiniteNumbersArriveToTheLastBitAndOthersAreRefused() async throws {
+    func testFiniteNumbersArriveExactlyAndOthersAreRejected() async throws {
         let numbers: [Double] = [
             0.0, -0.0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude / 2,
             .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 0.1,
@@ -43,7 +43,7 @@ class EvolutionScenariosValues: EngineScenario {
     }
 
     /// EV-13.
-    func testIntegersArriveOrAreRefused() async throws {
+    func testIntegersArriveOrAreRejected() async throws {
         let (phone, tablet) = (try makeDevice(Box<Int64>.self), try makeDevice(Box<Int64>.self))
         try await phone.engine.upload(Box(id: "min", value: .min), Box(id: "max", value: .max))
         try await phone.restart()
@@ -66,7 +66,7 @@ class EvolutionScenariosValues: EngineScenario {
         try await tablet.engine.sync()
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [full, none])
-        // And back again, which is a change.
+        // Setting the values back to nil is a change as well.
         try await tablet.engine.upload(Empties(id: "a"))
         try await settle(tablet, phone)
         let cleared = try await phone.engine.model(named: "a")
@@ -74,7 +74,7 @@ class EvolutionScenariosValues: EngineScenario {
     }
 
     /// EV-16.
-    func testModelsThatAreNoRecordsAreRefused() async throws {
+    func testModelsThatDoNotEncodeKeyedFieldsAreRejected() async throws {
         let single = try await refusal(SingleValue(id: "a"))
         XCTAssertTrue(single.contains("single value"), single)
         let array = try await refusal(Unkeyed(id: "a"))
@@ -109,19 +109,19 @@ class EvolutionScenariosValues: EngineScenario {
     }
 
     /// EV-19.
-    func testTwoModelsOfOneNameInOneZoneClashAtTheStart() async throws {
+    func testTwoModelsWithOneNameInOneZoneFailAtTheStart() async throws {
         let first = try makeDevice(ModuleA.Thing.self)
         try await first.engine.start()
         let files = first.files
         let second = try makeDevice(ModuleB.Thing.self) { $0.fileSystem = files }
         do {
             try await second.engine.start()
-            XCTFail("Both have the zone \"Thing\".")
+            XCTFail("Both engines opened the zone \"Thing\".")
         } catch SyncError.stateInUse {
         }
         do {
             try await second.engine.upload(ModuleB.Thing(id: "a"))
-            XCTFail("Nothing can be promised.")
+            XCTFail("The upload should fail.")
         } catch SyncError.stateInUse {
         }
     }
@@ -218,7 +218,7 @@ private struct Holder: RecordCodable, Equatable, Identifiable {
     static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self? { conflict.server }
 }
 
-/// Stand for two modules that know nothing of each other.
+/// Two modules that do not know about each other.
 enum ModuleA {
     struct Thing: RecordCodable, Equatable, Identifiable {
         var id: String

@@ -14,7 +14,7 @@ class FetchingScenarios: EngineScenario {
         try await phone.engine.fetchChanges()
         let second = try await phone.drain()
         XCTAssertEqual(second, [])
-        // The tag is stored: an edit is saved without a conflict.
+        // The change tag is stored: an edit is saved without a conflict.
         try await phone.engine.upload(Note("a", "ours", count: 1))
         try await phone.engine.sendChanges()
         XCTAssertEqual(phone.database.modifies.count, 1)
@@ -32,7 +32,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-03.
-    func testADeletionOfAnotherDeviceIsDeliveredAndNothingIsRemembered() async throws {
+    func testADeletionOfAnotherDeviceIsDeliveredAndRemovesAllState() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.delete(recordNames: ["a"])
         try await tablet.engine.sync()
@@ -41,7 +41,7 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(changes, [.deleted(["a"])])
         let known = try await phone.engine.diagnostics().knownCount
         XCTAssertEqual(known, 0)
-        // No tag is left: the next save is a plain create.
+        // No change tag is left: the next save creates the record.
         try await phone.engine.upload(Note("a", "anew"))
         try await phone.engine.sync()
         XCTAssertEqual(phone.database.modifies.last?.saves.map(\.recordChangeTag), [nil])
@@ -50,7 +50,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-04.
-    func testFourDeletionsOfOnePageAreDelivered() async throws {
+    func testAllDeletionsInOnePageAreDelivered() async throws {
         let names = ["a", "b", "c", "d"]
         let (phone, tablet) = try await makePair(Note("a"), Note("b"), Note("c"), Note("d"), Note("e"))
         try await tablet.engine.delete(recordNames: names)
@@ -64,7 +64,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-05.
-    func testANewTagWithEqualContentIsNoConflict() async throws {
+    func testANewTagWithEqualContentsIsNotAConflict() async throws {
         let phone = try makeDevice(Item<Touched>.self)
         try await phone.engine.upload(Item("a", "old"))
         try await phone.engine.sync()
@@ -105,12 +105,12 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-16.
-    func testMyOwnSaveIsNotNews() async throws {
+    func testAnOwnSaveIsNotDeliveredAsAnUpdate() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "mine"))
         try await phone.engine.sync()
         try await show(phone)
-        // Even if the feed shows it first, because the response does not arrive in time.
+        // The same if the feed shows the save first, because its response is late.
         let gate = Gate()
         phone.database.plan(.modify, .holdAfter(gate))
         try await phone.engine.upload(Note("a", "mine again"))
@@ -145,7 +145,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-19.
-    func testForeignRecordNamesAreTakenAsTheyAreWhereARecordCanHaveThem() async throws {
+    func testForeignRecordNamesAreAcceptedIfTheyAreValid() async throws {
         let phone = try makeDevice(Note.self)
         var served: [RecordID: Result<Record, CloudError>] = [:]
         for name in ["1:customRecord", "bar", "_x", "", String(repeating: "n", count: 256)] {
@@ -173,7 +173,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-20.
-    func testOfTwoVersionsWithinAPageTheLastStays() async throws {
+    func testTheLastOfTwoVersionsInAPageCounts() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": "first", "count": 0])
         try await serverSave("a", ["id": "a", "title": "last", "count": 0])
@@ -183,7 +183,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-21.
-    func testARecordChangedAndDeletedWithinAPageIsGone() async throws {
+    func testARecordChangedAndDeletedInAPageIsDeleted() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         let changed = try await serverSave("a", ["id": "a", "title": "new", "count": 0])
         try await tablet.engine.sync()
@@ -217,7 +217,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-30.
-    func testARecordDeletedAndCreatedAnewEndsWithTheNewValue() async throws {
+    func testARecordDeletedAndRecreatedHasTheNewValue() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
         for (name, isFetchedBetween) in [("a", false), ("b", true)] {
             try await tablet.engine.delete(recordNames: [name])
@@ -232,7 +232,7 @@ class FetchingScenarios: EngineScenario {
     }
 
     /// FD-35.
-    func testFetchingAloneChangesNothingOnTheServer() async throws {
+    func testFetchingChangesNothingOnTheServer() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": "theirs", "count": 0])
         try await phone.engine.sync()

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group C: what was fetched reaches the app.
+/// Scenarios, group C: delivering fetched changes to the app.
 class FetchingScenariosDelivery: EngineScenario {
     /// FD-09.
     func testAStoredPageIsDeliveredAfterACrash() async throws {
@@ -10,7 +10,7 @@ class FetchingScenariosDelivery: EngineScenario {
         let phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, 3)
         try await phone.engine.fetchChanges()
-        // A page is flushed once nothing is under way.
+        // Pages are flushed once the engine is idle.
         await phone.engine.waitUntilIdle()
         let (again, _) = try await crash(phone, on: disk)
         again.database.isReachable = false
@@ -19,7 +19,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 
     /// FD-10.
-    func testWhatWasDeliveredAndNotAcceptedIsDeliveredAgainAfterACrash() async throws {
+    func testUnacceptedChangesAreDeliveredAgainAfterACrash() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, 3)
@@ -32,7 +32,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 
     /// FD-11.
-    func testWhatWasAcceptedIsNotDeliveredAgain() async throws {
+    func testAcceptedChangesAreNotDeliveredAgain() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, 3)
@@ -50,7 +50,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 
     /// FD-12.
-    func testAConsumerThatComesLateGetsEveryChange() async throws {
+    func testALateConsumerGetsEveryChange() async throws {
         let (phone, tablet) = try await makePair(Note("a"), Note("b"))
         try await tablet.engine.upload(Note("a", "new"), Note("c"))
         try await tablet.engine.delete(recordNames: ["b"])
@@ -64,7 +64,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 
     /// FD-13.
-    func testAConsumerThatIsCancelledLeavesTheRestToTheNext() async throws {
+    func testACanceledConsumerLeavesTheRestToTheNext() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 450)
         try await phone.engine.fetchChanges()
@@ -86,7 +86,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 
     /// FD-17.
-    func testOneUndecodableRecordOfFiftyIsReportedKeptAndDeliveredAfterAnUpdate() async throws {
+    func testAnUndecodableRecordIsReportedKeptAndDeliveredAfterAnUpdate() async throws {
         withoutSchema()
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 49)
@@ -102,7 +102,7 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertTrue(reports.first?.contains("title") == true, "\(reports)")
         let again = try await phone.engine.fetchChanges()
         XCTAssertEqual(again.fetched, 0)
-        // The raw content is kept: an app that understands it gets it without the network.
+        // The raw contents are kept: an updated app that can decode them gets the record offline.
         try await phone.engine.close()
         let files = phone.files
         let updated = try makeDevice(Tolerant.self) { $0.fileSystem = files }
@@ -111,8 +111,8 @@ class FetchingScenariosDelivery: EngineScenario {
         XCTAssertEqual(changes, [.updated([Tolerant(id: "strange", title: "7")])])
     }
 
-    /// FD-17: an app without a loop over `changes`, which only reads, is told as well, and once.
-    func testAnUndecodableRecordThatIsOnlyReadIsReportedOnce() async throws {
+    /// FD-17: an app that only reads, without a loop over `changes`, also gets one report.
+    func testAnUndecodableRecordIsReportedOnceToAnAppThatOnlyReads() async throws {
         withoutSchema()
         for keeps in [true, false] {
             let name = "strange-\(keeps)"
@@ -157,7 +157,7 @@ class FetchingScenariosDelivery: EngineScenario {
     }
 }
 
-/// A later version of the tests' model, which takes numbers for titles.
+/// A later version of the test model, which accepts numbers as titles.
 private struct Tolerant: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 
@@ -183,7 +183,7 @@ private struct Tolerant: RecordCodable, Equatable {
     static func resolveConflict(_ conflict: Conflict<Tolerant>) throws -> Tolerant? { conflict.latestEdit }
 }
 
-/// A model that points at another record of its kind.
+/// A model that references another record of its type.
 private struct Twig: RecordCodable, Equatable, Identifiable {
     var id: String
     var branch: RecordReference?

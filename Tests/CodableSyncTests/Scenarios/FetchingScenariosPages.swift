@@ -2,10 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group C: many pages, and what interrupts them.
+/// Scenarios, group C: many pages, and interruptions between them.
 class FetchingScenariosPages: EngineScenario {
     /// FD-07.
-    func testAfterEachPageTheTokenCoversOnlyWhatIsOnDisk() async throws {
+    func testTheStoredTokenNeverCoversUnstoredPages() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self) {
             $0.fileSystem = disk
@@ -26,7 +26,7 @@ class FetchingScenariosPages: EngineScenario {
         XCTAssertEqual(all.count, 250)
         let crashes = disks.withLock { $0 }
         XCTAssertEqual(crashes.count, 5)
-        // A killed process loses no page; a power cut may lose the last ones together with their tokens.
+        // A killed process loses no page; a power loss may lose the last pages together with their tokens.
         let lives = crashes.enumerated().flatMap { [($0, $1.killed, true), ($0, $1.cut, false)] }
         for (pages, disk, isWhole) in lives {
             let again = try makeDevice(Note.self) {
@@ -44,7 +44,7 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-08.
-    func testAPageThatFailsIsFetchedAgainFromThePageBefore() async throws {
+    func testAfterAFailedPageTheFetchContinuesFromThePreviousOne() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 20 }
         try await fill(phone.database, 100)
         phone.database.plan(
@@ -55,7 +55,7 @@ class FetchingScenariosPages: EngineScenario {
         )
         do {
             try await phone.engine.fetchChanges()
-            XCTFail("The third page failed.")
+            XCTFail("The third page should fail.")
         } catch SyncError.cloud(let error) {
             XCTAssertEqual(error.code, .networkFailure)
         }
@@ -69,7 +69,7 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-23.
-    func testAnExpiredTokenListsEverythingAndTellsOnlyWhatChanged() async throws {
+    func testAnExpiredTokenListsEverythingAndDeliversOnlyChanges() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b"), Note("c"))
         try await phone.engine.upload(Note("a", "edited"))
         try await tablet.engine.delete(recordNames: ["b"])
@@ -93,7 +93,7 @@ class FetchingScenariosPages: EngineScenario {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 2 }
         let expired = ScriptedDatabase.Fault.fail(CloudError(.changeTokenExpired))
         try await fill(phone.database, 7)
-        // On the first fetch, and on the listing that follows an expired token.
+        // On the first fetch, and during the listing that follows an expired token.
         phone.database.plan(.fetch, .holdBefore(.opened), .holdBefore(.opened), expired)
         try await phone.engine.fetchChanges()
         let first = try await phone.drain().flatMap(\.names)
@@ -109,7 +109,7 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-25.
-    func testTheSameTokenForEverEndsWithAClearError() async throws {
+    func testAFeedThatRepeatsItsTokenEndsWithAnError() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 3)
         phone.database.changeFetchAnswers { page in
@@ -119,7 +119,7 @@ class FetchingScenariosPages: EngineScenario {
         }
         do {
             try await phone.engine.fetchChanges()
-            XCTFail("There was always more to come.")
+            XCTFail("The endless feed should fail.")
         } catch SyncError.cloud(let error) {
             XCTAssertTrue(error.message.contains("same change token"), error.message)
         }
@@ -168,8 +168,8 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-31.
-    func testAFirstSyncOfThousandsSurvivesBeingKilledAtAnyPage() async throws {
-        // Three lives read one or two of the seven pages each.
+    func testALargeFirstSyncSurvivesCrashesBetweenPages() async throws {
+        // Before each of three crashes, the device reads one or two of the seven pages.
         let (count, mostPages) = (1400, 2)
         var disk = SimulatedFileSystem()
         var phone = try makeDevice(Note.self, on: disk)
@@ -200,7 +200,7 @@ class FetchingScenariosPages: EngineScenario {
     }
 
     /// FD-34.
-    func testAPageThatCannotBeWrittenIsFetchedAgain() async throws {
+    func testAPageThatCannotBeStoredIsFetchedAgain() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
         try await phone.engine.sync()
@@ -208,7 +208,7 @@ class FetchingScenariosPages: EngineScenario {
         disk.leaveRoom(for: 10)
         do {
             try await phone.engine.fetchChanges()
-            XCTFail("The disk was full.")
+            XCTFail("The disk should be full.")
         } catch SyncError.storageFull {}
         let isTold = phone.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
         XCTAssertTrue(isTold)

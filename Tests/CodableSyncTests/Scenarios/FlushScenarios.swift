@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Flushes are expensive: what the cloud can repeat shares them.
+/// Flushes are expensive, so entries that the cloud can repeat share them.
 final class FlushScenarios: EngineScenario {
     func testPagesShareAFlush() async throws {
         let disk = SlowFileSystem()
@@ -30,7 +30,7 @@ final class FlushScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// A page that hangs keeps the engine busy, so only the timer can flush.
+    /// A page request that hangs keeps the engine busy, so only the timer can flush.
     func testAFetchedPageSurvivesAPowerLossAfterASecond() async throws {
         let (phone, _) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 10 }
         for number in 0..<15 { try await serverSave(Note("n\(number)")) }

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group L: start, stop, close and release, at any moment.
+/// Scenarios, group L: start, stop, close and release at any time.
 class LifecycleScenarios: EngineScenario {
     // LC-01
     func testASecondStartDoesNothing() async throws {
@@ -27,7 +27,7 @@ class LifecycleScenarios: EngineScenario {
     }
 
     // LC-02, P4
-    func testTheAnswerToARequestThatAStopOvertookCounts() async throws {
+    func testAnAnswerAfterAStopStillCounts() async throws {
         for isSaved in [true, false] {
             let name = "a-\(isSaved)"
             let phone = try await makeRestingDevice {
@@ -42,7 +42,7 @@ class LifecycleScenarios: EngineScenario {
             let before = phone.database.totalCount
             gate.open(throwing: isSaved ? nil : CloudError(.serverResponseLost))
             try await quiet(phone)
-            XCTAssertEqual(phone.database.totalCount, before, "a stopped engine requests nothing")
+            XCTAssertEqual(phone.database.totalCount, before, "a stopped engine sends no request")
             var pending = try await phone.pendingNames()
             XCTAssertEqual(pending, isSaved ? [] : [name])
             let status = try await phone.engine.diagnostics().status
@@ -59,7 +59,7 @@ class LifecycleScenarios: EngineScenario {
         }
     }
 
-    // P4: the last word before anything was opened.
+    // P4: the stop before the first call is remembered.
     func testAStopBeforeTheFirstCallCounts() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         await phone.engine.stop()
@@ -68,11 +68,11 @@ class LifecycleScenarios: EngineScenario {
         await assertThrows(.stopped) { try await phone.engine.sync() }
         XCTAssertEqual(phone.database.totalCount, 0)
         try await phone.engine.start()
-        try await passUntil("it is sent", phone) { try await phone.pendingNames().isEmpty }
+        try await passUntil("the change is sent", phone) { try await phone.pendingNames().isEmpty }
     }
 
     // LC-04, P2, P4, I-10
-    func testCallsDuringASendAreRightWhateverBecomesOfIt() async throws {
+    func testCallsDuringASendAreCorrectWhateverItsOutcome() async throws {
         let outcomes: [CloudError?] = [nil, CloudError(.serverResponseLost), CloudError(.networkFailure)]
         for (number, outcome) in outcomes.enumerated() {
             for isHeldBefore in [true, false] {
@@ -104,7 +104,7 @@ class LifecycleScenarios: EngineScenario {
                 let expected = [Note("again", "v3"), Note("edited", "v2"), Note("new", "v2")]
                 XCTAssertEqual(models, expected, zone)
                 gate.open(throwing: outcome)
-                try await passUntil("all is sent", phone) { try await phone.pendingNames().isEmpty }
+                try await passUntil("all changes are sent", phone) { try await phone.pendingNames().isEmpty }
                 try await quiet(phone)
                 models = try await phone.engine.allModels()
                 XCTAssertEqual(models, expected, zone)
@@ -120,8 +120,8 @@ class LifecycleScenarios: EngineScenario {
         }
     }
 
-    // LC-04, P4: the way to the first send, held at each of its requests.
-    func testCallsDuringTheFirstSyncAreRightWhereverItStands() async throws {
+    // LC-04, P4: each request before the first send is held in turn.
+    func testCallsDuringEachStepOfTheFirstSyncAreCorrect() async throws {
         let lanes: [ScriptedDatabase.Operation] = [.account, .zones, .subscriptions, .fetch, .modify]
         for (number, lane) in lanes.enumerated() {
             for isStoppedWhenAnswered in number < 3 ? [number % 2 == 0] : [true, false] {
@@ -142,7 +142,7 @@ class LifecycleScenarios: EngineScenario {
                 gate.open()
                 try await quiet(phone)
                 try await phone.engine.start()
-                try await passUntil("all is sent", phone) { try await phone.pendingNames().isEmpty }
+                try await passUntil("all changes are sent", phone) { try await phone.pendingNames().isEmpty }
                 try await quiet(phone)
                 let server = try await serverRecords(zone)
                 XCTAssertEqual(server.mapValues { $0.fields["title"] }, ["a": "v2"], zone)
@@ -155,7 +155,7 @@ class LifecycleScenarios: EngineScenario {
     }
 
     // LC-08
-    func testCloseEndsEveryStreamAndEveryCaller() async throws {
+    func testCloseEndsEveryStreamAndEveryCall() async throws {
         let phone = try await makeRestingDevice()
         let engine = phone.engine
         let (changes, events, status, accounts) = (
@@ -169,7 +169,7 @@ class LifecycleScenarios: EngineScenario {
         phone.database.plan(.fetch, .holdBefore(gate))
         let waiting = (0..<5).map { _ in phone.beginSync() }
         await gate.reached()
-        await engine.reach("all wait") { $0.waiterCount == 5 }
+        await engine.reach("all calls wait") { $0.waiterCount == 5 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { try await engine.close() } }
             try await group.waitForAll()
@@ -184,7 +184,7 @@ class LifecycleScenarios: EngineScenario {
     }
 
     // G4
-    func testAClosedEngineTakesNothing() async throws {
+    func testEveryCallOnAClosedEngineThrows() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("kept"))
         try await phone.engine.close()
@@ -209,7 +209,7 @@ class LifecycleScenarios: EngineScenario {
     }
 
     // LC-08, P4
-    func testACloseDuringTheOpeningEndsWhoeverWaits() async throws {
+    func testClosingDuringTheOpeningEndsWaitingCalls() async throws {
         for round in 0..<50 {
             let phone = try makeDevice(Note.self) { $0.automaticallySyncs = round % 2 == 0 }
             let engine = phone.engine
@@ -229,8 +229,8 @@ class LifecycleScenarios: EngineScenario {
         }
     }
 
-    // LC-03, LC-10: at the level of the engine; the machine does ten thousand.
-    func testStartsAndStopsWithUploadsInBetweenLeaveNothingBehind() async throws {
+    // LC-03, LC-10: for the engine; the machine's test runs thousands of rounds.
+    func testStartsAndStopsWithUploadsLeakNothing() async throws {
         let phone = try await makeRestingDevice()
         let counts = phone.engine.resources.counts
         let sleepers = clock.sleeperCount
@@ -248,7 +248,7 @@ class LifecycleScenarios: EngineScenario {
         try await quiet(phone)
         XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
         XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
-        await clock.reach("no sleeper is left") { $0.count == sleepers }
+        await clock.reach("no timer is left") { $0.count == sleepers }
         XCTAssertLessThanOrEqual(files.last ?? 0, (files.first ?? 0) + 4)
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 10)

@@ -3,7 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group L: callers who wait for the cloud, many at once, cancelled, or from places of their own.
+/// Scenarios, group L: calls that wait for the cloud: many at once, canceled, or made from loops and
+/// resolvers.
 class LifecycleScenariosCalls: EngineScenario {
     // LC-05, P3
     func testTwentyCallsAtOnceShareOneRun() async throws {
@@ -17,7 +18,7 @@ class LifecycleScenariosCalls: EngineScenario {
         let first = phone.beginSync()
         await gate.reached()
         let others = (0..<20).map { _ in phone.beginSync() }
-        await phone.engine.reach("all wait") { $0.waiterCount == 21 }
+        await phone.engine.reach("all calls wait") { $0.waiterCount == 21 }
         gate.open()
         let summary = try await first.value
         XCTAssertEqual(summary.fetched, 1)
@@ -25,13 +26,13 @@ class LifecycleScenariosCalls: EngineScenario {
             let summary = try await other.value
             XCTAssertEqual(summary.pending, 0)
         }
-        // One run was under way, and one serves all who came meanwhile.
+        // One run was in progress, and one more serves all calls made meanwhile.
         XCTAssertEqual(phone.database.count(.fetch), fetches + 2)
         XCTAssertEqual(phone.database.count(.modify), sends + 1)
     }
 
     // LC-06, P3
-    func testACancelledCallReturnsAtOnceAndTheOthersGoOn() async throws {
+    func testACanceledCallReturnsImmediatelyAndOthersContinue() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         let gate = Gate()
@@ -49,7 +50,7 @@ class LifecycleScenariosCalls: EngineScenario {
         XCTAssertEqual(summary.sent, 1)
         XCTAssertEqual(phone.database.count(.modify), 1)
 
-        // Cancelled before it begins.
+        // The call is canceled before it begins.
         let late = Task { [engine = phone.engine] in
             await Task.yield()
             withUnsafeCurrentTask { $0?.cancel() }
@@ -61,7 +62,7 @@ class LifecycleScenariosCalls: EngineScenario {
     }
 
     // P3
-    func testEachCallMayBeMadeFromALoopOverChanges() async throws {
+    func testCallsCanBeMadeFromALoopOverChanges() async throws {
         let phone = try makeDevice(Note.self)
         for number in 0..<4 { try await serverSave(Note("n\(number)", "theirs")) }
         let changes = phone.engine.changes
@@ -86,7 +87,7 @@ class LifecycleScenariosCalls: EngineScenario {
     }
 
     // P3
-    func testEachCallMayBeMadeFromATaskThatAResolverStarts() async throws {
+    func testCallsCanBeMadeFromATaskThatAResolverStarts() async throws {
         typealias Model = Item<Interrupted>
         let (phone, tablet) = try await makePair(Model("a", "old"))
         let engine = phone.engine
@@ -115,7 +116,7 @@ class LifecycleScenariosCalls: EngineScenario {
     }
 
     // P3: behaviour 3.
-    func testACallThatCannotTryAnythingSaysWhy() async throws {
+    func testACallThatCannotSendARequestThrowsTheReason() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         for (lane, code) in [
@@ -139,7 +140,7 @@ class LifecycleScenariosCalls: EngineScenario {
     }
 
     // P3
-    func testAFetchReturnsAlthoughASendOfTheSameRecordIsNotAnswered() async throws {
+    func testAFetchReturnsWhileASendOfTheSameRecordIsUnanswered() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "old", color: "theirs"))
         let gate = Gate()
@@ -155,7 +156,7 @@ class LifecycleScenariosCalls: EngineScenario {
         _ = await send.result
         let fetched = try await fetch.value
         XCTAssertEqual(fetched.pending, 1)
-        XCTAssertEqual(phone.database.count(.modify), sends, "the send is still on its way")
+        XCTAssertEqual(phone.database.count(.modify), sends, "the send is still in flight")
         gate.open()
         try await settle(phone, tablet)
         try await assertEqualEverywhere(phone, tablet)
@@ -164,7 +165,7 @@ class LifecycleScenariosCalls: EngineScenario {
     }
 
     // N6
-    func testAPageThatArrivesLateRollsNothingBack() async throws {
+    func testALatePageRevertsNothing() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
         try await tablet.engine.upload(Note("a", "theirs"), Note("b", "theirs"))
         try await tablet.engine.sync()
@@ -172,7 +173,7 @@ class LifecycleScenariosCalls: EngineScenario {
         phone.database.plan(.fetch, .holdAfter(gate))
         let fetch = Task { [engine = phone.engine] in try await engine.fetchChanges() }
         await gate.reached()
-        // Sent, refused, resolved and sent again while the page with the older version is on its way.
+        // While the page with the older version is held, the edit is sent, rejected, resolved and sent again.
         pass(.seconds(5))
         try await phone.engine.upload(Note("a", "mine"))
         let send = Task { [engine = phone.engine] in try await engine.sendChanges() }
@@ -195,8 +196,8 @@ class LifecycleScenariosCalls: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// What fails on the way concerns the callers who wait for it, and nobody else.
-    func testAFetchThatFailsFailsNoCallThatOnlySends() async throws {
+    /// A failed request only fails the calls that wait for it.
+    func testAFailedFetchDoesNotFailASendOnlyCall() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
         try await phone.engine.upload(Note("a"))
@@ -212,7 +213,7 @@ class LifecycleScenariosCalls: EngineScenario {
         XCTAssertEqual(summary.sent, 1)
     }
 
-    func testASendThatFailsFailsNoCallThatOnlyFetches() async throws {
+    func testAFailedSendDoesNotFailAFetchOnlyCall() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
         try await serverSave(Note("theirs"))

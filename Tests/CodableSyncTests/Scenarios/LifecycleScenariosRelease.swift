@@ -3,15 +3,15 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group L: engines that are let go of, engines beside engines, and a clock that goes back.
+/// Scenarios, group L: releasing engines, several engines at once, and a clock that goes back.
 class LifecycleScenariosRelease: EngineScenario {
-    /// What an engine is doing when its last reference goes.
+    /// The state of an engine when its last reference is released.
     private enum Moment: CaseIterable {
         case pending, requestInFlight, loopWaiting, uploadUnderWay, waiting, opening
     }
 
     // LC-03, P4
-    func testAReleasedEngineLeavesADirectoryThatIsFreeAndEverythingPending() async throws {
+    func testAReleasedEngineFreesItsDirectoryAndKeepsPendingChanges() async throws {
         for moment in Moment.allCases {
             let zone = "Zone\(moment)"
             let files = MemoryFileSystem()
@@ -33,7 +33,7 @@ class LifecycleScenariosRelease: EngineScenario {
             XCTAssertNil(resources, "\(moment)")
             _ = await loop?.value
 
-            // At once: nobody waits for the request that may still be on its way.
+            // Immediately: the next engine does not wait for a request that may still be in flight.
             let next = SyncEngine<Note>(database: database, configuration: configuration)
             let pending = try await whenFree { try await next.pendingChanges() }.map(\.recordName)
             if moment == .opening {
@@ -52,7 +52,7 @@ class LifecycleScenariosRelease: EngineScenario {
         }
     }
 
-    /// Brings an engine to a moment; what is returned ends with the engine.
+    /// Brings an engine to a state; the returned task ends with the engine.
     private func begin(_ moment: Moment, _ phone: Device<Note>, _ gate: Gate) async throws -> Task<
         Void, Never
     >? {
@@ -74,7 +74,7 @@ class LifecycleScenariosRelease: EngineScenario {
         case .uploadUnderWay:
             phone.database.failAlways(.modify, CloudError(.networkFailure))
             let engine = phone.engine
-            // Nobody else holds the engine while this call waits for the disk.
+            // Only this call keeps the engine alive while it waits for the disk.
             return Task { try? await engine.upload(Note("a", "mine")) }
         case .waiting:
             phone.database.failAlways(.modify, CloudError(.requestRateLimited))
@@ -89,7 +89,7 @@ class LifecycleScenariosRelease: EngineScenario {
     }
 
     // P-46
-    func testWhateverIsDroppedInWhateverOrderNothingTraps() async throws {
+    func testReleasingObjectsInAnyOrderDoesNotTrap() async throws {
         for order in 0..<6 {
             var cloud: FakeCloud? = FakeCloud()
             var database = cloud?.database()
@@ -113,7 +113,7 @@ class LifecycleScenariosRelease: EngineScenario {
             if order < 3 { held?.release() }
             engine = nil
             (changes, events) = (nil, nil)
-            // What outlives the engine is at its end.
+            // Iterators that outlive the engine end.
             if var left = iterator {
                 var count = 0
                 while await left.next() != nil { count += 1 }
@@ -125,7 +125,7 @@ class LifecycleScenariosRelease: EngineScenario {
         }
     }
 
-    /// A model of many, each in a zone of its own.
+    /// One of many models, each in its own zone.
     private struct Part: RecordCodable, Equatable {
         static var recordType: String { "Part" }
         var id: String
@@ -134,8 +134,8 @@ class LifecycleScenariosRelease: EngineScenario {
         static func resolveConflict(_ conflict: Conflict<Part>) throws -> Part? { try conflict.merged() }
     }
 
-    // LC-05: twenty engines on one database object, as in an app of twenty models.
-    func testTwentyEnginesOnOneDatabaseDisturbNobody() async throws {
+    // LC-05: twenty engines share one database object, as in an app with twenty models.
+    func testTwentyEnginesOnOneDatabaseDoNotInterfere() async throws {
         let database = try makeDevice(Part.self).database
         func makeEngine(_ number: Int, _ device: Int) -> SyncEngine<Part> {
             var configuration = SyncConfiguration()
@@ -207,7 +207,7 @@ class LifecycleScenariosRelease: EngineScenario {
         try await phone.engine.close()
     }
 
-    func testASteadyClockNeverGoesBackAndLosesNoTime() {
+    func testASteadyClockNeverGoesBackAndSkipsNoTime() {
         let base = BackwardClock(clock)
         let steady = SteadyClock(base)
         let begin = steady.now.monotonic
@@ -224,7 +224,7 @@ extension SyncStatus {
     fileprivate var isServerWait: Bool { if case .waiting = self { true } else { false } }
 }
 
-/// A clock whose time can go back.
+/// A clock that can go back.
 private final class BackwardClock: SyncClock {
     private let base: ManualClock
     private let offset = Locked(Duration.zero)

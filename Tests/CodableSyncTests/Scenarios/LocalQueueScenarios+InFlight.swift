@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// A request is under way, and the app goes on.
+/// Calls made while a request is in flight.
 extension LocalQueueScenarios {
     private enum InFlight: MergingPolicy {}
     private typealias Model = Item<InFlight>
 
-    /// Holds the next request before or after it happens, does something meanwhile, and lets it go.
+    /// Holds the next request before or after it is applied, runs a closure, and releases the request.
     private func during<Policy>(
         aRequestOf device: Device<Item<Policy>>,
         before: Bool,
@@ -23,7 +23,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-06
-    func testAnEditDuringAnUploadIsSentNextOnItsTag() async throws {
+    func testAnEditDuringAnUploadIsSentNextWithItsTag() async throws {
         for before in [true, false] {
             Calls.shared.reset(InFlight.self)
             let name = before ? "before" : "after"
@@ -66,7 +66,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-08
-    func testAnUploadDuringADeletionCreatesTheRecordAnew() async throws {
+    func testAnUploadDuringADeletionRecreatesTheRecord() async throws {
         for before in [true, false] {
             Calls.shared.reset(InFlight.self)
             let name = before ? "before" : "after"
@@ -102,7 +102,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-09
-    func testAConflictMetDuringAnEditIsResolvedWithTheNewestEdit() async throws {
+    func testAConflictIsResolvedWithTheLatestEdit() async throws {
         Recording.seen.withLock { $0 = [] }
         let phone = try makeDevice(Item<Recording>.self)
         try await phone.engine.upload(Item("a", "v0"))
@@ -124,7 +124,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-25
-    func testACancelledUploadIsEitherThrownOrPending() async throws {
+    func testACanceledUploadEitherThrowsOrIsPending() async throws {
         let phone = try makeDevice(Model.self)
         let engine = phone.engine
         for number in 0..<80 {

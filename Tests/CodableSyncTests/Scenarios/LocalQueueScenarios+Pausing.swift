@@ -2,16 +2,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// The disk is full, the network is away, nobody is signed in, or the engine is stopped.
+/// The disk is full, the network is unavailable, no user is signed in, or the engine is stopped.
 extension LocalQueueScenarios {
     // LQ-15
-    func testAFullDiskRefusesTheCallAndKeepsTheQueue() async throws {
+    func testAFullDiskFailsTheCallAndKeepsTheQueue() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("before", "Tea"))
         files.leaveRoom(for: 0)
         do {
             try await phone.engine.upload(Note("a", "Milk"))
-            XCTFail("a full disk took an upload")
+            XCTFail("the upload should fail")
         } catch {
             guard case .storageFull = error as? SyncError else { return XCTFail("\(error)") }
         }
@@ -30,7 +30,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-16
-    func testModelsOfAnOfflineDayAreSentAfterTheNextLaunch() async throws {
+    func testModelsUploadedOfflineAreSentAfterTheNextLaunch() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.isReachable = false
         for number in 0..<10 { try await phone.engine.upload(Note("n\(number)")) }
@@ -49,7 +49,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-17
-    func testModelsUploadedWhileNobodyIsSignedInAreSentAfterSignIn() async throws {
+    func testModelsUploadedWithoutAUserAreSentAfterSignIn() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.setAccount(.noAccount)
         try await phone.engine.upload(Note("a"))
@@ -119,7 +119,7 @@ extension LocalQueueScenarios {
     }
 
     // LQ-26
-    func testPendingChangesSayWhereEachOneStands() async throws {
+    func testPendingChangesReportTheStageOfEach() async throws {
         let (phone, files) = try makeFragileDevice(Item<Noticing>.self)
         func stages() async throws -> [String: ChangeStage] {
             try await phone.engine.pendingChanges().reduce(into: [:]) { $0[$1.recordName] = $1.stage }
@@ -136,7 +136,7 @@ extension LocalQueueScenarios {
 
         let gate = Gate()
         phone.database.plan(.modify, .holdBefore(gate))
-        // The resolver's answer cannot be stored, so the conflict stays open.
+        // The resolution cannot be stored, so the conflict stays open.
         Noticing.action.withLock { $0 = { files.leaveRoom(for: 0) } }
         let engine = phone.engine
         let run = Task { try await engine.sendChanges() }

@@ -5,7 +5,7 @@ import XCTest
 /// Scenarios, group A: the local queue and acknowledgement.
 class LocalQueueScenarios: EngineScenario {
     // LQ-01
-    func testWhatAnUploadReturnedForSurvivesTheLossOfPower() async throws {
+    func testAnAcknowledgedUploadSurvivesAPowerLoss() async throws {
         let (phone, _) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
         try await phone.crash()
@@ -17,7 +17,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-02
-    func testOfTwoUploadsOfOneRecordOnlyTheLastIsSent() async throws {
+    func testOnlyTheLastOfTwoUploadsOfARecordIsSent() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "first"))
         try await phone.engine.upload(Note("a", "second"))
@@ -28,7 +28,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-03
-    func testARecordUploadedAndDeletedBeforeItWasSentNeverExists() async throws {
+    func testARecordDeletedBeforeItsUploadIsSentIsNeverSaved() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
         try await phone.engine.delete(Note("a"))
@@ -42,7 +42,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-04
-    func testDeletedAndUploadedAgainIsNeverADeletionForAnybody() async throws {
+    func testDeletingAndUploadingAgainIsNeverDeliveredAsADeletion() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "old"))
@@ -114,7 +114,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-12
-    func testOfTwoModelsOfOneCallTheLastCounts() async throws {
+    func testTheLastOfTwoModelsInOneCallWins() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "first"), Note("b", "other"), Note("a", "last"))
         try await phone.engine.sync()
@@ -148,7 +148,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-14
-    func testOfConcurrentUploadsOfOneRecordTheLastOneIsKept() async throws {
+    func testTheLastOfConcurrentUploadsOfARecordIsKept() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -173,7 +173,7 @@ class LocalQueueScenarios: EngineScenario {
     }
 
     // LQ-24
-    func testDeletingWhatNobodyKnowsSucceeds() async throws {
+    func testDeletingAnUnknownRecordSucceeds() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
         try await phone.engine.delete(recordNames: ["nobody"])

@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// A model with a field of every kind that a record can get wrong.
+/// A model with every kind of field that a record can get wrong.
 struct Sample: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 
@@ -28,7 +28,7 @@ struct Sample: RecordCodable, Equatable {
     static func resolveConflict(_ conflict: Conflict<Sample>) throws -> Sample? { try conflict.merged() }
 }
 
-/// Has system fields of its own, which may be nonsense.
+/// Stores system fields, which may be invalid.
 struct Stored: SystemFieldsStoring, Equatable {
     static var recordType: String { "Item" }
 

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Malformed input, group B: records of the server that do not fit the model.
+/// Malformed input, group B: records on the server that do not fit the model.
 final class MalformedRecordScenarios: EngineScenario {
     private func fields(_ sample: Sample, _ broken: [String: RecordValue]) throws -> [String: RecordValue] {
         try RecordEncoder().encode(sample).fields.merging(broken) { $1 }.withoutNulls
@@ -15,7 +15,8 @@ final class MalformedRecordScenarios: EngineScenario {
         }
     }
 
-    /// Reported with its place, kept, not overwritten, in nobody's way, and delivered once it is mended.
+    /// Asserts that the record is reported, kept, not overwritten, does not block others, and is delivered
+    /// once it is repaired.
     private func assertKept(
         _ name: String,
         _ broken: [String: RecordValue],
@@ -54,7 +55,7 @@ final class MalformedRecordScenarios: EngineScenario {
 
         pass()
         let mended = try RecordEncoder().encode(Sample(id: name, text: "mended")).fields
-        // A null removes what the mended record does not have.
+        // A null removes fields that the repaired record does not have.
         try await serverSave(name, broken.mapValues { _ in .null }.merging(mended) { $1 })
         try await phone.engine.sync()
         let later = try await phone.drain().flatMap(\.models)
@@ -64,34 +65,34 @@ final class MalformedRecordScenarios: EngineScenario {
     }
 
     /// B1.
-    func testAMissingFieldIsReportedAndTheRecordKept() async throws {
+    func testARecordWithAMissingFieldIsReportedAndKept() async throws {
         for field in ["text", "small", "count", "season", "place"] {
             try await assertKept("missing-\(field)", [field: .null], says: field, "not in the record")
         }
     }
 
     /// B2.
-    func testAValueOfAnotherKindIsReportedAndTheRecordKept() async throws {
+    func testARecordWithAValueOfAnotherTypeIsReportedAndKept() async throws {
         withoutSchema()
         try await assertKept("string-for-int", ["count": "five"], says: "count", "int64", "string")
         try await assertKept("list-for-string", ["text": ["a"]], says: "text", "string", "list")
         try await assertKept("int-in-list", ["list": [1]], says: "list[0]", "string", "int64")
     }
 
-    // B3: the value itself stays out of the text, it is the user's.
-    func testANumberThatTheTypeCannotHoldIsReportedAndTheRecordKept() async throws {
+    // B3: the message does not contain the value, which is the user's.
+    func testARecordWithANumberOutOfRangeIsReportedAndKept() async throws {
         withoutSchema()
         try await assertKept("too-large", ["small": 300], says: "small", "UInt8", hiding: "300")
         try await assertKept("fraction", ["count": 1.5], says: "count", "Int", hiding: "1.5")
     }
 
     /// B4.
-    func testAnUnknownCaseIsReportedAndTheRecordKept() async throws {
+    func testARecordWithAnUnknownEnumCaseIsReportedAndKept() async throws {
         try await assertKept("unknown-case", ["season": "winter"], says: "season", hiding: "winter")
     }
 
     /// B5.
-    func testANullForARequiredFieldIsReportedAndTheRecordKept() async throws {
+    func testARecordWithANullForARequiredFieldIsReportedAndKept() async throws {
         let phone = try makeDevice(Sample.self)
         let before = try await serverSave("a", fields(Sample(id: "a"), [:]))
         try await serverSave("b", fields(Sample(id: "b"), [:]))
@@ -139,7 +140,7 @@ final class MalformedRecordScenarios: EngineScenario {
     }
 
     /// B7.
-    func testAModelOfAnotherNameThanItsRecordIsDeliveredUnderNeither() async throws {
+    func testAModelWhoseNameDiffersFromItsRecordIsNotDelivered() async throws {
         try await assertKept("name", ["id": "other"], says: "\"name\"", "\"other\"")
         let phone = try makeDevice(Sample.self)
         try await serverSave("a", fields(Sample(id: "another"), [:]))
@@ -149,7 +150,7 @@ final class MalformedRecordScenarios: EngineScenario {
     }
 
     /// B11.
-    func testBytesThatAreNotTheNestedJSONAreReportedAndTheRecordKept() async throws {
+    func testARecordWithInvalidNestedJSONIsReportedAndKept() async throws {
         let utf16 = #"{"latitude":1,"longitude":2}"#.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         let rows: [(String, Data)] = [
             ("empty", Data()), ("text", Data("x".utf8)), ("truncated", Data(#"{"latitude":1"#.utf8)),
@@ -163,7 +164,7 @@ final class MalformedRecordScenarios: EngineScenario {
     }
 
     /// B16.
-    func testARecordOfANewerSchemaIsLeftAloneAndAStrangeVersionUndecodable() async throws {
+    func testARecordOfANewerOrInvalidSchemaIsNotOverwritten() async throws {
         withoutSchema()
         try await assertKept("newer", ["codableSyncSchema": 999], says: "schema version 999", "update")
         try await assertKept("negative", ["codableSyncSchema": -1], says: "codableSyncSchema")
@@ -172,7 +173,7 @@ final class MalformedRecordScenarios: EngineScenario {
 }
 
 extension ScriptedDatabase {
-    /// Changes every record in what fetches of changes bring.
+    /// Changes every record that fetches return.
     func changeRecords(_ change: @escaping @Sendable (inout Record) -> Void) {
         changeFetchAnswers { page in
             var page = page

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Malformed input, group B: names, types, tags, dates and markers of records that nobody can have meant.
+/// Malformed input, group B: unexpected names, types, tags, dates and markers of records.
 final class MalformedRecordScenariosIdentity: EngineScenario {
     private let zoneID = ZoneID(zoneName: "Item")
 
@@ -47,8 +47,8 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         XCTAssertEqual(known, 1)
     }
 
-    /// B8: a record of another type that is in the way of an upload.
-    func testARecordOfAnotherTypeUnderTheSameNameIsNotOverwritten() async throws {
+    /// B8: a record of another type has the name of an upload.
+    func testARecordOfAnotherTypeWithTheSameNameIsNotOverwritten() async throws {
         let phone = try makeDevice(Sample.self)
         try await serverModify(phone.database, saving: [("a", "Other", ["what": "theirs"])])
         let before = try await serverRecords()["a"]
@@ -62,11 +62,11 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         XCTAssertEqual(server.keys.sorted(), ["a", "b"])
         let requests = phone.database.modifies.count
         try await phone.engine.sync()
-        XCTAssertEqual(phone.database.modifies.count, requests, "it is not sent again and again")
+        XCTAssertEqual(phone.database.modifies.count, requests, "the edit is not sent again")
     }
 
-    /// B9: the system fields that an app keeps with its model only identify a stored version, and are never sent.
-    func testABlobOfSystemFieldsThatIsNonsenseHarmsNothing() async throws {
+    /// B9: system fields stored with a model only identify a known version and are never sent.
+    func testInvalidStoredSystemFieldsDoNoHarm() async throws {
         Calls.shared.reset(Stored.self)
         let phone = try makeDevice(Stored.self)
         let foreign = SystemFields(recordChangeTag: "another", archive: Data(count: 10_000)).encodedBlob
@@ -81,12 +81,12 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             let model = try await phone.engine.model(named: "a")
             XCTAssertEqual(model?.systemFields, server?.systemFields?.encodedBlob)
         }
-        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version no longer stored is no ancestor")
+        XCTAssertEqual(Calls.shared.count(Stored.self), 1, "a version that is not stored is no ancestor")
         XCTAssertEqual(phone.database.modifies.count, blobs.count, "no request was refused")
     }
 
     /// B9, B10.
-    func testAChangeTagThatIsMissingOrStrangeIsNeverUsedBlindly() async throws {
+    func testAMissingOrInvalidChangeTagNeverOverwritesAnEdit() async throws {
         let tags: [String: SystemFields?] = [
             "none": nil, "empty": SystemFields(recordChangeTag: ""),
             "long": SystemFields(recordChangeTag: String(repeating: "x", count: 10_000)),
@@ -101,7 +101,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             try await tablet.engine.upload(Note(name, "second"))
             try await tablet.engine.sync()
             try await phone.engine.sync()
-            // The same strange tag, and yet another version; where the tag is the same in words it is a real one.
+            // The next version has the same invalid tag; the long tag counts as a real one.
             if name != "long" {
                 let told = try await phone.drain()
                 XCTAssertEqual(told, [.updated([Note(name, "second")])], name)
@@ -122,7 +122,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     }
 
     /// B13.
-    func testAStrangeModificationDateDecidesNothing() async throws {
+    func testAnInvalidModificationDateHidesNoChange() async throws {
         let dates: [String: Date?] = [
             "absent": nil, "1970": Date(timeIntervalSince1970: 0),
             "2999": Date(timeIntervalSince1970: 32_472_144_000),
@@ -135,13 +135,13 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             let first = try await phone.drain().flatMap(\.models)
             XCTAssertTrue(first.contains(Note(name, "first")), name)
             phone.database.changeFetchAnswers(nil)
-            // A later version with a date like any other.
+            // A later version with a valid date.
             pass()
             try await tablet.engine.upload(Note(name, "second"))
             try await settle(tablet, phone)
             let second = try await phone.drain()
             XCTAssertEqual(second, [.updated([Note(name, "second")])], name)
-            // An own edit on top of the strange date.
+            // An edit of this device on top of the invalid date.
             phone.database.changeRecords { $0.systemFields?.modificationDate = date }
             pass()
             try await tablet.engine.upload(Note(name, "third"))
@@ -160,7 +160,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     }
 
     /// B14.
-    func testStrangeNamesAreIgnoredAndCounted() async throws {
+    func testInvalidRecordNamesAreIgnoredAndCounted() async throws {
         let phone = try makeDevice(Sample.self)
         let names = ["", String(repeating: "x", count: 10_000)]
         let strangers = try names.map { try record($0) } + [try record("good")]
@@ -185,8 +185,8 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         XCTAssertEqual(known, 1)
     }
 
-    /// B14: control characters are legal in names, and escaped in texts.
-    func testANameWithControlCharactersForgesNoLineOfALog() async throws {
+    /// B14: control characters are valid in names, and escaped in messages.
+    func testANameWithControlCharactersCannotForgeALogLine() async throws {
         let name = "a\nforged line\u{1B}[0m"
         let phone = try makeDevice(Sample.self)
         try await serverSave(name, RecordEncoder().encode(Sample(id: "other")).fields)
@@ -211,7 +211,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     }
 
     /// B15.
-    func testAMarkerWithANonsenseValueIsAForeignWrite() async throws {
+    func testAnInvalidEditDateCountsAsAForeignWrite() async throws {
         withoutSchema()
         let values: [RecordValue] = [
             "nonsense", 7, [], .bytes(Data([1])), .date(Date(timeIntervalSince1970: 9e10)),
@@ -228,15 +228,15 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
             try await phone.engine.fetchChanges()
             let asked = Recording.asked.withLock { $0 }
             XCTAssertEqual(asked.map(\.server.title), ["theirs"], name)
-            // Not a date, or one after the save: then the save's date counts.
+            // An invalid edit date, or one after the save, is replaced by the save's date.
             XCTAssertEqual(asked.map(\.serverEdited), [saved.systemFields?.modificationDate], name)
             let told = try await phone.drain()
             XCTAssertEqual(told, [.updated([Item(name, "theirs", note: "kept")])], name)
         }
     }
 
-    /// B15: the very marker of an own write, around other contents.
-    func testAnOwnMarkerAroundForeignContentsIsAForeignWrite() async throws {
+    /// B15: this device's own edit date with other contents.
+    func testAnOwnEditDateWithForeignContentsIsAForeignWrite() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "mine"))
         try await phone.engine.sync()
@@ -257,7 +257,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     }
 
     /// B17.
-    func testADeletionWithoutANameIsIgnoredAndOneBesideAChangeIsLookedUp() async throws {
+    func testADeletionWithoutANameIsIgnoredAndOneNextToAChangeIsLookedUp() async throws {
         let (phone, tablet) = try await makePair(Note("there", "old"), Note("gone", "old"))
         let there = try await serverRecords()["there"]
         let gone = try await serverRecords()["gone"]

@@ -3,8 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Malformed input, group B: names that `upload` would refuse are refused from a server as well, and none is taken for
-/// another one that Swift's strings take as equal to it.
+/// Malformed input, group B: names that `upload` rejects are also ignored when they come from a server, and
+/// canonically equivalent names are different names.
 final class MalformedRecordScenariosNames: EngineScenario {
     private let kelvin = "\u{212A}"
 
@@ -35,7 +35,7 @@ final class MalformedRecordScenariosNames: EngineScenario {
     }
 
     /// B14.
-    func testRecordsWhoseNamesUploadWouldRefuseAreIgnoredAndCounted() async throws {
+    func testRecordsWithNamesThatUploadRejectsAreIgnoredAndCounted() async throws {
         let phone = try makeDevice(Note.self)
         let names = ["caf\u{E9}", "cafe\u{301}", "_x", kelvin]
         changePages(of: phone, adding: try (names + ["good"]).map { try record($0, title: "new") })
@@ -52,7 +52,7 @@ final class MalformedRecordScenariosNames: EngineScenario {
     }
 
     /// B14.
-    func testARecordIsNotShownInThePlaceOfAnother() async throws {
+    func testARecordWithAnEquivalentNameIsNotShownAsAnother() async throws {
         let (phone, tablet) = try await makePair(Note("K", "ours"))
         changePages(of: phone, adding: [try record(kelvin, title: "theirs")])
         try await phone.engine.fetchChanges()
@@ -65,7 +65,7 @@ final class MalformedRecordScenariosNames: EngineScenario {
     }
 
     /// B14.
-    func testTheDeletionOfANameThatNobodyHasDeletesNoOther() async throws {
+    func testADeletionOfAnEquivalentNameDeletesNoOtherRecord() async throws {
         let (phone, _) = try await makePair(Note("K", "ours"))
         changePages(of: phone, adding: [], deleting: [kelvin])
         try await phone.engine.fetchChanges()
@@ -74,8 +74,8 @@ final class MalformedRecordScenariosNames: EngineScenario {
         XCTAssertEqual(phone.events.count { $0 == .ignoredRecords(count: 1) }, 1)
     }
 
-    /// B14: the record that an answer carries under a name has another one.
-    func testARecordUnderTheNameOfAnotherIsNotTakenForIt() async throws {
+    /// B14: an answer contains a record whose name differs from its key.
+    func testARecordWhoseNameDiffersFromItsKeyIsIgnored() async throws {
         let phone = try makeDevice(Note.self)
         let (asked, stranger) = (id("K"), try record(kelvin, title: "theirs"))
         phone.database.changeFetchAnswers { page in
@@ -89,8 +89,8 @@ final class MalformedRecordScenariosNames: EngineScenario {
         XCTAssertEqual(phone.events.count { $0 == .ignoredRecords(count: 1) }, 1)
     }
 
-    /// D5: an answer to a save that speaks of another name says nothing of this one.
-    func testTheAnswerForAnotherNameConfirmsNothing() async throws {
+    /// D5: an answer for another name does not confirm this one.
+    func testAnAnswerForAnEquivalentNameConfirmsNothing() async throws {
         let phone = try makeDevice(Note.self)
         let (own, foreign) = (id("K"), id(kelvin))
         phone.database.changeModifyAnswers { result in
@@ -106,8 +106,8 @@ final class MalformedRecordScenariosNames: EngineScenario {
         XCTAssertTrue(phone.events.all.contains(.ignoredRecords(count: 1)))
     }
 
-    /// B6, B14: a field whose name no record can have is shown under no other name.
-    func testARecordWithAFieldOfAnImpossibleNameIsReportedAndKept() async throws {
+    /// B6, B14: a field with an invalid name is not decoded as another field.
+    func testARecordWithAnInvalidFieldNameIsReportedAndKept() async throws {
         let phone = try makeDevice(Note.self)
         var strange = try record("a", title: "x")
         strange.fields["t\u{131}tle"] = "theirs"

@@ -18,9 +18,9 @@ private func push(
     return ["aps": ["content-available": 1], "ck": cloud]
 }
 
-/// Scenarios, group K: pushes, lost pushes, and what an app hands over that is no push of ours.
+/// Scenarios, group K: pushes, lost pushes, and notifications that belong to something else.
 class PushScenarios: EngineScenario {
-    /// A device that knows its container, and fetches only when it is told to.
+    /// A device that knows its container and fetches only on request.
     func makePhone(_ configure: (inout SyncConfiguration) -> Void = { _ in }) async throws -> Device<Note> {
         let phone = try makeDevice(Note.self) {
             $0.containerIdentifier = "iCloud.notes"
@@ -31,7 +31,7 @@ class PushScenarios: EngineScenario {
     }
 
     // PS-01
-    func testAPushFetchesOnceAndTellsWhetherItBroughtSomething() async throws {
+    func testAPushFetchesOnceAndReportsWhetherThereWasNewData() async throws {
         for isAutomatic in [false, true] {
             let name = "a-\(isAutomatic)"
             let phone = try await makePhone {
@@ -54,7 +54,7 @@ class PushScenarios: EngineScenario {
     }
 
     // PS-02, E3, E4, E5, E8
-    func testAPushForSomebodyElseDoesNothing() async throws {
+    func testAPushForAnotherEngineDoesNothing() async throws {
         let phone = try await makePhone()
         let before = phone.database.totalCount
         let others: [(String, [AnyHashable: Any])] = [
@@ -110,7 +110,7 @@ class PushScenarios: EngineScenario {
         XCTAssertEqual(phone.events.all, [])
     }
 
-    // E7: depth beside what is read does not matter.
+    // E7: deep nesting outside the parts that are read does not matter.
     func testAPushWithDeepExtrasIsStillAPush() async throws {
         let phone = try await makePhone()
         var deep: [String: Any] = [:]
@@ -135,7 +135,7 @@ class PushScenarios: EngineScenario {
     }
 
     // PS-06
-    func testAPrunedPushIsAHintForEachEngineOfTheContainer() async throws {
+    func testAPrunedPushMakesEachEngineOfTheContainerFetch() async throws {
         let notes = try await makePhone()
         let others = try await makePhone { $0.zoneName = "Other" }
         try await serverSave(Note("a", "theirs"))
@@ -165,8 +165,8 @@ class PushScenarios: EngineScenario {
         XCTAssertEqual(outcomes.count { $0 == .noData }, 999)
     }
 
-    // E9: what failed is not handled.
-    func testACopyOfANotificationWhoseFetchFailedFetches() async throws {
+    // E9: a notification whose fetch failed is not handled yet.
+    func testACopyOfANotificationFetchesAgainIfItsFetchFailed() async throws {
         let phone = try await makePhone()
         try await serverSave(Note("a", "theirs"))
         phone.database.failNext(.fetch, .networkFailure)
@@ -177,8 +177,8 @@ class PushScenarios: EngineScenario {
         XCTAssertEqual(second, .newData)
     }
 
-    // PS-01: fifty at once, as after a night in which the device was off.
-    func testFiftyPushesAtOnceMakeAtMostTwoFetches() async throws {
+    // PS-01: fifty at once, as after a night with the device turned off.
+    func testFiftyPushesAtOnceCauseAtMostTwoFetches() async throws {
         let phone = try await makePhone()
         let before = phone.database.count(.fetch)
         let gate = Gate()
@@ -187,14 +187,14 @@ class PushScenarios: EngineScenario {
         let pushes = (0..<50).map { _ in
             Task { await engine.handleNotification(push()) }
         }
-        await engine.reach("all have arrived") { $0.waiterCount == 50 }
+        await engine.reach("all pushes have arrived") { $0.waiterCount == 50 }
         gate.open()
         for push in pushes { _ = await push.value }
         XCTAssertEqual(phone.database.count(.fetch), before + 2)
     }
 
     // E10, PS-04
-    func testAPushBeforeTheFirstStartHasFinishedIsServedByItsFetch() async throws {
+    func testAPushDuringTheFirstStartUsesItsFetch() async throws {
         for isAutomatic in [true, false] {
             let phone = try makeDevice(Note.self) {
                 $0.containerIdentifier = "iCloud.notes"
@@ -208,7 +208,7 @@ class PushScenarios: EngineScenario {
             let outcome = Task { await engine.handleNotification(push()) }
             await gate.reached()
             await engine.reach("the push waits") { $0.waiterCount == 1 }
-            XCTAssertEqual(phone.database.totalCount, 1, "only the account is looked for")
+            XCTAssertEqual(phone.database.totalCount, 1, "only the account is checked")
             gate.open()
             let found = await outcome.value
             XCTAssertEqual(found, .newData)
@@ -218,7 +218,7 @@ class PushScenarios: EngineScenario {
     }
 
     // E10, PS-04
-    func testAPushToAStoppedEngineRequestsNothingAndStartFetches() async throws {
+    func testAPushToAStoppedEngineSendsNoRequestUntilTheStart() async throws {
         let phone = try await makePhone { $0.automaticallySyncs = true }
         try await quiet(phone)
         await phone.engine.stop()
@@ -235,7 +235,7 @@ class PushScenarios: EngineScenario {
     }
 
     // E10
-    func testAPushWhileNobodyIsSignedInRequestsNothing() async throws {
+    func testAPushWithoutAUserSendsNoRequest() async throws {
         let phone = try await makePhone()
         phone.database.setAccount(.noAccount)
         await phone.engine.process(.signal(.accountChanged))
@@ -255,7 +255,7 @@ class PushScenarios: EngineScenario {
     }
 
     // G4, E10
-    func testAPushToAClosedEngineRequestsNothing() async throws {
+    func testAPushToAClosedEngineSendsNoRequest() async throws {
         let phone = try await makePhone()
         try await phone.engine.close()
         let before = phone.database.totalCount
@@ -266,8 +266,8 @@ class PushScenarios: EngineScenario {
         XCTAssertEqual(phone.database.totalCount, before)
     }
 
-    // PS-01: a push says nothing about what is to be sent.
-    func testAPushSendsNothingWhereSyncIsNotAutomatic() async throws {
+    // PS-01: a push does not concern unsent changes.
+    func testAPushSendsNoChangesWithoutAutomaticSync() async throws {
         let phone = try await makePhone()
         try await phone.engine.upload(Note("mine"))
         let outcome = await phone.engine.handleNotification(push())
@@ -276,12 +276,12 @@ class PushScenarios: EngineScenario {
     }
 
     // PS-05
-    func testAnAppThatResignsActiveHasItsChangesSent() async throws {
+    func testAnAppThatResignsActiveCanSendItsChanges() async throws {
         let phone = try await makePhone { $0.automaticallySyncs = true }
         try await quiet(phone)
         phone.database.failNext(.modify, .networkFailure, times: 6)
         try await phone.engine.upload(Note("a"), Note("b"))
-        try await passUntil("it waits long", phone) { phone.database.count(.modify) >= 6 }
+        try await passUntil("the engine waits for a long time", phone) { phone.database.count(.modify) >= 6 }
         phone.database.clearPlans()
         let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))
         let summary = try await phone.engine.sendChanges()
@@ -293,8 +293,8 @@ class PushScenarios: EngineScenario {
         XCTAssertEqual(server.keys.sorted(), ["a", "b"])
     }
 
-    // PS-07: neither does it fail a caller, nor hold one up.
-    func testASubscriptionThatIsNeverAnsweredFailsNoCaller() async throws {
+    // PS-07: it neither fails a call nor holds one up.
+    func testAnUnansweredSubscriptionFailsNoCall() async throws {
         let phone = try makeDevice(Note.self)
         let gate = Gate()
         phone.database.plan(.subscriptions, .holdBefore(gate))
@@ -308,13 +308,13 @@ class PushScenarios: EngineScenario {
         let second = phone.beginSync()
         await hold.reached()
         clock.advance(by: .seconds(30))
-        await phone.engine.reach("it is given up") { $0.machine?.setup.request == nil }
+        await phone.engine.reach("the subscription request is abandoned") { $0.machine?.setup.request == nil }
         hold.open()
         _ = try await second.value
         gate.open()
     }
 
-    /// Acts as another device, in such a way that no signal comes of it.
+    /// Saves a record as another device, without causing a signal.
     func serverSaveUnheard(_ note: Note, _ phone: Device<Note>) async throws {
         let cloud = (phone.database.base as? FakeDatabase)?.cloud
         cloud?.pushes = false

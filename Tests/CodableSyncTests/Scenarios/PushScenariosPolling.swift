@@ -3,7 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group K, on a fake whose signals are switched off; a directory is looked at four times a second.
+/// Scenarios, group K, on a fake without signals; the local database checks its directory four times a
+/// second.
 final class PushScenariosPolling: EngineScenario {
     private func makePhone(_ configure: (inout SyncConfiguration) -> Void = { _ in }) async throws -> Device<
         Note
@@ -13,7 +14,7 @@ final class PushScenariosPolling: EngineScenario {
         return phone
     }
 
-    /// Acts as another device, in such a way that no signal comes of it.
+    /// Saves a record as another device, without causing a signal.
     private func serverSaveUnheard(_ note: Note, _ phone: Device<Note>) async throws {
         let cloud = try XCTUnwrap(phone.database.base as? FakeDatabase).cloud
         cloud.pushes = false
@@ -22,14 +23,14 @@ final class PushScenariosPolling: EngineScenario {
     }
 
     // PS-03, P-19
-    func testAnEngineThatIsNeverPushedCatchesUpWithinThePollInterval() async throws {
+    func testAnEngineWithoutPushesCatchesUpWithinThePollInterval() async throws {
         let phone = try await makePhone {
             $0.automaticallySyncs = true
             $0.pollInterval = .seconds(120)
         }
         try await quiet(phone)
         for round in 0..<5 {
-            // Whoever signals is not heard: this writes past every connection that would tell.
+            // This write causes no signal.
             try await serverSaveUnheard(Note("n\(round)", "theirs"), phone)
             let before = phone.database.totalCount
             try await pass(.milliseconds(119_999), phone)
@@ -44,12 +45,12 @@ final class PushScenariosPolling: EngineScenario {
         try await serverSaveUnheard(Note("late"), phone)
         try await pass(.seconds(1), phone)
         let model = try await phone.engine.model(named: "late")
-        XCTAssertNotNil(model, "a poll that failed is tried again, and the polls go on")
+        XCTAssertNotNil(model, "a failed poll is retried, and polling continues")
         XCTAssertLessThanOrEqual(try nextWait(of: phone), .seconds(120))
     }
 
-    // PS-03: an app that comes to the foreground asks for itself.
-    func testWithoutPushesAndPollsACallCatchesUp() async throws {
+    // PS-03: an app that comes to the foreground fetches by itself.
+    func testWithoutPushesAndPollingACallCatchesUp() async throws {
         let phone = try await makePhone { $0.automaticallySyncs = true }
         try await quiet(phone)
         try await serverSaveUnheard(Note("a", "theirs"), phone)
@@ -61,7 +62,7 @@ final class PushScenariosPolling: EngineScenario {
     }
 
     // PS-07
-    func testWithoutASubscriptionSyncWorksAndTheSubscriptionIsTriedAgain() async throws {
+    func testSyncWorksWithoutASubscriptionWhichIsRetried() async throws {
         let phone = try makeDevice(Note.self) {
             $0.automaticallySyncs = true
             $0.pollInterval = .seconds(60)
@@ -74,7 +75,7 @@ final class PushScenariosPolling: EngineScenario {
         try await serverSaveUnheard(Note("theirs"), phone)
         for _ in 0..<20 { try await pass(.seconds(60), phone) }
         let model = try await phone.engine.model(named: "theirs")
-        XCTAssertNotNil(model, "polled")
+        XCTAssertNotNil(model, "polling fetches the record")
         let tries = phone.database.count(.subscriptions)
         XCTAssertGreaterThan(tries, 4)
         XCTAssertLessThan(tries, 40)
@@ -87,6 +88,6 @@ final class PushScenariosPolling: EngineScenario {
         let isSubscribed = await phone.engine.machine?.state.summary.isSubscribed
         XCTAssertEqual(isSubscribed, true)
         for _ in 0..<6 { try await pass(.seconds(60), phone) }
-        XCTAssertEqual(phone.database.count(.subscriptions), tries + 1, "once is enough")
+        XCTAssertEqual(phone.database.count(.subscriptions), tries + 1, "the subscription is created once")
     }
 }

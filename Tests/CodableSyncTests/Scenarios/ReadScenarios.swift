@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What counts as seen by the app: the models that a read has returned, and no others.
+/// Which models count as seen by the app: those that a read has returned.
 final class ReadScenarios: EngineScenario {
     private enum Read: CaseIterable {
         case model, models, all
@@ -17,8 +17,8 @@ final class ReadScenarios: EngineScenario {
         }
     }
 
-    /// I-10: the upload that follows does not know of what the app was not given.
-    func testWhatAFailedReadWouldHaveShownIsMergedAndNotOverwritten() async throws {
+    /// I-10: the next upload is not based on a version that the app did not receive.
+    func testAVersionThatAFailedReadMissedIsMergedAndNotOverwritten() async throws {
         for read in Read.allCases {
             let files = HookedFileSystem(MemoryFileSystem())
             let (phone, tablet) = try await makePair(Note("a", "old", note: "old")) { $0.fileSystem = files }
@@ -47,8 +47,8 @@ final class ReadScenarios: EngineScenario {
         }
     }
 
-    /// A read is of the moment at which it returns.
-    func testAReadThatIsOvertakenByADeletionFindsNothing() async throws {
+    /// A read returns the state at the time when it returns.
+    func testAReadOvertakenByADeletionFindsNothing() async throws {
         let phone = try makeDevice(HeldItem.self)
         try await phone.engine.upload(HeldItem("a", "old"))
         let hold = DecodingHold.next(of: "a")
@@ -61,7 +61,7 @@ final class ReadScenarios: EngineScenario {
         XCTAssertNil(model)
     }
 
-    func testAReadThatIsOvertakenByAnUploadShowsIt() async throws {
+    func testAReadOvertakenByAnUploadReturnsTheNewModel() async throws {
         let phone = try makeDevice(HeldItem.self)
         try await phone.engine.upload(HeldItem("a", "old"))
         let hold = DecodingHold.next(of: "a")

@@ -3,14 +3,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group H: what the server and the network order, an engine that works by itself obeys.
+/// Scenarios, group H: an automatic engine respects the waits that the server and the network require.
 class RetryScenarios: EngineScenario {
     func rateLimit(_ seconds: Int) -> ScriptedDatabase.Fault {
         .fail(CloudError(.requestRateLimited, retryAfter: .seconds(seconds)))
     }
 
     // RB-01, I-36
-    func testNothingIsRequestedWithinTheServersWaitAndOneRequestRightAfter() async throws {
+    func testTheServersWaitIsFollowedByExactlyOneRequest() async throws {
         for lane in [ScriptedDatabase.Operation.modify, .fetch] {
             let phone = try await makeRestingDevice { $0.storage = .inMemory }
             phone.database.plan(lane, rateLimit(30))
@@ -35,7 +35,7 @@ class RetryScenarios: EngineScenario {
     }
 
     // RB-02
-    func testAWaitOrderedForOneItemHoldsForTheEngineAndForNoOther() async throws {
+    func testARetryAfterForOneItemAppliesToItsEngineOnly() async throws {
         let phone = try await makeRestingDevice()
         let other = try await makeRestingDevice { $0.zoneName = "Other" }
         phone.database.failItem("b", CloudError(.zoneBusy, retryAfter: .seconds(30)))
@@ -48,7 +48,7 @@ class RetryScenarios: EngineScenario {
         try await other.engine.upload(Note("x"))
         try await quiet(other)
         pending = try await other.pendingNames()
-        XCTAssertEqual(pending, [], "another engine goes on")
+        XCTAssertEqual(pending, [], "another engine continues")
 
         try await phone.engine.upload(Note("d"))
         try await pass(.milliseconds(29_999), phone)
@@ -62,7 +62,7 @@ class RetryScenarios: EngineScenario {
     }
 
     // RB-03, I-37
-    func testTenFailuresCauseTenGrowingWaitsAndASuccessEndsThem() async throws {
+    func testTenFailuresCauseGrowingWaitsAndASuccessResetsThem() async throws {
         let phone = try await makeRestingDevice()
         let before = phone.database.count(.modify)
         phone.database.failNext(.modify, .networkFailure, times: 10)
@@ -74,7 +74,7 @@ class RetryScenarios: EngineScenario {
             XCTAssertGreaterThan(wait, .zero, "failure \(failure)")
             XCTAssertLessThanOrEqual(wait, .seconds(min(300, 1 << failure)), "failure \(failure)")
             try await pass(wait - .milliseconds(1), phone)
-            XCTAssertEqual(phone.database.count(.modify), before + failure + 1, "not too early")
+            XCTAssertEqual(phone.database.count(.modify), before + failure + 1, "no early retry")
             clock.advance(by: .milliseconds(1))
         }
         try await quiet(phone)
@@ -86,14 +86,14 @@ class RetryScenarios: EngineScenario {
         try await phone.engine.upload(Note("b"))
         try await quiet(phone)
         let wait = try nextWait(of: phone)
-        XCTAssertLessThanOrEqual(wait, .seconds(1), "the waits begin anew")
+        XCTAssertLessThanOrEqual(wait, .seconds(1), "the first wait is short again")
         try await pass(wait, phone)
         pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])
     }
 
     // RB-03
-    func testWaitsAreSpreadOverTheWholeRangeUpToTheCap() {
+    func testWaitsAreSpreadOverTheWholeRange() {
         for attempt in 0..<12 {
             let ceiling = Duration.seconds(min(300, 1 << attempt))
             let waits = (0..<400).map { (seed: UInt64) -> Duration in
@@ -110,7 +110,7 @@ class RetryScenarios: EngineScenario {
     }
 
     // RB-04
-    func testABusyZoneWithoutAWaitIsTriedAgainAfterTheEnginesOwn() async throws {
+    func testABusyZoneWithoutRetryAfterUsesTheEnginesBackoff() async throws {
         for isOfTheItem in [false, true] {
             let phone = try await makeRestingDevice { $0.storage = .inMemory }
             let name = "busy-\(isOfTheItem)"
@@ -143,7 +143,7 @@ class RetryScenarios: EngineScenario {
     }
 
     // RB-05
-    func testACallWithinTheServersWaitIsToldAtOnceAndRequestsNothing() async throws {
+    func testACallDuringTheServersWaitThrowsImmediately() async throws {
         for isAutomatic in [true, false] {
             let phone = try await makeRestingDevice {
                 $0.automaticallySyncs = isAutomatic
@@ -173,7 +173,7 @@ class RetryScenarios: EngineScenario {
     }
 
     // RB-06, N1
-    func testTheReturnOfTheNetworkIsFollowedByOneAttemptAtOnce() async throws {
+    func testTheReturnOfTheNetworkCausesOneImmediateAttempt() async throws {
         let phone = try await makeRestingDevice()
         phone.database.isReachable = false
         try await phone.engine.upload(Note("a"))
@@ -188,7 +188,7 @@ class RetryScenarios: EngineScenario {
         XCTAssertEqual(phone.database.count(.fetch), fetches + 1)
         status = try await phone.engine.diagnostics().status
         XCTAssertEqual(status, .idle)
-        // No timer of the former wait is left to ask once more.
+        // The previous wait has no timer left that would cause another request.
         XCTAssertEqual(phone.engine.resources.counts.timers, 0)
 
         phone.database.plan(.modify, rateLimit(30))
@@ -197,25 +197,25 @@ class RetryScenarios: EngineScenario {
         let before = phone.database.totalCount
         await phone.engine.process(.signal(.reachable))
         try await quiet(phone)
-        XCTAssertEqual(phone.database.totalCount, before, "not within the server's wait")
+        XCTAssertEqual(phone.database.totalCount, before, "no request during the server's wait")
     }
 
     // RB-07, I-34
-    func testAHundredPassingFailuresParkNothing() async throws {
+    func testAHundredTransientFailuresParkNothing() async throws {
         let phone = try await makeRestingDevice()
         let codes = CloudError.Code.known.filter { CloudError($0).recovery == .retry }
         for number in 0..<100 { phone.database.failItem("a", CloudError(codes[number % codes.count])) }
         let before = phone.database.count(.modify)
         try await phone.engine.upload(Note("a"))
-        try await passUntil("it is sent", phone) { try await phone.pendingNames().isEmpty }
+        try await passUntil("the change is sent", phone) { try await phone.pendingNames().isEmpty }
         XCTAssertEqual(phone.database.count(.modify), before + 101)
         XCTAssertEqual(phone.events.parkedNames, [])
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), ["a"])
     }
 
-    // I-36: a quota is no wait of the server's, but a slow one.
-    func testAFullCloudIsTriedRarelyAndAtOnceWhenTheAppAsksToSend() async throws {
+    // I-36: a full quota is not a wait ordered by the server, but its retries are slow.
+    func testAFullQuotaIsRetriedRarelyAndWhenTheAppSends() async throws {
         let phone = try await makeRestingDevice()
         phone.database.failAlways(.modify, CloudError(.quotaExceeded))
         try await phone.engine.upload(Note("a"))
@@ -227,7 +227,7 @@ class RetryScenarios: EngineScenario {
         let outcome = await phone.engine.handleNotification(["zone": "Item"])
         XCTAssertEqual(outcome, .noData)
         try await pass(.milliseconds(599_999), phone)
-        XCTAssertEqual(phone.database.count(.modify), sends, "fetches end no wait of the sends")
+        XCTAssertEqual(phone.database.count(.modify), sends, "fetches do not end the wait of sends")
         try await pass(.milliseconds(1), phone)
         XCTAssertEqual(phone.database.count(.modify), sends + 1)
         XCTAssertEqual(phone.events.count { $0 == .quotaExceeded }, 1)

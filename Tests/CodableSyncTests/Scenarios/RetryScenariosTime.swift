@@ -3,9 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group H: clocks that jump, restarts within a wait, servers that never answer, networks that flap.
+/// Scenarios, group H: clocks that jump, restarts during a wait, servers that never answer, unstable
+/// networks.
 class RetryScenariosTime: EngineScenario {
-    /// Uploads a note, and has the server order a wait instead of taking it.
+    /// Uploads a note that the server rejects with a retry-after.
     private func beginWait(_ seconds: Int, _ phone: Device<Note>, _ name: String) async throws {
         let error = CloudError(.requestRateLimited, retryAfter: .seconds(seconds))
         phone.database.plan(.modify, .fail(error))
@@ -16,7 +17,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // RB-09, T4
-    func testADayAsleepWithinAWaitLeadsToOneRequest() async throws {
+    func testADayOfSleepDuringAWaitCausesOneRequest() async throws {
         let phone = try await makeRestingDevice()
         phone.database.failNext(.fetch, .networkFailure)
         await phone.engine.process(.signal(.changes(in: nil)))
@@ -33,7 +34,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // RB-09, T1
-    func testTheDateOnTheWallMakesAWaitNeitherShorterNorLonger() async throws {
+    func testChangingTheWallClockDoesNotChangeAWait() async throws {
         let jumps: [TimeInterval] = [86_400, -86_400, 365 * 86_400, -365 * 86_400]
         let phone = try await makeRestingDevice()
         for (number, jump) in jumps.enumerated() {
@@ -50,7 +51,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // RB-09, T1
-    func testAfterARestartAWaitIsNeverLongerThanTheLongest() async throws {
+    func testAfterARestartAWaitIsLimitedToAnHour() async throws {
         let phone = try await makeRestingDevice()
         try await beginWait(30, phone, "a")
         clock.setWall(clock.now.wall.addingTimeInterval(-86_400))
@@ -66,7 +67,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // T2
-    func testDevicesWhoseDatesAreYearsApartAgree() async throws {
+    func testDevicesWithDatesYearsApartConverge() async throws {
         let clock = clock
         let skews: [TimeInterval] = [-30 * 365 * 86_400, 0, 60 * 365 * 86_400]
         let devices = try skews.map { skew in
@@ -90,12 +91,12 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // RB-05, RB-10, I-36
-    func testARestartNeitherEndsNorLengthensTheServersWait() async throws {
+    func testARestartDoesNotChangeTheServersWait() async throws {
         let phone = try await makeRestingDevice()
         try await beginWait(600, phone, "a")
         let until = clock.now.wall.addingTimeInterval(600)
         let before = phone.database.totalCount
-        // An app that crashes again and again.
+        // The app crashes repeatedly.
         for _ in 0..<50 {
             try await phone.restart()
             try await phone.engine.start()
@@ -109,13 +110,13 @@ class RetryScenariosTime: EngineScenario {
         try await pass(.milliseconds(99_999), phone)
         XCTAssertEqual(phone.database.totalCount, before)
         try await pass(.milliseconds(1), phone)
-        XCTAssertEqual(phone.database.count(.account), 2, "the first request looks for the account")
+        XCTAssertEqual(phone.database.count(.account), 2, "the first request checks the account")
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])
     }
 
     // RB-11, N10
-    func testANetworkThatComesAndGoesAThousandTimesLeavesNothingBehind() async throws {
+    func testAThousandNetworkChangesLeakNothing() async throws {
         let phone = try await makeRestingDevice()
         let counts = phone.engine.resources.counts
         let sleepers = clock.sleeperCount
@@ -128,12 +129,12 @@ class RetryScenariosTime: EngineScenario {
             await phone.engine.process(.signal(.reachable))
             if round % 100 == 0 { clock.advance(by: .milliseconds(200)) }
         }
-        try await passUntil("all is sent", phone) { try await phone.pendingNames().isEmpty }
+        try await passUntil("all changes are sent", phone) { try await phone.pendingNames().isEmpty }
         try await quiet(phone)
         XCTAssertLessThanOrEqual(phone.database.peak(.modify), 1)
         XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
         XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
-        await clock.reach("no sleeper is left") { $0.count == sleepers }
+        await clock.reach("no timer is left") { $0.count == sleepers }
         let left = try openFiles()
         XCTAssertLessThanOrEqual(left, files)
         let server = try await serverRecords()
@@ -141,7 +142,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // RB-12, N4, N5, I-38
-    func testALaneWhoseRequestIsNeverAnsweredIsNotStuck() async throws {
+    func testARequestThatIsNeverAnsweredDoesNotBlockItsLane() async throws {
         for lane in ScriptedDatabase.Operation.allCases {
             let zone = "Lane\(lane.rawValue)"
             let phone = try makeDevice(Note.self) {
@@ -161,11 +162,11 @@ class RetryScenariosTime: EngineScenario {
             await gate.reached()
             let asked = phone.database.count(lane)
             try await pass(.milliseconds(19_999), phone)
-            XCTAssertEqual(phone.database.count(lane), asked, "\(lane): not before the deadline")
+            XCTAssertEqual(phone.database.count(lane), asked, "\(lane): no request before the deadline")
             clock.advance(by: .milliseconds(1))
-            try await passUntil("\(lane): asked once more", phone) { phone.database.count(lane) > asked }
-            try await passUntil("\(lane): it is sent", phone) { try await phone.pendingNames().isEmpty }
-            // The late answer is nobody's.
+            try await passUntil("\(lane): another request", phone) { phone.database.count(lane) > asked }
+            try await passUntil("\(lane): sent", phone) { try await phone.pendingNames().isEmpty }
+            // The late answer is ignored.
             gate.open()
             try await quiet(phone)
             let server = try await serverRecords(zone)
@@ -178,11 +179,11 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // N7
-    func testARequestThatWasAppliedTwiceIsASuccess() async throws {
+    func testARequestAppliedTwiceSucceeds() async throws {
         let phone = try await makeRestingDevice()
         Calls.shared.reset(Merging.self)
         phone.database.changeModifyAnswers { answer in
-            // The first answer is lost below the engine, and the second one says: somebody was here.
+            // The first answer is lost below the engine, and the second reports a conflict.
             var second = answer
             for (id, result) in answer.saveResults {
                 guard case .success(let server) = result else { continue }
@@ -201,7 +202,7 @@ class RetryScenariosTime: EngineScenario {
     }
 
     // N9
-    func testAnAnswerOfAnotherKindIsNoSuccess() async throws {
+    func testAnAnswerOfAnotherKindIsNotASuccess() async throws {
         let phone = try await makeRestingDevice()
         phone.database.failAlways(
             .modify,
@@ -234,22 +235,22 @@ final class RetryScenariosTimeOnLocalDatabase: RetryScenariosTime {
     }
 }
 
-/// What only the fake can tell of the scenarios of group H: it counts impatient requests.
+/// Scenarios of group H that need the fake, which counts requests sent during a wait.
 final class RetryScenariosOnTheFake: EngineScenario {
     // RB-01, RB-10, I-36
-    func testAServerThatCountsImpatientRequestsCountsNone() async throws {
+    func testNoRequestIsSentDuringTheServersWait() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         try await quiet(phone)
         let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
         for (number, kind) in [FakeOperation.modifyRecords, .recordZoneChanges].enumerated() {
             fake.throttle(kind, retryAfter: .seconds(45))
-            // One request meets the order, and nothing else is on its way then.
+            // One request gets the retry-after, and no other is in flight then.
             fake.clearRequests()
             if kind == .recordZoneChanges { fake.emit(.changes(in: nil)) }
             if kind == .modifyRecords { try await phone.engine.upload(Note("n\(number)")) }
             try await quiet(phone)
-            XCTAssertEqual(fake.requestCount(kind), 1, "the order")
+            XCTAssertEqual(fake.requestCount(kind), 1, "the request that gets the retry-after")
             if kind == .recordZoneChanges { try await phone.engine.upload(Note("n\(number)")) }
             fake.emit(.changes(in: nil))
             fake.emit(.reachable)
@@ -272,7 +273,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
     }
 
     // RB-12
-    func testARequestThatIsGivenUpIsCancelled() async throws {
+    func testAnAbandonedRequestIsCanceled() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         try await quiet(phone)
@@ -284,7 +285,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
             try await quiet(phone)
             XCTAssertEqual(fake.requestCount(.modifyRecords), request)
             clock.advance(by: .seconds(60))
-            // The deadline is over; only the wait is left.
+            // The deadline has passed; only the wait is left.
             try await quiet(phone)
             clock.advance(by: try nextWait(of: phone))
         }

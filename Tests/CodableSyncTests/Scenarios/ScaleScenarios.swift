@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group P: what an upload and one bad record cost where much is queued.
+/// Scenarios, group P: the cost of an upload and of one bad record when many changes are queued.
 final class ScaleScenarios: XCTestCase {
     private struct Cost: Equatable {
         var entries: [JournalEntry]
@@ -41,17 +41,19 @@ final class ScaleScenarios: XCTestCase {
 
     /// SC-01.
     ///
-    /// It takes a while to queue so much; only there can be seen what grows with the queue.
-    func testAnUploadOnTwentyThousandPendingCostsWhatItCostsOnNone() throws {
+    /// Filling a queue of this size takes a while, but smaller ones don't show costs that grow with the
+    /// queue.
+    func testAnUploadCostsTheSameWithTwentyThousandPendingChanges() throws {
         let first = try cost(ofAnUploadOn: 1)
         let last = try cost(ofAnUploadOn: 20_000)
         XCTAssertEqual(last, first)
         XCTAssertEqual(first.entries.count, 1)
-        XCTAssertEqual(first.calls.filter { $0 == "read" }, [], "nothing that is queued is loaded")
+        XCTAssertEqual(first.calls.filter { $0 == "read" }, [], "no queued contents are loaded")
         XCTAssertEqual(first.calls, ["look", "append", "flush"])
     }
 
-    /// The requests that 2000 changes need if every request with the poisonous one is refused as a whole.
+    /// The number of requests for 2000 changes, if the server rejects every request that contains the bad
+    /// record.
     private func requests(withPoisonAt place: Int?) -> Int {
         var harness = MachineHarness.synced()
         let changes = (0..<2000).map { number in
@@ -75,12 +77,12 @@ final class ScaleScenarios: XCTestCase {
 
     /// SC-02.
     ///
-    /// 2000 changes fill five requests.
-    func testOnePoisonousRecordCostsALogarithmOfRequests() {
+    /// 2000 changes fit into five requests.
+    func testOneBadRecordCostsALogarithmicNumberOfRequests() {
         let normal = requests(withPoisonAt: nil)
         XCTAssertEqual(normal, 5)
         let atTheFront = requests(withPoisonAt: 0)
-        XCTAssertLessThanOrEqual(atTheFront, normal + 9, "the logarithm of a request of 400")
-        XCTAssertLessThanOrEqual(requests(withPoisonAt: 250), normal + 11, "the logarithm of all")
+        XCTAssertLessThanOrEqual(atTheFront, normal + 9, "log2 of a request of 400")
+        XCTAssertLessThanOrEqual(requests(withPoisonAt: 250), normal + 11, "log2 of all changes")
     }
 }

@@ -2,18 +2,18 @@ import XCTest
 
 @testable import CodableSync
 
-/// Requests and answers that get lost, zones that are not there, and storage that is full.
+/// Lost requests and answers, missing zones, and a full quota.
 extension SendingScenarios {
     private enum Lost: MergingPolicy {}
     private typealias Model = Item<Lost>
 
-    /// Syncs against all odds: a failure is what the test wants.
+    /// Syncs and ignores the error, which the test expects.
     private func tryToSync<Some>(_ device: Device<Some>) async {
         do { try await device.engine.sync() } catch { XCTAssertNotNil(error as? SyncError, "\(error)") }
     }
 
     // SN-17
-    func testASaveWhoseAnswerWasLostIsRecognised() async throws {
+    func testASaveWhoseAnswerWasLostIsRecognized() async throws {
         for fetchesFirst in [true, false] {
             Calls.shared.reset(Lost.self)
             let name = fetchesFirst ? "fetched" : "sent"
@@ -62,7 +62,7 @@ extension SendingScenarios {
     }
 
     // SN-20
-    func testADeletionWhoseAnswerWasLostIsDone() async throws {
+    func testADeletionWhoseAnswerWasLostIsConfirmed() async throws {
         for answersUnknownItem in [true, false] {
             let name = answersUnknownItem ? "unknownItem" : "success"
             let phone = try makeDevice(Model.self) { $0.storage = .inMemory }
@@ -100,7 +100,7 @@ extension SendingScenarios {
         let run = phone.beginSync()
         await gate.reached()
         let pending = try await phone.pendingNames()
-        XCTAssertEqual(pending, ["deleted"], "each is confirmed by itself")
+        XCTAssertEqual(pending, ["deleted"], "each request is confirmed separately")
         try await phone.crash()
         _ = await run.result
         gate.open(throwing: CloudError(.networkFailure))
@@ -112,7 +112,7 @@ extension SendingScenarios {
     }
 
     // SN-24
-    func testAMissingZoneIsMadeAndStaleTagsAreForgotten() async throws {
+    func testAMissingZoneIsCreatedAndStaleTagsAreDropped() async throws {
         let phone = try makeDevice(Model.self)
         try await phone.engine.upload(Model("a", "old"), Model("b"))
         try await phone.engine.sync()
@@ -167,7 +167,7 @@ extension SendingScenarios {
     }
 
     // SN-28
-    func testFullStorageIsToldOnceAndTriedRarely() async throws {
+    func testAFullQuotaIsReportedOnceAndRetriedRarely() async throws {
         let phone = try makeDevice(Model.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         phone.database.failAlways(.modify, CloudError(.quotaExceeded))
@@ -179,7 +179,7 @@ extension SendingScenarios {
             XCTAssertEqual(status, .paused(.quotaExceeded), "after try \(number)")
             XCTAssertEqual(phone.database.modifies.count, number)
             try await pass(.seconds(599), phone)
-            XCTAssertEqual(phone.database.modifies.count, number, "ten minutes are not over")
+            XCTAssertEqual(phone.database.modifies.count, number, "no retry before ten minutes")
             clock.advance(by: .seconds(1))
         }
         try await quiet(phone)
@@ -193,7 +193,7 @@ extension SendingScenarios {
         try await phone.engine.sync()
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 5)
-        // The next time is news again.
+        // A later failure is reported again.
         phone.database.failNext(.modify, .quotaExceeded)
         try await phone.engine.upload(Model("later"))
         try await quiet(phone)
@@ -201,7 +201,7 @@ extension SendingScenarios {
     }
 
     // SN-34
-    func testTwoVersionsOfOneRecordAreNeverUnderWayTogether() async throws {
+    func testTwoVersionsOfOneRecordAreNeverInFlightTogether() async throws {
         let phone = try makeDevice(Model.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
         let gate = Gate()

@@ -2,13 +2,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers in which each item has a fate of its own.
+/// Answers with a different result for each item.
 extension SendingScenarios {
     private enum Partly: MergingPolicy {}
     private typealias Model = Item<Partly>
 
     // SN-08
-    func testEachItemOfAnAnswerFollowsItsOwnRule() async throws {
+    func testEachResultInAnAnswerIsHandledSeparately() async throws {
         let (phone, _) = try makeFragileDevice(Model.self)
         try await phone.engine.upload(Model("conflict", "old"), Model("gone", "old"))
         try await phone.engine.sync()
@@ -51,7 +51,7 @@ extension SendingScenarios {
     }
 
     // SN-09, SN-10
-    func testInnocentItemsOfAnAtomicBatchAreSentInTheNextRound() async throws {
+    func testOtherItemsOfAFailedAtomicBatchAreSentNext() async throws {
         let phone = try makeDevice(Model.self)
         try await phone.engine.upload(Model("conflict", "old"), Model("deleted", "old"))
         try await phone.engine.sync()
@@ -71,7 +71,7 @@ extension SendingScenarios {
     }
 
     // SN-11
-    func testOneBadRecordWithoutBlameIsIsolated() async throws {
+    func testABadRecordIsIsolatedWhenTheErrorNamesNone() async throws {
         let phone = try makeDevice(Model.self)
         phone.database.failRequests(with: "n31", CloudError(.invalidArguments, message: "Bad field."))
         try await phone.engine.upload((0..<50).map { Model("n\($0)") })
@@ -82,11 +82,11 @@ extension SendingScenarios {
         XCTAssertEqual(parked.map(\.recordName), ["n31"])
         XCTAssertEqual(parked.first?.reason.kind, .refused)
         let refused = phone.database.modifies.filter { $0.names.contains("n31") }.count
-        XCTAssertLessThanOrEqual(refused, 8, "seven rounds more than the first")
+        XCTAssertLessThanOrEqual(refused, 8, "at most seven more rounds")
     }
 
     // SN-13
-    func testAnItemThatTheAnswerOmitsIsNotConfirmed() async throws {
+    func testAnItemMissingFromTheAnswerIsNotConfirmed() async throws {
         Calls.shared.reset(Partly.self)
         let phone = try makeDevice(Model.self)
         phone.database.changeModifyAnswers { answer in
@@ -111,7 +111,7 @@ extension SendingScenarios {
     }
 
     // SN-14
-    func testAnItemOfAnAnswerThatWasNotSentIsIgnored() async throws {
+    func testAResultForAnItemThatWasNotSentIsIgnored() async throws {
         let phone = try makeDevice(Model.self)
         try await phone.engine.upload(Model("queued", "old"))
         try await phone.engine.sync()
@@ -159,7 +159,7 @@ extension SendingScenarios {
     }
 
     // SN-26
-    func testAnExistingRecordWithoutItsContentsInTheErrorIsLookedUp() async throws {
+    func testAConflictWithoutTheServersRecordTriggersALookUp() async throws {
         Calls.shared.reset(Partly.self)
         let phone = try makeDevice(Model.self)
         try await phone.engine.sync()
@@ -176,7 +176,7 @@ extension SendingScenarios {
         XCTAssertEqual(server["a"]?.fields["note"], "kept")
     }
 
-    // SN-26: without the server's record, a rejection is a refusal.
+    // SN-26: a rejection without the server's record is not a conflict.
     func testARejectionWithoutTheServersRecordIsParked() async throws {
         let phone = try makeDevice(Model.self)
         phone.database.failItemAlways("a", CloudError(.serverRejectedRequest))
@@ -188,7 +188,7 @@ extension SendingScenarios {
     }
 
     // SN-29, SN-30, SN-31
-    func testARefusedRecordIsParkedWithTheServersWords() async throws {
+    func testARejectedRecordIsParkedWithTheServersMessage() async throws {
         let codes: [CloudError.Code] = [.permissionFailure, .invalidArguments, .referenceViolation]
         for code in codes {
             let name = code.name

@@ -4,11 +4,11 @@ import XCTest
 
 /// Scenarios, group B: sending, batches, partial results.
 class SendingScenarios: EngineScenario {
-    /// Something of this many bytes and a little more.
+    /// A text of this many bytes.
     func text(ofBytes count: Int) -> String { String(repeating: "x", count: count) }
 
     // SN-01, SN-02
-    func testACreationHasNoTagAndEachEditTheTagOfTheSaveBefore() async throws {
+    func testACreationHasNoTagAndEachEditHasTheTagOfThePreviousSave() async throws {
         let phone = try makeDevice(Note.self)
         var tags: [String?] = []
         for revision in 0..<3 {
@@ -32,7 +32,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-03
-    func testNoRequestHasMoreItemsThanTheDatabaseTakes() async throws {
+    func testNoRequestExceedsTheItemLimit() async throws {
         for limit in [400, 200] {
             let phone = try makeDevice(Note.self) {
                 $0.storage = .inMemory
@@ -51,7 +51,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-04
-    func testNoRequestHasMoreBytesThanTheDatabaseTakes() async throws {
+    func testNoRequestExceedsTheByteLimit() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload((0..<10).map { Note("n\($0)", text(ofBytes: 300_000)) })
         try await phone.engine.sync()
@@ -64,7 +64,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-05
-    func testABatchThatIsTooLargeIsHalved() async throws {
+    func testATooLargeBatchIsHalved() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.acceptAtMost(3)
         try await phone.engine.upload((0..<8).map { Note("n\($0)") })
@@ -76,7 +76,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-06
-    func testARecordThatTheServerFindsTooLargeIsParkedOnce() async throws {
+    func testARecordTooLargeForTheServerIsParkedOnce() async throws {
         for refusesWholeRequests in [false, true] {
             let zone = refusesWholeRequests ? "Whole" : "Item"
             let phone = try makeDevice(Note.self) {
@@ -105,7 +105,7 @@ class SendingScenarios: EngineScenario {
             XCTAssertEqual(phone.database.modifies.count, requests, zone)
             XCTAssertEqual(phone.events.parkedNames, ["n7"], zone)
 
-            // An edit replaces it.
+            // An edit replaces the parked one.
             phone.database.failItemAlways("n7", nil)
             phone.database.failRequests(with: "n7", nil)
             try await phone.engine.upload(Note("n7", "small"))
@@ -118,7 +118,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-07
-    func testAServerThatTakesNothingIsNeverToldToHaveTakenSomething() async throws {
+    func testAServerThatAcceptsNothingConfirmsNothing() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.acceptAtMost(0)
         try await phone.engine.upload((0..<4).map { Note("n\($0)") })
@@ -138,7 +138,7 @@ class SendingScenarios: EngineScenario {
     }
 
     // SN-33
-    func testAParkedItemAtTheHeadHoldsNobodyUp() async throws {
+    func testAParkedItemAtTheHeadHoldsUpNoOthers() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("first", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("first"))
@@ -146,15 +146,15 @@ class SendingScenarios: EngineScenario {
         try await phone.engine.upload((0..<count).map { Note("n\($0)") })
         let summary = try await phone.engine.sync()
         XCTAssertEqual(summary.sent, count)
-        // All of them, and the refused one.
+        // All changes, and the rejected one.
         XCTAssertEqual(phone.database.modifies.count, (count + 1 + 399) / 400)
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["first"])
     }
 
     // SN-35
-    func testHundredsOfEditsInOneGoArriveFieldByField() async throws {
-        // Three full requests and a rest, four full pages and a rest; fewer on a directory.
+    func testHundredsOfEditsArriveWithAllFields() async throws {
+        // Three full requests and a partial one, four full pages and a partial one; fewer on a directory.
         let phone = try makeDevice(Note.self)
         phone.database.setLimits(DatabaseLimits(maximumItems: 120, maximumBytes: 1_000_000))
         let tablet = try makeDevice(Note.self) { $0.fetchPageSize = 90 }

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// One request at a time: a hanging request delays nothing for long, and engines do not wait for each other.
+/// One request at a time: a hanging request causes no long delays, and engines do not wait for each other.
 final class SlotScenarios: EngineScenario {
     private func makeEngine(_ database: FakeDatabase, zone: String = "Item") -> SyncEngine<Note> {
         var configuration = SyncConfiguration()

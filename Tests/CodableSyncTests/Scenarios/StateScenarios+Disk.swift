@@ -11,17 +11,17 @@ import XCTest
     import Musl
 #endif
 
-/// A disk that fails, is full, is slow, or is changed by somebody else while the engine runs.
+/// A disk that fails, is full or slow, or is changed by another program while the engine runs.
 extension StateScenarios {
     // D4
-    func testAFailedFlushIsNotAcknowledgedAndTheNextEditGoesIntoANewFile() async throws {
+    func testAFailedFlushFailsTheCallAndStartsANewFile() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         let journal = try StateFiles(disk)
         disk.fail(.flush, code: EIO)
         do {
             try await phone.engine.upload(Note("b"))
-            XCTFail("the flush failed")
+            XCTFail("the upload should fail")
         } catch SyncError.stateUnreadable(let message) {
             XCTAssertTrue(message.contains("flush") && message.contains("journal-1.jsonl"), message)
         }
@@ -34,8 +34,8 @@ extension StateScenarios {
         XCTAssertEqual(pending, ["a", "c"])
     }
 
-    // D5: whatever byte the space ends at.
-    func testAFullDiskQueuesNothingKeepsTheRestAndRecovers() async throws {
+    // D5: for every number of free bytes.
+    func testAFullDiskFailsTheUploadAndLosesNothing() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("a", "first"))
         let before = disk.writtenBytes
@@ -59,13 +59,13 @@ extension StateScenarios {
         XCTAssertEqual(models, [Note("a", "second"), Note("b", "later")])
     }
 
-    // D5: at the opening.
-    func testAFullDiskAtTheOpeningIsToldAndThenOpens() async throws {
+    // D5: when the state is opened.
+    func testAFullDiskAtTheOpeningIsReportedAndRetried() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
         disk.leaveRoom(for: 5)
         do {
             try await phone.engine.upload(Note("a"))
-            XCTFail("there is no room")
+            XCTFail("the upload should fail")
         } catch {
             guard case .storageFull = error as? SyncError else { return XCTFail("\(error)") }
         }
@@ -76,7 +76,7 @@ extension StateScenarios {
     }
 
     // D6, CR-18
-    func testALockedDeviceRefusesUploadsAndGoesOnWithoutARestart() async throws {
+    func testALockedDeviceFailsUploadsAndRecoversWithoutARestart() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
         try await serverSave(Note("theirs"))
         try await phone.engine.sync()
@@ -88,7 +88,7 @@ extension StateScenarios {
             for _ in 0..<2 {
                 do {
                     try await phone.engine.upload(Note("refused"))
-                    XCTFail("the files are locked")
+                    XCTFail("the upload should fail")
                 } catch SyncError.stateUnreadable(let message) {
                     XCTAssertTrue(message.contains(String(cString: strerror(code))), message)
                 }
@@ -105,7 +105,7 @@ extension StateScenarios {
     }
 
     // D7
-    func testFilesChangedBySomebodyElseAreNoticedAndNotWrittenTo() async throws {
+    func testFilesChangedByAnotherProgramAreDetectedAndNotWritten() async throws {
         let changes: [(String, (StateFiles) throws -> Void)] = [
             ("removed", { try $0.remove("journal-1.jsonl") }),
             ("replaced", { $0["journal-1.jsonl"] = $0["journal-1.jsonl"] }),
@@ -133,9 +133,9 @@ extension StateScenarios {
                     XCTAssertTrue(message.contains("another program"), "\(row): \(message)")
                 }
             }
-            XCTAssertEqual(files.all, before, "\(row): nothing is written there")
+            XCTAssertEqual(files.all, before, "\(row): no file is written")
             try await phone.engine.close()
-            XCTAssertEqual(files.all, before, "\(row): at the end neither")
+            XCTAssertEqual(files.all, before, "\(row): not even on close")
             let again = try makeDevice(Note.self, on: disk)
             try await again.engine.upload(Note("c"))
             let pending = try await again.pendingNames()
@@ -145,8 +145,8 @@ extension StateScenarios {
         }
     }
 
-    // D7: the directory is another one when a compaction ends.
-    func testACompactionDoesNotTouchADirectoryThatTookThePlaceOfItsOwn() async throws {
+    // D7: the directory has been replaced when a compaction ends.
+    func testACompactionDoesNotTouchAReplacedDirectory() async throws {
         let files = try await prepare()
         let (log, _) = try JSONLog.open(
             directory: files.directory,
@@ -163,8 +163,8 @@ extension StateScenarios {
         XCTAssertEqual(files.all.filter { !$0.key.hasSuffix(".tmp") }, before)
     }
 
-    // D5: a compaction that fails loses nothing, and is told.
-    func testACompactionThatTheDiskRefusesIsTold() async throws {
+    // D5: a failed compaction loses nothing and is reported.
+    func testAFailedCompactionIsReported() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         files.before { operation, path throws(FileError) in
@@ -174,7 +174,7 @@ extension StateScenarios {
         // The first compaction is due beyond four megabytes.
         let notes = (0..<5).map { Note("n\($0)", note: String(repeating: "x", count: 900_000)) }
         try await phone.engine.upload(notes)
-        await phone.events.reach("it is told") { $0.tellOfCompaction }
+        await phone.events.reach("the failure is reported") { $0.tellOfCompaction }
         try await phone.restart()
         let shown = try await phone.engine.allModels()
         XCTAssertEqual(shown, notes)
@@ -182,7 +182,7 @@ extension StateScenarios {
     }
 
     // D14
-    func testASlowDiskHoldsUpWhoeverWaitsForItAndNobodyElse() async throws {
+    func testASlowDiskDelaysOnlyCallsThatWriteToIt() async throws {
         let disk = SlowFileSystem()
         let phone = try makeDevice(Note.self) { $0.fileSystem = disk }
         try await phone.engine.upload(Note("first"))
@@ -192,27 +192,27 @@ extension StateScenarios {
         await disk.waiting.reach("the flush waits") { $0 == 1 }
         let before = disk.flushCount
         let others = (0..<50).map { number in Task { try await engine.upload(Note("n\(number)")) } }
-        // The engine answers as if nothing were the matter.
+        // Reads still return immediately.
         let model = try await engine.model(named: "first")
         XCTAssertEqual(model, Note("first"))
         let names = try await phone.pendingNames()
         XCTAssertEqual(names.prefix(2), ["first", "held"])
-        await engine.reach("all have come") { $0.waitingCallCount == 51 }
+        await engine.reach("all uploads have begun") { $0.waitingCallCount == 51 }
         disk.release()
         try await held.value
         for other in others { try await other.value }
-        XCTAssertLessThanOrEqual(disk.flushCount - before, 3, "they share a flush")
+        XCTAssertLessThanOrEqual(disk.flushCount - before, 3, "the uploads share a flush")
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending.count, 52)
         try await engine.close()
     }
 
     // P-48
-    func testARecordOfTheLargestSizeFitsIntoEveryFile() async throws {
+    func testARecordOfMaximumSizeFitsIntoEveryFile() async throws {
         let directory = try makeDirectory()
         let phone = try makeRealDevice(Note.self, in: directory.url)
         let tablet = try makeDevice(Note.self)
-        // The last characters are one byte each in a record, and six in the JSON that it is stored in.
+        // Each of the last characters takes one byte in a record and six in the stored JSON.
         let text = String(repeating: "x", count: 980_000) + String(repeating: "\u{1}", count: 19_000)
         try await phone.engine.upload(Note("large", note: text))
         try await settle(phone, tablet)
@@ -222,7 +222,7 @@ extension StateScenarios {
         try await assertEqualEverywhere(phone, tablet)
         do {
             try await phone.engine.upload(Note("larger", note: text + text))
-            XCTFail("it is larger than any record may be")
+            XCTFail("the upload should fail")
         } catch {
             guard case .invalidModels = error as? SyncError else { return XCTFail("\(error)") }
         }
@@ -231,6 +231,6 @@ extension StateScenarios {
 }
 
 extension SyncEngine {
-    /// How many calls wait for the disk or the cloud.
+    /// The number of calls that wait for the disk or the cloud.
     fileprivate var waitingCallCount: Int { calls.count }
 }

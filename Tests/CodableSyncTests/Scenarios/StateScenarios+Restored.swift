@@ -2,14 +2,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Keeps the server's value, whatever was edited here.
+/// Keeps the server's value and discards the edit.
 private enum KeepingServer: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<KeepingServer>>) throws -> Item<KeepingServer>? { nil }
 }
 
 extension StateScenarios {
     // SF-04, D10, P-31
-    func testABackupOfAnyMomentUndoesNothing() async throws {
+    func testRestoringABackupOfAnyMomentRevertsNothing() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         let tablet = try makeDevice(Note.self)
         var backups: [(String, SimulatedFileSystem)] = []
@@ -57,8 +57,8 @@ extension StateScenarios {
         }
     }
 
-    // SF-04: an expired token after the restore is no way for the deleted to come back.
-    func testABackupWhoseTokenHasExpiredUndoesNothing() async throws {
+    // SF-04: deleted records do not come back if the token has expired after the restore.
+    func testRestoringABackupWithAnExpiredTokenRevertsNothing() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.upload(Note("edited", "old"), Note("deleted"))
         try await phone.engine.sync()
@@ -80,8 +80,8 @@ extension StateScenarios {
         try await assertEqualEverywhere(restored)
     }
 
-    // SF-04: what somebody wrote is not taken for the own request because its contents are the same.
-    func testEqualContentsOfAnotherEditAreNoAnswerToALostRequest() async throws {
+    // SF-04: another device's edit with the same contents does not count as this device's lost save.
+    func testEqualContentsOfAnotherEditDoNotConfirmALostSave() async throws {
         typealias Model = Item<KeepingServer>
         let (phone, _) = try makeFragileDevice(Model.self)
         let tablet = try makeDevice(Model.self)

@@ -3,8 +3,8 @@ import XCTest
 @testable import CodableSync
 
 extension StateScenarios {
-    // SF-04: the one thing that a restored backup does undo.
-    func testACreationThatABackupHoldsUnsentIsSentAgain() async throws {
+    // SF-04: the only change that restoring a backup reverts.
+    func testAnUnsentCreationInABackupIsSentAgain() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await phone.engine.sync()
         try await phone.engine.upload(Note("a", "created"))

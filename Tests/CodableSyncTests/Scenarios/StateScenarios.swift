@@ -5,7 +5,7 @@ import XCTest
 
 /// Scenarios, group G: the state directory.
 class StateScenarios: StateFileScenario {
-    /// A directory on the real disk, removed at the end.
+    /// A directory on the real disk, removed when the test ends.
     func makeDirectory() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         addTeardownBlock { try? directory.remove() }
@@ -20,7 +20,7 @@ class StateScenarios: StateFileScenario {
         }
     }
 
-    /// Who has the state, as the error of an upload says.
+    /// The owner of the state, according to the error of an upload.
     func owner<Model>(_ device: Device<Model>, _ model: Model) async throws -> String? {
         do {
             try await device.engine.upload(model)
@@ -31,7 +31,7 @@ class StateScenarios: StateFileScenario {
     }
 
     // SF-01, D11, I-08
-    func testASecondEngineOfThisProcessIsRefusedUntilTheFirstIsClosed() async throws {
+    func testASecondEngineInThisProcessFailsUntilTheFirstIsClosed() async throws {
         let directory = try makeDirectory()
         let first = try makeRealDevice(Note.self, in: directory.url)
         try await first.engine.upload(Note("a"))
@@ -40,7 +40,7 @@ class StateScenarios: StateFileScenario {
             let owner = try await owner(second, Note("b"))
             XCTAssertEqual(owner, "another engine of this process (\(getpid()))")
         }
-        // By another way to the same place, too.
+        // The same through a symbolic link.
         let link = try makeDirectory().url.appending(path: "link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory.url)
         let linked = try makeRealDevice(Note.self, in: link)
@@ -58,7 +58,7 @@ class StateScenarios: StateFileScenario {
     }
 
     // SF-02, C23, D11
-    func testAnotherProcessIsNamedAndItsDeathFreesTheDirectoryAtOnce() async throws {
+    func testTheErrorNamesTheOwningProcessWhoseEndFreesTheDirectory() async throws {
         let directory = try makeDirectory()
         let lock = directory.path.appending(path: "lock")
         let child = try ChildProcess("lock", lock)
@@ -67,15 +67,15 @@ class StateScenarios: StateFileScenario {
         let owner = try await owner(device, Note("a"))
         XCTAssertEqual(owner, "process \(child.processID)")
         let files = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
-        XCTAssertEqual(files, ["lock"], "nothing was written")
+        XCTAssertEqual(files, ["lock"], "no file was written")
         child.kill()
         let after = try await self.owner(device, Note("a"))
         XCTAssertNil(after)
         try await device.engine.close()
     }
 
-    // C23: what a dead process left says nothing.
-    func testALockFileOfADeadProcessIsIgnoredWhateverIsInIt() async throws {
+    // C23: the contents of a dead process's lock file don't matter.
+    func testALockFileOfADeadProcessIsIgnored() async throws {
         for text in ["", "99999999\n", "1\n", "not a number", String(repeating: "9", count: 5000), "\u{0}"] {
             let directory = try makeDirectory()
             try Data(text.utf8).write(to: directory.url.appending(path: "lock"))
@@ -87,7 +87,7 @@ class StateScenarios: StateFileScenario {
     }
 
     // SF-03, D9
-    func testADeletedDirectoryIsAFreshStartThatDeletesNothing() async throws {
+    func testDeletingTheDirectoryRestartsSyncWithoutDeletingRecords() async throws {
         let directory = try makeDirectory()
         let state = directory.url.appending(path: "state")
         let phone = try makeRealDevice(Note.self, in: state)
@@ -111,7 +111,7 @@ class StateScenarios: StateFileScenario {
     }
 
     // SF-07, P-11, C15
-    func testOneDamagedLineCostsItselfAndAFullFetch() async throws {
+    func testADamagedLineIsLostAndCausesAFullFetch() async throws {
         let files = try await prepare()
         var bytes = files["journal-1.jsonl"]
         let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
@@ -135,12 +135,12 @@ class StateScenarios: StateFileScenario {
         try await device.engine.close()
         let again = try open(files)
         try await again.engine.sync()
-        XCTAssertEqual(recoveries(of: again), [], "told once")
-        XCTAssertEqual(files.quarantine, [bytes], "and kept")
+        XCTAssertEqual(recoveries(of: again), [], "reported once")
+        XCTAssertEqual(files.quarantine, [bytes], "the damaged file is kept")
     }
 
     // SF-09
-    func testEnginesInSiblingDirectoriesDoNotDisturbEachOther() async throws {
+    func testEnginesInSiblingDirectoriesDoNotInterfere() async throws {
         let parent = try makeDirectory()
         let notes = try makeRealDevice(Note.self, in: parent.url.appending(path: "Note"))
         let tasks = try makeRealDevice(ShoppingTask.self, in: parent.url.appending(path: "Task"))

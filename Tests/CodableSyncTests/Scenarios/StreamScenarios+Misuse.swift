@@ -2,13 +2,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// Streams that are shared, slow, asked too early, or outlive their engine.
+/// Streams that are shared, slow, requested too early, or outlive their engine.
 final class StreamScenariosMisuse: EngineScenario {
     private func undelivered(_ device: Device<Note>) async throws -> Int {
         try await device.engine.diagnostics().undeliveredCount
     }
 
-    // swift-notes c8: no trap, no leak, and what neither accepted comes again.
+    // Nothing traps or leaks, and changes that neither task accepted are delivered again.
     func testTwoTasksOnOneStreamLoseNothing() async throws {
         let phone = try makeDevice(Note.self)
         for round in 0..<Cases.sample(8, of: 20) {
@@ -31,7 +31,7 @@ final class StreamScenariosMisuse: EngineScenario {
         }
     }
 
-    func testATaskThatWaitsBesideAnotherDoesNotAcceptWhatTheOtherGets() async throws {
+    func testAWaitingTaskDoesNotAcceptAnotherTasksElement() async throws {
         let phone = try makeDevice(Note.self)
         let changes = phone.engine.changes
         let gate = Gate()
@@ -50,7 +50,7 @@ final class StreamScenariosMisuse: EngineScenario {
         await gate.reached()
         try await serverSave(Note("b"))
         try await phone.engine.fetchChanges()
-        // One has `a` in its body, and the other has waited all the time: nobody has asked since.
+        // One task handles `a`, and the other is waiting: neither has requested another element since.
         XCTAssertEqual(bodies.withLock { $0 }, [["a"]])
         let held = try await undelivered(phone)
         XCTAssertEqual(held, 2)
@@ -61,7 +61,7 @@ final class StreamScenariosMisuse: EngineScenario {
         XCTAssertEqual(rest.sorted(), ["a", "b"])
     }
 
-    func testALoopThatStopsAskingIsToldOfOnce() async throws {
+    func testALoopThatStopsRequestingIsReportedOnce() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave(Note("first"))
         try await phone.engine.fetchChanges()
@@ -82,7 +82,7 @@ final class StreamScenariosMisuse: EngineScenario {
         XCTAssertEqual(stalls(), [1000])
         let count = try await undelivered(phone)
         XCTAssertEqual(count, 1301)
-        // It goes on where it was.
+        // The loop continues where it stopped.
         let next = await iterator.next()
         XCTAssertEqual(next?.names.count, 200)
     }
@@ -115,7 +115,7 @@ final class StreamScenariosMisuse: EngineScenario {
         ]
     }
 
-    func testAStreamThatWasAskedBeforeTheStateCouldBeOpenedIsServedThen() async throws {
+    func testAStreamRequestedBeforeTheStateOpensIsServedLater() async throws {
         let owner = try makeDevice(Note.self)
         try await serverSave(Note("a"))
         try await owner.engine.fetchChanges()
@@ -126,7 +126,7 @@ final class StreamScenariosMisuse: EngineScenario {
             for await change in changes { return change.names }
             return []
         }
-        await second.events.reach("it is refused") { events in
+        await second.events.reach("the opening fails") { events in
             events.contains { if case .stateUnwritable = $0 { true } else { false } }
         }
         try await owner.engine.close()
@@ -136,7 +136,7 @@ final class StreamScenariosMisuse: EngineScenario {
     }
 
     // P-27
-    func testAStreamOutlivesADiskThatCannotBeRead() async throws {
+    func testAStreamSurvivesADiskThatCannotBeRead() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         try await fill(phone.database, 3)
         try await phone.engine.fetchChanges()
@@ -146,11 +146,11 @@ final class StreamScenariosMisuse: EngineScenario {
             for await change in changes { return change.names }
             return []
         }
-        await phone.events.reach("it cannot be read") { events in
+        await phone.events.reach("the read fails") { events in
             events.contains { if case .stateUnwritable = $0 { true } else { false } }
         }
         XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
-        try await passUntil("it is delivered", phone) { await phone.engine.hub.isIdle }
+        try await passUntil("the changes are delivered", phone) { await phone.engine.hub.isIdle }
         let delivered = await loop.value
         XCTAssertEqual(delivered.sorted(), ["r-0", "r-1", "r-2"])
     }

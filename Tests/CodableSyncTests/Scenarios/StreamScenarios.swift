@@ -2,11 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// What counts as accepted, and how long a stream holds a change back.
+/// When changes count as accepted, and how long a stream holds them back.
 class StreamScenarios: EngineScenario {
     struct Left: Error {}
 
-    /// A device with so many records that its app has not been told of.
+    /// A device with this number of undelivered records.
     func makeFilled(
         _ count: Int,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -22,7 +22,7 @@ class StreamScenarios: EngineScenario {
     }
 
     // I-24
-    func testAskingForTheNextElementAcceptsThePreviousOne() async throws {
+    func testRequestingTheNextElementAcceptsThePreviousOne() async throws {
         let phone = try await makeFilled(450)
         var iterator = phone.engine.changes.makeAsyncIterator()
         let first = await iterator.next()
@@ -39,8 +39,8 @@ class StreamScenarios: EngineScenario {
         XCTAssertTrue(Set(rest).isSuperset(of: second?.names ?? []))
     }
 
-    // FD-13, swift-notes c4 and c7.
-    func testLeavingTheLoopInAnyWayAcceptsNothing() async throws {
+    // FD-13.
+    func testLeavingALoopAcceptsNothing() async throws {
         let phone = try await makeFilled(3)
         let engine = phone.engine
         let ways: [(String, @Sendable () async throws -> [String]?)] = [
@@ -89,8 +89,8 @@ class StreamScenarios: EngineScenario {
         )
     }
 
-    // FD-13, swift-notes c6.
-    func testALoopThatIsCancelledWhileItWaitsHasAcceptedWhatItHadAndNothingElse() async throws {
+    // FD-13.
+    func testALoopCanceledWhileWaitingHasAcceptedItsPreviousElement() async throws {
         let phone = try await makeFilled(3)
         let changes = phone.engine.changes
         let loop = Task { () -> Int in
@@ -98,7 +98,7 @@ class StreamScenarios: EngineScenario {
             for await _ in changes { count += 1 }
             return count
         }
-        await phone.engine.reach("it waits") { $0.undeliveredCount == 0 }
+        await phone.engine.reach("the loop waits") { $0.undeliveredCount == 0 }
         loop.cancel()
         let count = await loop.value
         XCTAssertEqual(count, 1)
@@ -109,7 +109,7 @@ class StreamScenarios: EngineScenario {
     }
 
     // I-24, I-27
-    func testAfterRestartsWhatWasNotAcceptedComesAgainInOrderForEachRecord() async throws {
+    func testUnacceptedChangesAreDeliveredAgainInOrderAfterRestarts() async throws {
         let phone = try makeDevice(Note.self)
         var seen: [String: Int] = [:]
         var last: [String: Int] = [:]
@@ -137,8 +137,7 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(seen, last)
     }
 
-    // swift-notes c3.
-    func testEachOfSeveralStreamsGetsEveryChangeAndOneIsDoneWhenAllHaveAcceptedIt() async throws {
+    func testEachStreamGetsEveryChangeAndAllMustAcceptIt() async throws {
         let phone = try await makeFilled(3)
         var first = phone.engine.changes.makeAsyncIterator()
         var second = phone.engine.changes.makeAsyncIterator()
@@ -149,14 +148,13 @@ class StreamScenarios: EngineScenario {
         let next = await first.next()
         XCTAssertEqual(next?.names, ["r-7"])
         let held = try await undelivered(phone)
-        XCTAssertEqual(held, 4, "the second has accepted nothing")
+        XCTAssertEqual(held, 4, "the second stream has accepted nothing")
         let secondNext = await second.next()
         XCTAssertEqual(secondNext?.names, ["r-7"])
         await phone.engine.reach("both have accepted the first") { $0.undeliveredCount == 1 }
     }
 
-    // swift-notes c2.
-    func testAStreamThatIsKeptAndNeverIteratedHoldsNothingBack() async throws {
+    func testAStreamThatIsNeverIteratedHoldsNothingBack() async throws {
         let phone = try await makeFilled(3)
         let kept = phone.engine.changes
         _ = try await phone.drain()
@@ -165,8 +163,7 @@ class StreamScenarios: EngineScenario {
         withExtendedLifetime(kept) {}
     }
 
-    // swift-notes c5.
-    func testAStreamKeptAfterABreakIsLiveUntilItsVariableIsGone() async throws {
+    func testAStreamKeptAfterABreakHoldsBackChanges() async throws {
         let phone = try await makeFilled(3)
         var kept: AsyncStream<ModelChange<Note>>? = phone.engine.changes
         if let kept { for await _ in kept { break } }
@@ -178,13 +175,12 @@ class StreamScenarios: EngineScenario {
         let next = await waiting.value
         XCTAssertEqual(next?.names, ["r-7"])
         let held = try await undelivered(phone)
-        XCTAssertEqual(held, 4, "the one in the variable holds them back")
+        XCTAssertEqual(held, 4, "the kept stream holds them back")
         kept = nil
-        await phone.engine.reach("it is gone") { $0.undeliveredCount == 1 }
+        await phone.engine.reach("the kept stream is released") { $0.undeliveredCount == 1 }
     }
 
-    // swift-notes c5.
-    func testASecondLoopOnAKeptStreamAcceptsTheElementThatTheFirstBrokeOff() async throws {
+    func testASecondLoopOnAStreamAcceptsTheFirstLoopsElement() async throws {
         let phone = try await makeFilled(450)
         let kept = phone.engine.changes
         var first: [String] = []
@@ -199,7 +195,7 @@ class StreamScenarios: EngineScenario {
         await phone.engine.reach("the first is accepted") { $0.undeliveredCount == 250 }
     }
 
-    func testWithoutKeepingWhatNobodyTakesIsAcceptedByItself() async throws {
+    func testChangesWithoutAConsumerAreAcceptedWhenNotKept() async throws {
         let phone = try await makeFilled(3) { $0.keepsUndelivered = false }
         await phone.engine.reach("nothing is kept") { $0.undeliveredCount == 0 }
         let changes = phone.engine.changes
@@ -208,13 +204,13 @@ class StreamScenarios: EngineScenario {
         try await serverSave("r-1", ["title": "new"])
         await phone.engine.reach("the stream is live") { $0.machine?.streams.isEmpty == false }
         try await phone.engine.fetchChanges()
-        await taken.reach("it is told") { !$0.isEmpty }
+        await taken.reach("the change is delivered") { !$0.isEmpty }
         XCTAssertEqual(Set(taken.withLock { $0 }), ["r-1"])
         loop.cancel()
     }
 
     // I-28
-    func testChangesOfARecordAreCoalescedToTheNewestADeletionIncluded() async throws {
+    func testChangesOfARecordAreCoalescedIncludingDeletions() async throws {
         let phone = try makeDevice(Note.self)
         for round in 0..<20 {
             for name in ["a", "b", "c"] { try await serverSave(Note(name, "\(round)")) }
@@ -230,7 +226,7 @@ class StreamScenarios: EngineScenario {
     }
 
     // I-29
-    func testAnEchoOfAnOwnWriteIsNeverUpdated() async throws {
+    func testAnEchoOfAnOwnWriteIsNeverDeliveredAsAnUpdate() async throws {
         let phone = try makeDevice(Note.self)
         var told: [ModelChange<Note>] = []
         try await phone.engine.upload(Note("a", "1"), Note("b", "1"))
@@ -257,7 +253,7 @@ class StreamScenarios: EngineScenario {
     }
 
     /// CR-11.
-    func testAnAppThatDiesOverOneRecordGetsAllOthersAndThatOneInTheEnd() async throws {
+    func testAnAppThatCrashesOnOneRecordGetsAllOthers() async throws {
         let phone = try await makeFilled(30)
         let deadly = "r-17"
         var accepted: Set<String> = []
@@ -275,7 +271,7 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(accepted, Set((0..<30).map { "r-\($0)" }).subtracting([deadly]))
         XCTAssertEqual(reasons[0].count, 30)
         XCTAssertEqual(Array(reasons.dropFirst()), Array(repeating: [deadly], count: 5))
-        // It may be skipped: asking for the next accepts it, whatever was done with it.
+        // The app can skip the record: requesting the next element accepts it.
         let last = try await phone.drain()
         XCTAssertEqual(last.map(\.names), [[deadly]])
         try await phone.restart()
@@ -283,8 +279,8 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(again, [])
     }
 
-    /// CR-11: the process dies, the power does not.
-    func testWhatWasHandedOutIsKnownAfterACrashThatKeepsWrites() async throws {
+    /// CR-11: the process crashes, but the device keeps its power.
+    func testElementsBeingHandledAreRememberedAfterACrash() async throws {
         let disk = SimulatedFileSystem()
         let phone = try makeDevice(Note.self, on: disk)
         try await fill(phone.database, 5)
@@ -297,8 +293,8 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(elements.map(\.names.count), [1, 1, 1, 1, 1])
     }
 
-    // I-24: what was accepted is the ancestor of the next edit, although a newer version waits behind it.
-    func testAVersionThatIsAcceptedWhileANewerOneWaitsHasBeenSeen() async throws {
+    // I-24: the accepted version is the ancestor of the next edit, even while a newer one waits.
+    func testAVersionAcceptedWhileANewerOneWaitsIsSeen() async throws {
         let phone = try makeDevice(Note.self)
         var iterator = phone.engine.changes.makeAsyncIterator()
         for title in ["first", "second"] {
@@ -313,11 +309,11 @@ class StreamScenarios: EngineScenario {
         let change = await iterator.next()
         XCTAssertEqual(change?.models.map(\.title), ["third"])
         pass()
-        // Made on the second, which the loop has taken; the third is only in its hands.
+        // Based on the second version, which the loop has accepted; it is still handling the third.
         try await phone.engine.upload(Note("a", "second", note: "mine"))
         try await phone.engine.sync()
         let model = try await phone.engine.model(named: "a")
-        XCTAssertEqual(model, Note("a", "third", note: "mine"), "nobody here has changed the title")
+        XCTAssertEqual(model, Note("a", "third", note: "mine"), "the edit did not change the title")
     }
 }
 

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// An element of `changes` that is overtaken by a newer change of its record while it is decoded.
+/// A newer change of a record arrives while an element with the record is being decoded.
 final class StreamScenariosOvertaken: EngineScenario {
-    /// A device whose stream waits for an element, which is being decoded.
+    /// A device whose stream waits for an element that is being decoded.
     private func makeHeld() async throws -> (
         phone: Device<HeldItem>, hold: DecodingHold, next: Task<ModelChange<HeldItem>?, Never>
     ) {
@@ -21,19 +21,19 @@ final class StreamScenariosOvertaken: EngineScenario {
         return (phone, hold, next)
     }
 
-    /// I-30: the app would show a record that neither engine nor cloud has.
-    func testNothingIsHandedOutOfARecordAfterItsDeletionHasReturned() async throws {
+    /// I-30: otherwise the app would show a record that was deleted.
+    func testARecordIsNotDeliveredAfterItsDeletionReturned() async throws {
         let (phone, hold, next) = try await makeHeld()
         try await phone.engine.delete(recordNames: ["a"])
         hold.release()
-        // What is due then comes instead.
+        // The next change is delivered instead.
         try await serverSave("b", ["id": "b", "title": "b"])
         try await phone.engine.sync()
         let change = await next.value
         XCTAssertEqual(change, .updated([HeldItem("b", "b")]))
     }
 
-    func testAnOlderValueIsNotHandedOutAfterAnUploadHasReturned() async throws {
+    func testAnOlderVersionIsNotDeliveredAfterAnUploadReturned() async throws {
         let (phone, hold, next) = try await makeHeld()
         pass()
         try await phone.engine.upload(HeldItem("a", "mine"))
@@ -44,7 +44,7 @@ final class StreamScenariosOvertaken: EngineScenario {
         XCTAssertEqual(change?.models.map(\.title), ["mine"])
     }
 
-    func testTheNewerOfTwoChangesIsHandedOutWhereTheFirstIsStillDecoded() async throws {
+    func testTheNewerOfTwoChangesIsDeliveredIfTheFirstIsStillBeingDecoded() async throws {
         let (phone, hold, next) = try await makeHeld()
         pass()
         try await serverSave("a", ["id": "a", "title": "newer"])
@@ -54,7 +54,7 @@ final class StreamScenariosOvertaken: EngineScenario {
         XCTAssertEqual(change, .updated([HeldItem("a", "newer")]))
     }
 
-    func testWhatIsLeftOfAnElementIsHandedOut() async throws {
+    func testTheRestOfAnElementIsDelivered() async throws {
         let phone = try makeDevice(HeldItem.self)
         for name in ["a", "b"] { try await serverSave(name, ["id": .string(name), "title": ""]) }
         try await phone.engine.sync()

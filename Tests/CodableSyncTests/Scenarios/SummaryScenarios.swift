@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What a `SyncSummary` counts: what requests carried and the cloud took, and what came from elsewhere.
+/// What a `SyncSummary` counts: changes that the cloud accepted, and changes from other devices.
 final class SummaryScenarios: EngineScenario {
     private func counts(_ summary: SyncSummary) -> [Int] {
         [summary.sent, summary.deleted, summary.fetched, summary.conflictsResolved, summary.parked]
@@ -19,7 +19,7 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.flatMap(\.names), ["c"])
     }
 
-    func testAnEditThatAnotherDeviceHasMadeTooIsNotSent() async throws {
+    func testAnEditEqualToAnotherDevicesIsNotSent() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "same"))
         try await tablet.engine.sync()
@@ -30,8 +30,8 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    /// The cloud has refused it: another device was faster.
-    func testARefusedEditThatEqualsTheCloudsIsNotSent() async throws {
+    /// The cloud rejected the edit because another device's edit was first.
+    func testARejectedEditEqualToTheServersIsNotCountedAsSent() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "same"))
         try await tablet.engine.sync()
@@ -41,7 +41,7 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(counts(summary), [0, 0, 1, 0, 0])
     }
 
-    func testASaveWhoseAnswerWasLostIsSent() async throws {
+    func testASaveWhoseAnswerWasLostIsCountedAsSent() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.fetchChanges()
         phone.database.plan(.modify, .loseAnswer)
@@ -51,7 +51,7 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(counts(summary), [1, 0, 0, 0, 0])
     }
 
-    func testADeletionOfANameThatNobodyKnowsIsNone() async throws {
+    func testADeletionOfAnUnknownNameIsNotCounted() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.delete(recordNames: ["never"])
         let summary = try await phone.engine.sync()
@@ -59,7 +59,7 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(summary.pending, 0)
     }
 
-    func testADeletionThatAnotherDeviceHasMadeTooIsNone() async throws {
+    func testADeletionThatAnotherDeviceMadeFirstIsNotCounted() async throws {
         let (phone, tablet) = try await makePair(Note("a"))
         try await tablet.engine.delete(recordNames: ["a"])
         let first = try await tablet.engine.sync()
@@ -69,8 +69,8 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(counts(second), [0, 0, 0, 0, 0])
     }
 
-    /// A push that brings nothing else answers `newData`, too.
-    func testARecordThatHadToBeLookedUpIsFetched() async throws {
+    /// A push that only leads to a look-up also returns `newData`.
+    func testARecordThatIsLookedUpIsCountedAsFetched() async throws {
         let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
         try await tablet.engine.upload(Note("a"))
         try await tablet.engine.sync()

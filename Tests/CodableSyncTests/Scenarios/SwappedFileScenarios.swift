@@ -3,13 +3,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// Files of two users, or of two zones, that a restored backup or a hand has put into each other's directories.
+/// State files of two users or zones that end up in each other's directories.
 class SwappedFileScenarios: AccountScenario {
     private static let users = ["alice", "bob"]
     private static let directories = ["/device/users/1", "/device/users/2"]
 
-    /// A disk on which two users have records, some of them not sent: before a compaction in the first journal, after
-    /// it in a snapshot and the journal that follows.
+    /// A disk with records of two users, some of them unsent: in the first journal, or in a snapshot and the
+    /// next journal after a compaction.
     private func prepareTwoUsers(compacted: Bool) async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         try await edit(files, "synced", "unsent")
@@ -35,7 +35,7 @@ class SwappedFileScenarios: AccountScenario {
         try await phone.engine.close()
     }
 
-    /// Exchanges files of the two directories, each under its own name.
+    /// Swaps files with the same names between the two directories.
     private func exchange(_ names: [String], on files: SimulatedFileSystem) throws {
         for name in names {
             let paths = Self.directories.map { "\($0)/\(name)" }
@@ -45,7 +45,7 @@ class SwappedFileScenarios: AccountScenario {
         }
     }
 
-    /// Each user sees and sends nothing of the other's, whatever else is lost.
+    /// Asserts that no user sees or sends records of the other.
     private func assertNothingForeign(
         on files: SimulatedFileSystem,
         keeping kept: [String],
@@ -66,25 +66,25 @@ class SwappedFileScenarios: AccountScenario {
         try await phone.engine.close()
     }
 
-    func testExchangedFilesOfTwoUsersShowAndSendNothingForeign() async throws {
+    func testSwappedFilesOfTwoUsersShowAndSendNoForeignRecords() async throws {
         let rows: [(compacted: Bool, names: [String])] = [
             (false, ["journal-1.jsonl"]), (true, ["journal-2.jsonl"]), (true, ["snapshot-2.jsonl"]),
             (true, ["journal-2.jsonl", "snapshot-2.jsonl"]),
         ]
         for (compacted, names) in rows {
-            // Another cloud for each row: nothing of one is left for the next.
+            // Each row uses a new cloud, so no records are left over.
             try setUpWithError()
             let files = try await prepareTwoUsers(compacted: compacted)
             try exchange(names, on: files)
-            // Where whole directories were exchanged, nothing is missing.
+            // If whole directories are swapped, nothing is lost.
             let isWhole = !compacted || names.count == 2
             let kept = !isWhole ? [] : compacted ? ["unsent", "unsent-late"] : ["unsent"]
             try await assertNothingForeign(on: files, keeping: kept, "\(names), compacted: \(compacted)")
         }
     }
 
-    /// The index says whose directory it is: what is theirs in it is kept, and what is not is kept aside.
-    func testAForeignFileBesideOwnOnesCostsNoneOfTheEditsInThem() async throws {
+    /// The index says whose directory it is: files of that user are used, and others are quarantined.
+    func testAForeignFileCostsNoEditsInTheUsersOwnFiles() async throws {
         for name in ["journal-2.jsonl", "snapshot-2.jsonl"] {
             try setUpWithError()
             let files = try await prepareTwoUsers(compacted: true)
@@ -107,7 +107,7 @@ class SwappedFileScenarios: AccountScenario {
 
     // MARK: Zones
 
-    /// The disk of an engine of a zone, with a record in its snapshot and an edit in its journal that is not sent.
+    /// The disk of an engine with a zone: one record in the snapshot, and an unsent edit in the journal.
     private func prepareZone(_ zone: String) async throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         let device: Device<Note> = try makeDevice {
@@ -148,7 +148,7 @@ class SwappedFileScenarios: AccountScenario {
         }
     }
 
-    func testADirectoryOfAnotherZoneIsRefusedAndNotTouched() async throws {
+    func testADirectoryOfAnotherZoneIsRejectedAndNotTouched() async throws {
         let files = try await prepareZone("First")
         let before = files.files.filter { !$0.key.hasSuffix("/lock") }
         let device: Device<Note> = try makeDevice {
@@ -157,7 +157,7 @@ class SwappedFileScenarios: AccountScenario {
         }
         do {
             try await device.engine.upload(Note("x"))
-            XCTFail("It was opened.")
+            XCTFail("The directory was opened.")
         } catch SyncError.configuration(let text) {
             XCTAssertTrue(text.contains("First") && text.contains("Second"), text)
         }

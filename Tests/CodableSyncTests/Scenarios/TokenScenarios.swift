@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group C: change tokens that expire, and listings that are interrupted.
+/// Scenarios, group C: expired change tokens and interrupted listings.
 class TokenScenarios: ZoneScenario {
-    /// A device that knows records r-0 to r-9, with pages of two, and has shown them.
+    /// A device that has fetched and shown records r-0 to r-9, with pages of two.
     private func makeDeviceWithTen() async throws -> Device<Note> {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 2 }
         try await fill(phone.database, 10)
@@ -20,12 +20,13 @@ class TokenScenarios: ZoneScenario {
         for _ in 0..<count { phone.database.plan(.fetch, .holdBefore(.opened)) }
     }
 
-    /// Z2, I-43, P-10: nothing is taken for deleted before the last page is stored, however often it is interrupted.
+    /// Z2, I-43, P-10: no record counts as deleted before the last page is stored, however often the listing
+    /// is interrupted.
     func testNothingIsDeletedBeforeTheListingIsComplete() async throws {
         let phone = try await makeDeviceWithTen()
         try await serverModify(phone.database, deleting: ["r-0", "r-9"])
         try await expireTokens()
-        // The first request meets the expiry; then one page of four at a time, and a restart after each.
+        // The first request finds the expired token; then one page per sync, each followed by a restart.
         for page in 0..<3 {
             if page == 0 { passPages(1, of: phone) }
             passPages(1, of: phone)
@@ -40,15 +41,16 @@ class TokenScenarios: ZoneScenario {
         }
         let before = phone.database.count(.fetch)
         try await phone.engine.sync()
-        XCTAssertLessThanOrEqual(phone.database.count(.fetch), before + 2, "it goes on where it was")
+        XCTAssertLessThanOrEqual(phone.database.count(.fetch), before + 2, "the listing continues")
         let told = try await phone.drain()
         XCTAssertEqual(told.deletedNames, ["r-0", "r-9"])
         XCTAssertEqual(told.flatMap(\.models), [])
         try await assertEqualEverywhere(phone)
     }
 
-    /// Z2: the power fails at any call of the disk during a listing: at every fourth one, unless all cases are asked for.
-    func testAfterALossOfPowerDuringAListingTheEndIsTheSame() async throws {
+    /// Z2: the power fails at every fourth file-system call of a listing, or at every call in an exhaustive
+    /// run.
+    func testAPowerLossDuringAListingDoesNotChangeItsResult() async throws {
         for call in Cases.places(every: 4, row: isOnDirectory ? 2 : 0) {
             try setUpWithError()
             let (phone, files) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 2 }
@@ -72,14 +74,14 @@ class TokenScenarios: ZoneScenario {
             XCTAssertEqual(titles["r-1"], "edited", "power off at \(call)")
             try await assertEqualEverywhere(phone)
             if case .success = result {
-                XCTAssertGreaterThan(call, 5, "the calls were counted")
+                XCTAssertGreaterThan(call, 5, "the power failed at too few calls")
                 return
             }
         }
     }
 
-    /// I-43: what is pending, parked, or saved meanwhile by anybody, is not taken for deleted.
-    func testWhatIsNewDuringAListingIsNotTakenForDeleted() async throws {
+    /// I-43: pending, parked and newly saved records do not count as deleted.
+    func testRecordsSavedDuringAListingDoNotCountAsDeleted() async throws {
         let phone = try await makeDeviceWithTen()
         phone.database.failItemAlways("r-1", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("r-1", "parked"))
@@ -92,7 +94,8 @@ class TokenScenarios: ZoneScenario {
         phone.database.plan(.fetch, .holdAfter(gate), .holdBefore(second))
         let fetching = Task { [engine = phone.engine] in try await engine.fetchChanges() }
         await gate.reached()
-        // In the middle of the listing: saved and deleted here, created elsewhere, created here and not sent.
+        // During the listing: a record is saved, one deleted, one created elsewhere, and one created but not
+        // sent.
         try await phone.engine.upload(Note("mine", "new"), Note("r-0", "edited"))
         try await phone.engine.delete(recordNames: ["r-2"])
         let sending = Task { [engine = phone.engine] in try await engine.sendChanges() }
@@ -119,8 +122,8 @@ class TokenScenarios: ZoneScenario {
         XCTAssertEqual(shown, Note("r-0", "edited"))
     }
 
-    /// I-43: also a record that is parked and gone is told, and its edit stays.
-    func testAParkedEditOfARecordThatIsGoneStays() async throws {
+    /// I-43: the deletion of a record with a parked edit is delivered, and the edit stays.
+    func testAParkedEditOfADeletedRecordStays() async throws {
         let phone = try await makeDeviceWithTen()
         phone.database.failItemAlways("r-1", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("r-1", "parked"))
@@ -135,12 +138,12 @@ class TokenScenarios: ZoneScenario {
         XCTAssertEqual(parked.map(\.client), [Note("r-1", "parked")])
     }
 
-    /// I-43: a full fetch that the app asks for, in the middle of another fetch and over a restart.
-    func testAResyncListsEverythingAlsoInTheMiddleOfAFetchAndAfterARestart() async throws {
+    /// I-43: the app requests a full fetch during another fetch, with and without a restart.
+    func testAResyncListsEverythingDuringAFetchAndAfterARestart() async throws {
         for isRestarted in [false, true] {
             try setUpWithError()
             let phone = try await makeDeviceWithTen()
-            // A change that the feed has lost: only a full listing finds it.
+            // The feed has lost a change, which only a full listing finds.
             phone.database.changeFetchAnswers { $0.without("r-4") }
             try await serverSave("r-4", ["id": "r-4", "title": "new", "count": 0])
             try await serverModify(phone.database, deleting: ["r-5"])
@@ -164,8 +167,8 @@ class TokenScenarios: ZoneScenario {
         }
     }
 
-    /// FD-25, P6: positions that alternate for ever end with an error, and what came stays.
-    func testTokensThatAlternateForEverEndWithAClearError() async throws {
+    /// FD-25, P6: alternating tokens end the fetch with an error, and fetched records stay.
+    func testAlternatingTokensEndTheFetchWithAnError() async throws {
         let phone = try makeDevice(Note.self)
         try await fill(phone.database, 3)
         let count = Locked(0)
@@ -179,11 +182,11 @@ class TokenScenarios: ZoneScenario {
             page.changeToken = ChangeToken(Data("\(number % 2)".utf8))
             return page
         }
-        // The server takes any token, as one does that leads in a circle.
+        // The server accepts any token, so that the pages form a cycle.
         phone.database.ignoreTokens()
         do {
             try await phone.engine.fetchChanges()
-            XCTFail("There was always more to come.")
+            XCTFail("The endless feed should fail.")
         } catch SyncError.cloud(let error) {
             XCTAssertTrue(error.message.contains("same change token"), error.message)
         }
@@ -194,7 +197,7 @@ class TokenScenarios: ZoneScenario {
         XCTAssertEqual(known, 3)
     }
 
-    /// P6: an engine that works by itself does not ask again and again, but after a wait.
+    /// P6: an automatic engine waits before it fetches again.
     func testAfterAnEndlessFeedTheEngineWaits() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         phone.database.changeFetchAnswers { page in
@@ -209,12 +212,12 @@ class TokenScenarios: ZoneScenario {
         let count = phone.database.count(.fetch)
         XCTAssertLessThanOrEqual(count, 5)
         phone.database.changeFetchAnswers(nil)
-        try await passUntil("it is idle", phone) { try await phone.engine.diagnostics().status == .idle }
+        try await passUntil("idle", phone) { try await phone.engine.diagnostics().status == .idle }
         XCTAssertGreaterThan(phone.database.count(.fetch), count)
     }
 
-    /// P6: an empty page with a new position is no reason to stop.
-    func testEmptyPagesWithNewTokensGoOn() async throws {
+    /// P6: an empty page with a new token is not the end of the feed.
+    func testTheFetchContinuesAfterEmptyPagesWithNewTokens() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 1 }
         try await fill(phone.database, 6)
         phone.database.changeFetchAnswers { page in
@@ -227,8 +230,8 @@ class TokenScenarios: ZoneScenario {
         XCTAssertGreaterThanOrEqual(phone.database.count(.fetch), 6)
     }
 
-    /// T3: a listing that is begun anew passes the same positions, and is no circle.
-    func testResyncsInTheMiddleOfListingsAreNoEndlessFeed() async throws {
+    /// T3: a restarted listing gets the same tokens again, which is not a cycle.
+    func testResyncsDuringListingsAreNotAnEndlessFeed() async throws {
         let phone = try makeDevice(Note.self) { $0.fetchPageSize = 1 }
         try await fill(phone.database, 6)
         try await phone.engine.sync()
@@ -239,7 +242,8 @@ class TokenScenarios: ZoneScenario {
             phone.database.plan(.fetch, .holdBefore(gate))
         }
         let run = phone.beginSync()
-        // Should the call fail early, nobody waits for pages that are not asked for.
+        // Opens all gates if the call fails early, so that the test does not wait for pages that are never
+        // requested.
         let end = Task {
             _ = await run.result
             for gate in gates {
@@ -258,7 +262,7 @@ class TokenScenarios: ZoneScenario {
 }
 
 extension [ModelChange<Note>] {
-    /// The names of what was told to be changed elsewhere, in order of names.
+    /// The names of updated records, sorted.
     var updatedNames: [String] {
         flatMap { if case .updated(let models) = $0 { models.map(\.id) } else { [String]() } }.sorted()
     }
@@ -272,7 +276,7 @@ extension ZoneChanges {
         return page
     }
 
-    /// The same position with nothing on the page.
+    /// An empty page with the same token.
     func emptied() -> ZoneChanges {
         ZoneChanges(modifications: [:], deletions: [], changeToken: changeToken, moreComing: moreComing)
     }

@@ -2,11 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// OB-03: logs and errors name records, and show nothing of what is in them.
+/// OB-03: logs and errors name records and never show their contents.
 final class TransparencyScenariosTexts: EngineScenario {
     private static let secret = "SECRET"
 
-    /// Fails with what it holds.
+    /// Throws an error that contains the model's title.
     private enum Telling: ItemPolicy {
         struct Held: Error { var title: String }
 
@@ -60,7 +60,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         try await phone.engine.fetchChanges()
         let changes = phone.engine.changes
         let loop = Task { for await _ in changes {} }
-        await phone.engine.reach("it is met") { $0.machine?.undecodableNames == ["strange"] }
+        await phone.engine.reach("the record is found") { $0.machine?.undecodableNames == ["strange"] }
         loop.cancel()
         let events = phone.events.all
         let kinds = Set(events.compactMap { Mirror(reflecting: $0).children.first?.label })
@@ -70,7 +70,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         check(events.map { "\($0)" } + events.map { String(reflecting: $0) })
         check(try await phone.engine.diagnostics().notes.map { "\($0)" })
         check(try await phone.engine.parkedChanges().map { "\($0.reason)" })
-        // The values are there for whoever asks.
+        // The events carry the values for code that needs them.
         let carried = events.compactMap { event -> RecordValue? in
             if case .conflictResolved("server", let client, _, _) = event {
                 client.fields["title"]
@@ -93,7 +93,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         let engine = SyncEngine<Diary>(database: database, configuration: configuration)
         do {
             try await engine.upload(Diary(id: "a", mood: .calm, stars: 1, large: .max))
-            XCTFail("a number outside of Int64 was taken")
+            XCTFail("the upload should fail")
         } catch {
             XCTAssertTrue("\(error)".contains("large"), "\(error)")
             check(["\(error)", String(reflecting: error), error.localizedDescription])
@@ -111,7 +111,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         try await engine.fetchChanges()
         let changes = engine.changes
         let loop = Task { for await _ in changes {} }
-        await engine.reach("all are met") { $0.machine?.undecodableNames.count == 3 }
+        await engine.reach("all undecodable records are found") { $0.machine?.undecodableNames.count == 3 }
         loop.cancel()
         let told = log.all.compactMap { event -> String? in
             if case .undecodable(let name, let reason) = event { "\(name): \(reason)" } else { nil }
@@ -119,14 +119,14 @@ final class TransparencyScenariosTexts: EngineScenario {
         XCTAssertEqual(told.count, 3)
         XCTAssertTrue(
             told.contains { $0.hasPrefix("mood") && $0.contains("mood:") },
-            "the place is told: \(told)"
+            "the field is named: \(told)"
         )
         check(told)
         try await engine.close()
     }
 
     /// OB-03.
-    func testARecordIsPrintedByItsName() {
+    func testARecordsDescriptionIsItsTypeAndName() {
         let id = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Z"))
         let record = Record(recordType: "Note", recordID: id, fields: ["title": .string(Self.secret)])
         XCTAssertEqual("\(record)", "Note \"a\"")

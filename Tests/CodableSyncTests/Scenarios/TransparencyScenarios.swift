@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group P: nothing is given up or set aside in silence, and nothing is shown that need not be.
+/// Scenarios, group P: nothing is discarded or parked silently, and no contents are shown without need.
 final class TransparencyScenarios: EngineScenario {
     // MARK: OB-01
 
     /// OB-01.
-    func testParkedChangesAreListedWithReasonAndAttemptsAndCanBeRetriedReplacedOrDropped() async throws {
+    func testParkedChangesAreListedAndCanBeRetriedReplacedOrDiscarded() async throws {
         let phone = try makeDevice(Note.self)
         let names = ["retried", "replaced", "dropped"]
         for name in names { phone.database.failItemAlways(name, CloudError(.invalidArguments)) }
@@ -28,7 +28,7 @@ final class TransparencyScenarios: EngineScenario {
         }
         try await phone.restart()
         let kept = try await phone.engine.parkedChanges()
-        XCTAssertEqual(kept, parked, "reasons and attempts are kept")
+        XCTAssertEqual(kept, parked, "reasons and attempts survive a restart")
 
         for name in names + ["strange"] { phone.database.failItemAlways(name, nil) }
         try await phone.engine.retry(["retried"])
@@ -44,7 +44,7 @@ final class TransparencyScenarios: EngineScenario {
 
     // MARK: OB-02
 
-    /// Decides as a seeded die says: for this device, for the cloud, by giving up, or not at all.
+    /// Resolves randomly by seed: keeps either side, discards the edit, or throws.
     private enum Moody: ItemPolicy {
         static let die = Locked(SplitMix64(seed: 5))
 
@@ -65,7 +65,7 @@ final class TransparencyScenarios: EngineScenario {
     }
 
     /// OB-02.
-    func testEveryDiscardedLocalValueIsCarriedByOneEvent() async throws {
+    func testEveryDiscardedLocalValueHasOneEvent() async throws {
         let phone = try makeDevice(Item<Moody>.self)
         var discarded: [String] = []
         for round in 0..<60 {
@@ -83,7 +83,7 @@ final class TransparencyScenarios: EngineScenario {
                 )
             }
             pass()
-            // The next upload replaces an edit that a conflict has set aside.
+            // The next upload replaces an edit that a conflict parked.
             let replaced = try await phone.engine.parkedChanges().first { $0.recordName == name }
             if let title = replaced?.client?.title { discarded.append(title) }
             try await phone.engine.upload(Item<Moody>(name, stamp))
@@ -109,7 +109,7 @@ final class TransparencyScenarios: EngineScenario {
     // MARK: OB-04
 
     /// OB-04.
-    func testALifeParkedAsTooLarge() async throws {
+    func testAModelParkedAsTooLargeCanBeReplacedDeletedOrKept() async throws {
         let phone = try makeDevice(Note.self)
         let names = ["smaller", "deleted", "kept"]
         for name in names { phone.database.failItemAlways(name, CloudError(.limitExceeded)) }
@@ -137,7 +137,7 @@ final class TransparencyScenarios: EngineScenario {
     // MARK: I-48
 
     // I-48
-    func testDiagnosticsListWhatHappenedOverRestarts() async throws {
+    func testDiagnosticsKeepNotesAcrossRestarts() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("refused", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("refused"), Note("dropped"))
@@ -156,12 +156,12 @@ final class TransparencyScenarios: EngineScenario {
         }
         let diagnostics = try await phone.engine.diagnostics()
         XCTAssertEqual(diagnostics.parkedCount, 1)
-        XCTAssertEqual(diagnostics.undeliveredCount, 1, "the one that cannot be decoded is kept")
+        XCTAssertEqual(diagnostics.undeliveredCount, 1, "the undecodable record is kept")
         XCTAssertEqual(diagnostics.knownCount, 1)
     }
 
     // I-48
-    func testDiagnosticsKeepTheNewestThousandNotes() async throws {
+    func testDiagnosticsKeepTheLatestThousandNotes() async throws {
         let phone = try makeDevice(Note.self)
         let names = (0..<1100).map { "n-\($0)" }
         try await phone.engine.upload(names.map { Note($0) })
@@ -173,8 +173,8 @@ final class TransparencyScenarios: EngineScenario {
         XCTAssertEqual(kept, notes)
     }
 
-    /// OB-01: who is told of a parking may answer at once.
-    func testAParkingIsToldOnceItIsStored() async throws {
+    /// OB-01: an app can react to the event immediately.
+    func testAParkingIsReportedOnceItIsStored() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         try await phone.engine.sync()
@@ -187,7 +187,7 @@ final class TransparencyScenarios: EngineScenario {
         let parking = files.hold(.append)
         gate.open()
         await parking.reached()
-        XCTAssertEqual(phone.events.parkedNames, [], "a call of retry would not find it yet")
+        XCTAssertEqual(phone.events.parkedNames, [], "retry would not find the change yet")
         parking.release()
         _ = try await send.value
         XCTAssertEqual(phone.events.parkedNames, ["a"])
@@ -197,7 +197,7 @@ final class TransparencyScenarios: EngineScenario {
 }
 
 extension EventLog {
-    /// The titles of this device's values that were given up, one for each event.
+    /// The titles of this device's discarded values, one for each event.
     fileprivate var discardedTitles: [String] {
         all.compactMap { event -> RecordValue? in
             switch event {

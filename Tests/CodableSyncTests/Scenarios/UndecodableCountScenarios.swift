@@ -3,13 +3,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// How many fetched records cannot be decoded, as a summary says it.
+/// The number of fetched records that cannot be decoded, in a summary.
 final class UndecodableCountScenarios: EngineScenario {
     private func undecodableEvents(_ device: Device<Note>) -> Int {
         device.events.count { if case .undecodable = $0 { true } else { false } }
     }
 
-    func testASummarySaysHowManyFetchedRecordsCannotBeDecoded() async throws {
+    func testASummaryCountsFetchedRecordsThatCannotBeDecoded() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": 7, "count": 0])
         try await serverSave("b", ["id": "b", "count": 0])
@@ -25,7 +25,7 @@ final class UndecodableCountScenarios: EngineScenario {
         XCTAssertEqual(undecodableEvents(phone), 4)
     }
 
-    func testWhatCanBeDecodedAndWhatIsSentDoNotCount() async throws {
+    func testDecodableAndSentRecordsDoNotCount() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave(Note("a", "good"))
         try await phone.engine.upload(Note("b", "mine"))
@@ -35,7 +35,7 @@ final class UndecodableCountScenarios: EngineScenario {
         XCTAssertEqual(summary.sent, 1)
     }
 
-    func testARecordThatAPageCouldNotReadCountsOnceItIsLookedUp() async throws {
+    func testARecordThatAPageCouldNotReadCountsAfterItsLookUp() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": 7, "count": 0])
         phone.database.changeFetchAnswers { page in
@@ -47,7 +47,7 @@ final class UndecodableCountScenarios: EngineScenario {
         XCTAssertEqual(summary.undecodable, 1)
     }
 
-    func testWhatWasTakenByALoopIsNotToldTwice() async throws {
+    func testAnUndecodableRecordIsReportedOnceBySyncAndRead() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": 7, "count": 0])
         try await serverSave("b", ["id": "b", "title": 7, "count": 0])
@@ -56,7 +56,7 @@ final class UndecodableCountScenarios: EngineScenario {
         XCTAssertEqual(undecodableEvents(phone), 2)
     }
 
-    func testWhatIsListedAgainWasNotFetched() async throws {
+    func testRecordsListedAgainDoNotCount() async throws {
         let phone = try makeDevice(Note.self)
         try await serverSave("a", ["id": "a", "title": 7, "count": 0])
         _ = try await phone.engine.sync()

@@ -4,11 +4,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Contents in a state's files that are whole, and that no record may have.
+/// Contents in intact state files that are not valid in any record.
 final class UnreadableContentsScenarios: StateFileScenario {
     private let journal = "journal-1.jsonl"
 
-    /// The state of a device on which the stored contents of a record have a date beyond the limits.
+    /// A device's state in which a stored record has a date out of range.
     private func prepareUnreadable(_ name: String) async throws -> StateFiles {
         let files = try await prepare()
         let odd = #""fields":{"when":{"date":9223372036854775807},"#
@@ -27,7 +27,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
         }
     }
 
-    func testARecordWhoseContentsCannotBeReadIsToldOnceAndFetchedAgain() async throws {
+    func testARecordWithUnreadableContentsIsReportedOnceAndFetchedAgain() async throws {
         for readsAll in [true, false] {
             let device = try open(try await prepareUnreadable("known1"))
             for _ in 0..<2 {
@@ -53,8 +53,8 @@ final class UnreadableContentsScenarios: StateFileScenario {
         }
     }
 
-    /// An edit that cannot be read is set aside with its reason, and the others go on.
-    func testAnEditWhoseContentsCannotBeReadIsParkedAndNamed() async throws {
+    /// The unreadable edit is parked with a reason, and others are sent.
+    func testAnEditWithUnreadableContentsIsParked() async throws {
         let device = try open(try await prepareUnreadable("p2"))
         let shown = try await device.engine.allModels().map(\.id)
         XCTAssertEqual(shown, ["known1", "known2", "p1", "p3"])
@@ -67,8 +67,9 @@ final class UnreadableContentsScenarios: StateFileScenario {
         XCTAssertEqual(server, ["known1", "known2", "p1", "p3"])
     }
 
-    /// What is unreadable here is the cloud's to say: an upload of the same name does not overwrite it unseen.
-    func testAnUploadOverUnreadableContentsMeetsTheCloudsVersion() async throws {
+    /// If the stored server version is unreadable, an upload of the same record must not overwrite the
+    /// server's version unseen.
+    func testAnUploadOverUnreadableContentsIsMergedWithTheServersVersion() async throws {
         let device = try open(try await prepareUnreadable("known1"))
         _ = try await device.engine.allModels()
         try await serverSave("known1", ["note": "of another device"])
@@ -80,8 +81,8 @@ final class UnreadableContentsScenarios: StateFileScenario {
         try await assertEqualEverywhere(device)
     }
 
-    /// A server's date that no record may have is that record's trouble, and nobody else's.
-    func testAServersDateBeyondAllLimitsIsToldAndHarmsNoOther() async throws {
+    /// A date out of range on the server affects only its own record.
+    func testAServerDateOutOfRangeAffectsOnlyItsRecord() async throws {
         let (phone, _) = try makeFragileDevice(Note.self)
         for name in ["a", "b", "c"] { try await serverSave(Note(name, "Tea")) }
         phone.database.changeFetchAnswers { page in

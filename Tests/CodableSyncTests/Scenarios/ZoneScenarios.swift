@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group K: the zone is made, met, and made again.
+/// Scenarios, group K: creating a zone, finding an existing one, and re-creating a lost one.
 class ZoneScenarios: ZoneScenario {
     /// ZA-01.
     func testTheZoneExistsBeforeTheFirstSave() async throws {
@@ -24,7 +24,7 @@ class ZoneScenarios: ZoneScenario {
     }
 
     /// ZA-02.
-    func testAZoneThatExistsIsMetWithItsRecords() async throws {
+    func testAnExistingZoneIsUsedWithItsRecords() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
         try await phone.engine.sync()
@@ -35,14 +35,14 @@ class ZoneScenarios: ZoneScenario {
         XCTAssertEqual(told, [.updated([Note("a", "Tea")])])
         let after = try await serverRecords()
         XCTAssertEqual(after["a"]?.recordChangeTag, before["a"]?.recordChangeTag)
-        // The zone is the same as before: the first device's token is still good.
+        // The zone is still the same: the first device's token is valid.
         phone.events.clear()
         try await phone.engine.sync()
         XCTAssertFalse(phone.events.all.contains(.listingBegan))
     }
 
     /// ZA-03.
-    func testAZoneDeletedByAClientTakesItsRecordsAlongAndLeavesPendingEdits() async throws {
+    func testAZoneDeletedByAClientRemovesItsRecordsAndKeepsPendingEdits() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
         try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
         try await remove(.deleted)
@@ -59,7 +59,7 @@ class ZoneScenarios: ZoneScenario {
     }
 
     /// ZA-05.
-    func testAfterAResetOfEncryptedDataEverythingGoesUpAgain() async throws {
+    func testAfterAnEncryptedDataResetAllRecordsAreUploadedAgain() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
         try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
         try await phone.engine.delete(recordNames: ["a"])
@@ -71,7 +71,7 @@ class ZoneScenarios: ZoneScenario {
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.encryptedDataReset)))
         try await settle(phone, tablet)
         let end = try await serverTitles()
-        // The tablet uploads what it knows, and that is also what the phone was about to delete.
+        // The tablet uploads its known records, including the one that the phone deleted.
         XCTAssertEqual(end, ["a": "Tea", "b": "Oat milk", "c": "Bread", "d": "Salt"])
         let told = try await phone.drain()
         XCTAssertEqual(told.deletedNames, [])
@@ -79,7 +79,7 @@ class ZoneScenarios: ZoneScenario {
     }
 
     /// ZA-06.
-    func testAZoneThatAFetchDoesNotFindIsMadeOnceAndItsTokenForgotten() async throws {
+    func testAMissingZoneIsRecreatedOnceAndItsTokenIsDropped() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"))
         try await phone.engine.sync()
@@ -89,7 +89,7 @@ class ZoneScenarios: ZoneScenario {
         XCTAssertEqual(phone.database.count(.zones), zones + 1)
         XCTAssertEqual(phone.events.all.filter { $0 == .zoneLost(nil) }.count, 1)
         XCTAssertEqual(phone.events.all.filter { $0 == .zoneReady }.count, 2)
-        // A token or a tag of the former zone would be refused.
+        // The server would reject tokens and tags of the former zone.
         phone.events.clear()
         try await phone.engine.sync()
         let titles = try await serverTitles()
@@ -98,8 +98,8 @@ class ZoneScenarios: ZoneScenario {
         XCTAssertEqual(failures, 0)
     }
 
-    /// Z1, P-17: on whatever request it is met, the end is the same.
-    func testTheLossIsMetOnEveryKindOfRequest() async throws {
+    /// Z1, P-17: the result is the same, whichever request finds the loss.
+    func testEveryKindOfRequestDetectsTheLoss() async throws {
         for loss in Loss.allCases {
             for request in [ScriptedDatabase.Operation.modify, .fetch, .lookUp, .databaseChanges] {
                 try setUpWithError()
@@ -121,22 +121,22 @@ class ZoneScenarios: ZoneScenario {
         }
         if request == .databaseChanges {
             try await remove(loss)
-            // Over the web the error itself does not say why.
+            // CloudKit Web Services do not give the reason in the error.
             phone.database.failNext(.fetch, .zoneNotFound)
         }
         let gate = Gate()
         phone.database.plan(request, .holdBefore(gate))
-        // What is saved before the loss is lost with the zone, so that nothing is until then.
+        // Saves wait until the loss: otherwise they would be lost with the zone.
         let saves = Gate()
         if request != .modify { phone.database.plan(.modify, .holdBefore(saves)) }
         let syncing = phone.beginSync()
         await gate.reached()
-        // Before the zone goes: a request that is not held may meet the loss at once.
+        // Set before the zone is removed, because a request that is not held may find the loss immediately.
         if loss == .unexplained { phone.database.hideReasons() }
         if request != .databaseChanges { try await remove(loss) }
         phone.database.changeFetchAnswers(nil)
         saves.open()
-        // The feed of the database fails once, before it tells.
+        // Reading the feed fails once before it succeeds.
         gate.open(throwing: request == .databaseChanges ? CloudError(.networkFailure) : nil)
         _ = await syncing.result
         try await sync(phone, deciding: .uploadAgain)
@@ -154,7 +154,7 @@ class ZoneScenarios: ZoneScenario {
         XCTAssertEqual(pending, [], row)
     }
 
-    /// Z1, ZA-05: two devices meet one reset; the second one does not delete what the first one has made.
+    /// Z1, ZA-05: two devices find the same reset; the second does not delete the first one's new zone.
     func testAZoneThatAnotherDeviceHasReplacedIsNotDeletedAgain() async throws {
         for isRestarted in [false, true] {
             try setUpWithError()
@@ -191,8 +191,8 @@ class ZoneScenarios: ZoneScenario {
         }
     }
 
-    /// Z1: what other devices have put into the new zone meets this device's edits in the resolver.
-    func testRecordsOfOthersInTheNewZoneGoThroughTheResolver() async throws {
+    /// Z1: other devices' records in the new zone are merged with this device's edits by the resolver.
+    func testOtherDevicesRecordsInTheNewZoneGoThroughTheResolver() async throws {
         for loss in [Loss.deleted, .encryptedDataReset, .unexplained] {
             try setUpWithError()
             let (phone, tablet) = try await makePair(Note("a", "Tea"))
@@ -213,8 +213,8 @@ class ZoneScenarios: ZoneScenario {
         }
     }
 
-    /// Z1: a request of the former zone that arrives late changes nothing, and its answer is not listened to.
-    func testASaveThatArrivesInTheNextZoneIsNotLostAndNotDoubled() async throws {
+    /// Z1: a late request to the former zone has no effect, and its answer is ignored.
+    func testALateSaveInTheNextZoneIsNeitherLostNorDuplicated() async throws {
         for loss in [Loss.deleted, .encryptedDataReset] {
             try setUpWithError()
             let phone = try makeDevice(Note.self)
@@ -228,7 +228,7 @@ class ZoneScenarios: ZoneScenario {
             await gate.reached()
             try await remove(loss)
             try await phone.engine.upload(Note("b", "Oat milk"))
-            // A fetch discovers the loss while the save, still unanswered, is on its way.
+            // A fetch finds the loss while the save is still unanswered.
             pass()
             _ = await syncing.result
             try await phone.engine.fetchChanges()
@@ -242,8 +242,8 @@ class ZoneScenarios: ZoneScenario {
         }
     }
 
-    /// Z1: both sides of a conflict that could not be decided survive the loss of the zone.
-    func testAnUndecidedConflictKeepsBothSides() async throws {
+    /// Z1: both sides of an unresolved conflict survive the loss of the zone.
+    func testAnUnresolvedConflictKeepsBothSidesAfterALoss() async throws {
         for loss in [Loss.encryptedDataReset, .unexplained, .purged] {
             try setUpWithError()
             typealias Model = Item<Throwing>
@@ -275,8 +275,8 @@ class ZoneScenarios: ZoneScenario {
         }
     }
 
-    /// Z1: met by the subscription, which goes to the next zone instead.
-    func testAZoneThatIsGoneWhenItIsSubscribedToIsMadeAndSubscribedTo() async throws {
+    /// Z1: the subscription request finds the loss; the next zone gets the subscription.
+    func testAZoneLostDuringTheSubscriptionIsRecreatedWithOne() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         let gate = Gate()
         phone.database.plan(.subscriptions, .holdBefore(gate))
@@ -287,7 +287,7 @@ class ZoneScenarios: ZoneScenario {
         gate.open()
         try await quiet(phone)
         let titles = try await serverTitles()
-        XCTAssertEqual(titles, ["a": "Tea"], "it is saved again")
+        XCTAssertEqual(titles, ["a": "Tea"], "the record is saved again")
         XCTAssertEqual(phone.database.count(.subscriptions), 2)
         XCTAssertFalse(
             phone.events.all.contains { if case .subscriptionFailed = $0 { true } else { false } }
@@ -296,14 +296,14 @@ class ZoneScenarios: ZoneScenario {
 }
 
 extension [ModelChange<Note>] {
-    /// The names of what was told to be deleted, in order of names.
+    /// The names of deleted records, sorted.
     var deletedNames: [String] {
         flatMap { if case .deleted(let names) = $0 { names } else { [String]() } }.sorted()
     }
 }
 
 extension ZoneChanges {
-    /// The same page with records that could not be read.
+    /// The same page, with records that could not be read.
     func failing() -> ZoneChanges {
         var page = self
         page.modifications = modifications.mapValues { _ in .failure(CloudError(.internalError)) }

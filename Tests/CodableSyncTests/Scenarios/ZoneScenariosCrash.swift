@@ -2,12 +2,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group K: a zone is lost while there is something of every kind on the device, and the power fails.
+/// Scenarios, group K: a zone is lost while the device has records in every state, and the power fails.
 class ZoneScenariosCrash: ZoneScenario {
-    /// A device with a record in every state that a record can be in; see `expected`.
+    /// A device with records in every possible state; see `assertOutcome`.
     private func makeFullDevice() async throws -> (phone: Device<Note>, files: SimulatedFileSystem) {
         let (phone, files) = try makeFragileDevice(Note.self)
-        // The upload of everything takes several requests.
+        // Uploading all records takes several requests.
         phone.database.setLimits(DatabaseLimits(maximumItems: 2))
         let names = ["known", "edited", "deleted", "parked", "changed", "gone"]
         try await phone.engine.upload(names.map { Note($0, "old") })
@@ -18,7 +18,7 @@ class ZoneScenariosCrash: ZoneScenario {
         try await phone.engine.upload(Note("parked", "new"))
         try await phone.engine.sendChanges()
         phone.database.failItemAlways("parked", nil)
-        // Changed and deleted elsewhere, fetched, and not delivered.
+        // Changed and deleted elsewhere, fetched, but not delivered.
         try await serverSave("changed", ["id": "changed", "title": "new", "count": 0])
         try await serverDelete("gone")
         try await phone.engine.fetchChanges()
@@ -28,7 +28,7 @@ class ZoneScenariosCrash: ZoneScenario {
         return (phone, files)
     }
 
-    /// Everything the app was told, and everything that the cloud has, after a loss at whatever moment.
+    /// Asserts what the app received and what the cloud has after a loss.
     private func assertOutcome(_ phone: Device<Note>, isUploadedAgain: Bool, _ row: String) async throws {
         let titles = try await serverTitles()
         let told = try await phone.drain()
@@ -64,8 +64,8 @@ class ZoneScenariosCrash: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// Z1, ZA-03 to ZA-06: in the course of nature, and with a restart after every step.
-    func testWhateverStateARecordIsInNothingIsLost() async throws {
+    /// Z1, ZA-03 to ZA-06: each kind of loss, without a crash.
+    func testALossLosesNoRecordInAnyState() async throws {
         for loss in Loss.allCases {
             for answer in [PurgeAnswer.uploadAgain, .removeLocal]
             where loss == .purged || answer == .uploadAgain {
@@ -79,10 +79,11 @@ class ZoneScenariosCrash: ZoneScenario {
         }
     }
 
-    /// Z1: the power fails at any call of the disk, from the discovery of the loss to the last confirmation.
-    func testAfterALossOfPowerAtAnyStepTheEndIsTheSame() async throws {
+    /// Z1: the power fails at any file-system call between the detection of the loss and the last
+    /// confirmation.
+    func testAPowerLossAtAnyStepDoesNotChangeTheResult() async throws {
         for (number, loss) in [Loss.deleted, .purged, .encryptedDataReset, .unexplained].enumerated() {
-            // Every tenth call, another one of them with each kind of loss.
+            // Every tenth call, a different sample for each kind of loss.
             for call in Cases.places(every: 10, row: number * 3) {
                 try setUpWithError()
                 let (phone, files) = try await makeFullDevice()
@@ -99,7 +100,7 @@ class ZoneScenariosCrash: ZoneScenario {
                     "\(loss), power off at \(call)"
                 )
                 if isThrough {
-                    XCTAssertGreaterThan(call, 5, "the calls were counted")
+                    XCTAssertGreaterThan(call, 5, "the power failed at too few calls")
                     break
                 }
             }

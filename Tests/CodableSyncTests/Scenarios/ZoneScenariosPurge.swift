@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios, group K: the user removes the app's data in the system's settings.
+/// Scenarios, group K: the user deletes the app's data in the system settings.
 class ZoneScenariosPurge: ZoneScenario {
-    /// A device that has a known record, an edit of another one, and has met the purge.
+    /// A device with a known record and an edit of another, after it has detected the purge.
     private func makePurged() async throws -> Device<Note> {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
@@ -22,7 +22,7 @@ class ZoneScenariosPurge: ZoneScenario {
         for call in [phone.engine.sync, phone.engine.sendChanges, phone.engine.fetchChanges] {
             do {
                 _ = try await call()
-                XCTFail("The purge was overlooked.", file: file, line: line)
+                XCTFail("The purge was not reported.", file: file, line: line)
             } catch {
                 XCTAssertEqual(
                     error as? SyncError,
@@ -39,7 +39,7 @@ class ZoneScenariosPurge: ZoneScenario {
     }
 
     /// ZA-04, I-42.
-    func testAPurgeStopsEverythingUntilTheAppDecides() async throws {
+    func testAPurgeStopsSyncUntilTheAppDecides() async throws {
         let phone = try await makePurged()
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.purged)))
         let before = requests(phone)
@@ -60,8 +60,8 @@ class ZoneScenariosPurge: ZoneScenario {
         XCTAssertEqual(notes, [.zoneLost])
     }
 
-    /// ZA-04: an engine that works by itself.
-    func testStartSignalsAndPollsAskForNothingWhileTheAppHasNotDecided() async throws {
+    /// ZA-04: the same with automatic sync.
+    func testAnAutomaticEngineSendsNoRequestUntilTheAppDecides() async throws {
         let phone = try await makePurged()
         phone.configuration.automaticallySyncs = true
         phone.configuration.pollInterval = .seconds(60)
@@ -72,7 +72,7 @@ class ZoneScenariosPurge: ZoneScenario {
         let before = requests(phone)
         try await phone.engine.start()
         try await phone.engine.upload(Note("c", "Bread"))
-        await statuses.reach("it tells what it waits for") { $0.last == .waitingForDecision(.purged) }
+        await statuses.reach("the status is `waitingForDecision`") { $0.last == .waitingForDecision(.purged) }
         let status = try await phone.engine.diagnostics().status
         XCTAssertEqual(status, .waitingForDecision(.purged))
         for _ in 0..<5 {
@@ -90,8 +90,8 @@ class ZoneScenariosPurge: ZoneScenario {
         watching.cancel()
     }
 
-    /// ZA-04: what was edited and deleted while the app had not decided goes along.
-    func testUploadingAgainSendsWhatWasKnownAndWhatWasEditedSince() async throws {
+    /// ZA-04: edits and deletions made before the decision are included.
+    func testUploadingAgainSendsKnownRecordsAndLaterEdits() async throws {
         let phone = try await makePurged()
         try await phone.engine.upload(Note("c", "Bread"), Note("d", "Salt"))
         try await phone.engine.delete(recordNames: ["d"])
@@ -105,8 +105,8 @@ class ZoneScenariosPurge: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// ZA-04: what the app deletes while it has not decided is not uploaded again.
-    func testWhatIsDeletedBeforeTheDecisionStaysAway() async throws {
+    /// ZA-04: records deleted before the decision are not uploaded again.
+    func testRecordsDeletedBeforeTheDecisionStayDeleted() async throws {
         let phone = try await makePurged()
         try await phone.engine.delete(recordNames: ["a"])
         try await phone.engine.resolvePurge(.uploadAgain)
@@ -116,8 +116,8 @@ class ZoneScenariosPurge: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// ZA-04: edits that the cloud never had are new data.
-    func testRemovingLocallyTellsDeletionsAndKeepsEdits() async throws {
+    /// ZA-04: edits that the cloud never had count as new data.
+    func testRemovingLocallyDeliversDeletionsAndKeepsEdits() async throws {
         let phone = try await makePurged()
         try await phone.engine.upload(Note("c", "Bread"))
         try await phone.engine.resolvePurge(.removeLocal)
@@ -131,8 +131,8 @@ class ZoneScenariosPurge: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// ZA-04: edits that the user does not want either are discarded before.
-    func testWhatIsDiscardedBeforeIsRemovedToo() async throws {
+    /// ZA-04: the user can discard edits before removing local records.
+    func testEditsDiscardedBeforeTheDecisionAreRemovedToo() async throws {
         let phone = try await makePurged()
         try await phone.engine.discard(["b"])
         try await phone.engine.resolvePurge(.removeLocal)
@@ -143,14 +143,14 @@ class ZoneScenariosPurge: ZoneScenario {
         XCTAssertEqual(titles, [:])
     }
 
-    /// ZA-04: a second purge is one more question.
-    func testASecondPurgeIsAskedAboutOnceMore() async throws {
+    /// ZA-04: a second purge needs another decision.
+    func testASecondPurgeNeedsAnotherDecision() async throws {
         let phone = try await makePurged()
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.engine.sync()
         try await remove(.purged)
         try await assertWaits(phone)
-        // Answered twice: the second answer finds nothing to decide.
+        // The second answer has no effect.
         try await phone.engine.resolvePurge(.removeLocal)
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.engine.sync()
@@ -160,8 +160,8 @@ class ZoneScenariosPurge: ZoneScenario {
         XCTAssertEqual(left, [])
     }
 
-    /// ZA-04: purged again while what was decided is on its way.
-    func testAPurgeInTheMiddleOfTheNextUploadIsAskedAbout() async throws {
+    /// ZA-04: the zone is purged again during the upload that follows the decision.
+    func testAPurgeDuringTheNextUploadNeedsAnotherDecision() async throws {
         let phone = try await makePurged()
         let gate = Gate()
         phone.database.plan(.modify, .holdBefore(gate))
@@ -181,8 +181,8 @@ class ZoneScenariosPurge: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// Z1: two devices meet one purge, and their users decide differently.
-    func testTwoDevicesThatDecideDifferentlyComeToRest() async throws {
+    /// Z1: two devices detect one purge, and their users decide differently.
+    func testTwoDevicesThatDecideDifferentlyConverge() async throws {
         for first in [PurgeAnswer.uploadAgain, .removeLocal] {
             for second in [PurgeAnswer.uploadAgain, .removeLocal] {
                 try setUpWithError()
@@ -199,15 +199,15 @@ class ZoneScenariosPurge: ZoneScenario {
                 let server = try await serverRecords()
                 let isKept = [first, second].contains(.uploadAgain)
                 XCTAssertEqual(server.keys.sorted(), isKept ? ["a", "b"] : ["b"], "\(first), \(second)")
-                // Both edits are new data, and merged.
+                // Both edits count as new data and are merged.
                 XCTAssertEqual(server["b"]?.fields["title"], "Oat milk", "\(first), \(second)")
                 XCTAssertEqual(server["b"]?.fields["note"], "cold", "\(first), \(second)")
             }
         }
     }
 
-    /// Z1: who is told of a purge may answer at once.
-    func testAPurgeIsToldOnceItCanBeDecided() async throws {
+    /// Z1: an app can answer the event immediately.
+    func testAPurgeIsReportedOnceItCanBeAnswered() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         try await phone.engine.upload(Note("a"))
@@ -221,7 +221,7 @@ class ZoneScenariosPurge: ZoneScenario {
         gate.open()
         await loss.reached()
         let isTold = phone.events.all.contains(.zoneLost(.purged))
-        XCTAssertFalse(isTold, "an answer would not be heard yet")
+        XCTAssertFalse(isTold, "an answer would have no effect yet")
         loss.release()
         await assertThrows(.waitingForDecision(.purged)) { try await run.value }
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.purged)))
@@ -230,8 +230,8 @@ class ZoneScenariosPurge: ZoneScenario {
         try await assertEqualEverywhere(phone)
     }
 
-    /// What is read while the answer is being stored is not what an edit after it was made on.
-    func testAnEditAfterTheAnswerIsKeptWhateverWasReadWhileItWasStored() async throws {
+    /// A read while the answer is being stored does not make the next edit an edit of the removed record.
+    func testAnEditAfterAPurgeAnswerIsKeptDespiteAReadDuringIt() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         try await phone.engine.upload(Note("a", "Tea"))

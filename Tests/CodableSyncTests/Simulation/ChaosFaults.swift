@@ -1,6 +1,6 @@
 @testable import CodableSync
 
-/// The kinds of trouble of one story; each is drawn by itself, so that few of them meet often.
+/// The kinds of faults of one story; each is drawn independently.
 struct ChaosFaults {
     var network = false
     var holds = false
@@ -8,7 +8,7 @@ struct ChaosFaults {
     var deletes = false
     var zoneReset = false
     var zoneDeleted = false
-    /// The database's feed tells nothing, so a zone that is gone is gone for no known reason.
+    /// The database has no feed, so the reason for a zone's loss is unknown.
     var hidesReasons = false
     var zonePurged = false
     var purgeAnswers: [PurgeAnswer] = [.uploadAgain]
@@ -21,9 +21,9 @@ struct ChaosFaults {
     var throttling = false
     var accounts = false
     var parking = false
-    /// Another user signs in, and the first comes back.
+    /// Another user signs in, and later the first signs in again.
     var users = false
-    /// What the cloud has confirmed leaves a device with its user.
+    /// A change of user removes confirmed records from the device.
     var removals = false
 
     init(_ random: inout SplitMix64) {
@@ -46,12 +46,12 @@ struct ChaosFaults {
         )
         guard users else { return }
         draw([\.removals], &random)
-        // Whose edit was given up would be another story.
+        // These faults may drop edits, and stories with several users do not track whose edit was dropped.
         purgeAnswers = [.uploadAgain]
         (zoneDeleted, discards, parking) = (false, false, false)
-        // What no device has any more goes with its zone.
+        // Records that no device keeps are lost with their zone.
         if removals { (zoneReset, zonePurged) = (false, false) }
-        // Whom a crash in the middle of a removal leaves behind, no event tells.
+        // After a crash in the middle of a removal, no event names the former user.
         if removals { crashes = false }
     }
 
@@ -59,7 +59,7 @@ struct ChaosFaults {
         for fault in faults { self[keyPath: fault] = Int.random(in: 0..<3, using: &random) == 0 }
     }
 
-    /// The names of what is switched on, for the log.
+    /// The names of the enabled faults, for the log.
     var names: String {
         Mirror(reflecting: self).children.compactMap { child in
             if let isOn = child.value as? Bool { return isOn ? child.label : nil }

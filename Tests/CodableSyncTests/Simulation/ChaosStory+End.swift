@@ -1,7 +1,7 @@
 @testable import CodableSync
 
 extension ChaosStory {
-    /// The trouble stops.
+    /// Stops all faults.
     private func mend() async throws {
         for index in actors.indices { try await release(index) }
         cloud.setQuota(nil, user: user)
@@ -30,7 +30,7 @@ extension ChaosStory {
             }
             if work == 0, round > 2 { return }
         }
-        fail("no rest")
+        fail("the devices never become idle")
     }
 
     private func healingSync(_ index: Int) async throws -> Int {
@@ -68,7 +68,7 @@ extension ChaosStory {
         }
     }
 
-    /// One further round sends nothing and asks nobody.
+    /// One more sync sends no changes and resolves no conflicts.
     func checkQuiet() async throws {
         for (index, actor) in actors.enumerated() {
             let engine = actor.engine

@@ -55,7 +55,7 @@ extension ChaosStory {
             } else {
                 model = try await within("model \(index)") { try await engine.model(named: name) } ?? model
             }
-            // Read from the former user's data, if another one has come meanwhile.
+            // The copy belongs to the former user if the user has changed meanwhile.
             if let user = actor.shownUser, lastUser(of: actor) != user { model = StampSet(name: name) }
             model.write(stamp, on: index)
             say("edit \(index) \(name) \(model.stamps)")
@@ -64,16 +64,17 @@ extension ChaosStory {
             try await within("upload \(index)") { try await engine.upload(edited) }
             if actor.consumes { actor.mirror[name] = model }
             actor.remembered[name] = nil
-            // Its user saw that something was set aside, and replaced it.
+            // The app saw that a change was set aside, and replaced it.
             for change in parked where change.recordName == name {
                 expected[name]?.subtract(Set(change.client?.stamps ?? []).subtracting(everSaved(name)))
             }
             if faults.users {
                 let stays = min(stay, self.stay(of: actor))..<self.stay(of: actor) + 1
-                // Given to the engine for one user, and taken for the next one, before the app could know of it.
+                // The app passed the upload in for one user, and the engine took it for the next, before the
+                // app could know.
                 if stays.count > 1 {
                     carriedOver.formUnion(model.stamps)
-                    // It takes the place of what that user had there.
+                    // The upload replaces the next user's version of the record.
                     writes.removeAll { $0.name == name && $0.index == index }
                 }
                 writes.append(Write(name: name, stamp: stamp, index: index, stays: stays))
@@ -157,18 +158,18 @@ extension ChaosStory {
         var stamps = Set((model ?? nil)?.stamps ?? [])
         for change in pending ?? [] where change.recordName == "a" {
             stamps.formUnion(change.model?.stamps ?? [])
-            // A deletion that is given up leaves the record where it was.
+            // Discarding a deletion leaves the record in place.
             if change.isDeletion { deleted.insert("a") }
         }
         for change in parked ?? [] where change.recordName == "a" {
             stamps.formUnion(change.client?.stamps ?? [])
         }
-        // What the server has stays there: only the device's own copy is given up.
+        // The server keeps its version; only the device's own copy is discarded.
         let kept = (try? server()["a"]?.stamps) ?? []
         expected["a"]?.subtract(stamps.subtracting(kept))
     }
 
-    /// Answers the question that a purge has put.
+    /// Answers the purge question.
     func decide(_ index: Int) async throws {
         let engine = actors[index].engine
         let answer = faults.purgeAnswers.randomElement(using: &random) ?? .uploadAgain
@@ -200,7 +201,7 @@ extension ChaosStory {
         }
     }
 
-    /// Everything that is delivered now; stops early on a disk that is gone.
+    /// All changes delivered now; stops early if the disk has failed.
     func drained(_ index: Int) async throws -> [ModelChange<StampSet>] {
         let engine = actors[index].engine
         let taken = Locked<[ModelChange<StampSet>]>([])
@@ -224,7 +225,7 @@ extension ChaosStory {
         return taken.withLock { $0 }
     }
 
-    /// Loops that break, two at once, and one that dies with an element in its hands.
+    /// Loops that break, two loops at once, and a loop whose process ends while it handles an element.
     func useStreams(_ index: Int) async throws {
         let actor = actors[index]
         let engine = actor.engine
@@ -247,7 +248,7 @@ extension ChaosStory {
             return await Self.first(of: first)
         }
         guard kind == 2 else { return }
-        // The app may have stored the element before it died.
+        // The app may have stored the element before the process ended.
         if let shown, Bool.random(using: &random) { take(shown, actor) }
         try await crash(index)
     }

@@ -65,7 +65,7 @@ extension ChaosStory {
         actor.held = []
     }
 
-    /// Requests that are held are given up, and answered later.
+    /// Held requests time out and are answered later.
     func missDeadlines() async {
         say("deadlines pass")
         clock.advance(by: .seconds(61))
@@ -106,7 +106,7 @@ extension ChaosStory {
 
     func expireTokens() {
         let isMadeAnew = (faults.zoneReset || faults.zoneDeleted || faults.zonePurged) && actors.count > 1
-        // The database's feed is all that tells of a zone that was made anew.
+        // Only the database's feed shows that a zone was re-created.
         let zone = Bool.random(using: &random) || isMadeAnew ? zoneID : nil
         say("tokens expire \(zone == nil ? "all" : "zone")")
         try? cloud.expireTokens(in: zone, user: "alice")
@@ -144,7 +144,7 @@ extension ChaosStory {
         try await release(index)
     }
 
-    /// The power may go at any of the next calls.
+    /// Schedules a power loss at one of the next file-system calls.
     func armCrash(_ index: Int) {
         guard faults.crashes, chance(8) == 0, let files = actors[index].files else { return }
         let call = files.calls.count + chance(25)

@@ -1,6 +1,6 @@
 @testable import CodableSync
 
-// Two users on the same devices: what one of them wrote must come to his own data, and nowhere else.
+// Two users on the same devices: each user's edits must reach that user's records, and nobody else's.
 extension ChaosStory {
     func changeUser(_ actor: Actor, _ index: Int) {
         let user = ["alice", "bob", nil].randomElement(using: &random) ?? nil
@@ -15,20 +15,21 @@ extension ChaosStory {
         }
     }
 
-    /// Counts the users of the device's engine, as its events tell of them.
+    /// The number of user changes that the engine's events have reported.
     func stay(of actor: Actor) -> Int { switches(of: actor).count }
 
-    /// After another user has come, an app has nothing to do with what it showed before.
+    /// After a change of user, the app forgets the copies that it showed before.
     func forgetFormerUser(_ actor: Actor) {
         let user = lastUser(of: actor)
         if actor.shownUser != user { actor.remembered = [:] }
         actor.shownUser = user
     }
 
-    /// Who was last on the device, as far as its app was told.
+    /// The last user that the app was told about.
     func lastUser(of actor: Actor) -> String? { switches(of: actor).compactMap(\.to).last }
 
-    /// Whose edits are made during a stay: while nobody is there, the last user's, or else the next one's.
+    /// The user that edits of a stay belong to: while nobody is signed in, the last user, or else the next
+    /// one.
     private func owner(_ stay: Int, of actor: Actor) -> String {
         let switches = switches(of: actor)
         let users = [switches.first?.from] + switches.map(\.to)
@@ -36,7 +37,7 @@ extension ChaosStory {
         return before ?? users[stay...].compactMap { $0 }.first ?? user
     }
 
-    /// All devices come to rest with the one user, and then with the other.
+    /// Syncs all devices until they are idle, first with one user, then with the other.
     func healUsers() async throws {
         for user in ["bob", "alice"] {
             self.user = user

@@ -3,19 +3,19 @@ import XCTest
 
 @testable import CodableSync
 
-/// A random story in which everything may happen to devices, disks, zones and users, decided by a seed.
+/// A random story, decided by a seed, with every kind of fault for devices, disks, zones and users.
 ///
-/// At its end the trouble stops and everybody syncs; then nothing that a call returned for may be missing.
+/// At the end the faults stop and all devices sync; no acknowledged upload may be missing.
 final class ChaosStory {
-    /// A device, its disk, what its app shows, and requests that are held.
+    /// A device, its disk, the records that its app shows, and the requests that are held.
     final class Actor {
         let device: Device<StampSet>
         let fake: FakeDatabase
         let consumes: Bool
         var mirror: [String: StampSet] = [:]
-        /// Copies that the app has read and not edited yet.
+        /// Copies that the app has read but not edited yet.
         var remembered: [String: StampSet] = [:]
-        /// Whose things the app shows.
+        /// The user whose records the app shows.
         var shownUser: String?
         var held: [(gate: Gate, sync: Task<Void, Never>)] = []
 
@@ -29,7 +29,7 @@ final class ChaosStory {
         var files: SimulatedFileSystem? { device.configuration.fileSystem as? SimulatedFileSystem }
     }
 
-    /// An upload that returned, and under which of the users whom the engine of a device has had.
+    /// An acknowledged upload, and the range of users (counted per engine) that it may belong to.
     struct Write {
         var name: String
         var stamp: String
@@ -37,10 +37,10 @@ final class ChaosStory {
         var stays: Range<Int>
     }
 
-    /// What stood in models that were uploaded while another user's state was being opened.
+    /// Stamps in models that were uploaded while the state of another user was being opened.
     var carriedOver: Set<String> = []
 
-    /// An engine that never comes back to its caller.
+    /// A call to the engine never returned.
     struct Standstill: Error {}
 
     let seed: UInt64
@@ -53,14 +53,14 @@ final class ChaosStory {
     var faults: ChaosFaults
     let steps: Int
     var lastStamp = 0
-    /// Records that somebody deleted: nothing is expected of them.
+    /// Deleted records; the story expects nothing of them.
     var deleted: Set<String> = []
-    /// What must be there at the end, by record.
+    /// The stamps expected at the end, by record.
     var expected: [String: Set<String>] = [:]
-    /// What zones held that have gone.
+    /// The stamps that lost zones contained.
     var everOnServer: [String: Set<String>] = [:]
     var writes: [Write] = []
-    /// Who is signed in on all devices in the end.
+    /// The user who is signed in on all devices at the end.
     var user = "alice"
     private(set) var log: [String] = []
     private(set) var failures: [String] = []
@@ -98,7 +98,7 @@ final class ChaosStory {
                 "device \(index) consumes \(consumes), keeps \(keepsUndelivered), page \(pageSize ?? 0)"
             )
         }
-        // Nobody can tell then that a zone was made anew by another device.
+        // Without a feed, no device can tell that another one has re-created the zone.
         if faults.hidesReasons, actors.count > 1 {
             self.faults.zoneReset = false
             self.faults.zoneDeleted = false
@@ -116,7 +116,7 @@ final class ChaosStory {
             if failures.isEmpty { try await check() }
             if failures.isEmpty { try await checkQuiet() }
         } catch is Standstill {
-            // Told already.
+            // Already reported.
         } catch {
             fail("thrown: \(error)")
         }
@@ -133,10 +133,10 @@ final class ChaosStory {
 
     func fail(_ line: String) { failures.append(line) }
 
-    /// One number out of so many, by chance.
+    /// A random number below a limit.
     func chance(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
-    /// Waits for a call, and fails the story if the call does not end while everything it could wait for goes on.
+    /// Waits for a call, and fails the story if the call does not return.
     func within<Value: Sendable>(
         _ what: String,
         _ body: @escaping @Sendable () async throws -> Value
@@ -150,23 +150,23 @@ final class ChaosStory {
         return try result.get()
     }
 
-    /// What the server has, as models.
+    /// The records on the server, decoded.
     func server() throws -> [String: StampSet] {
         try cloud.records(user: user, in: zoneID).mapValues {
             try RecordDecoder().decode(StampSet.self, from: $0)
         }
     }
 
-    /// Remembers what a zone holds that is about to go.
+    /// Notes the contents of a zone that is about to be lost.
     func noteServer() {
         guard let server = try? server() else { return }
         for (name, model) in server { everOnServer[name, default: []].formUnion(model.stamps) }
     }
 
-    /// What the server has of a record.
+    /// The stamps that the server has for a record.
     func everSaved(_ name: String) -> [String] { (try? server()[name]?.stamps) ?? [] }
 
-    /// What is on the server goes, or what devices know of it, and that is right.
+    /// Expects nothing of stamps that are on the server, because the zone's loss removes them.
     func excuseServer() {
         noteServer()
         for (name, stamps) in everOnServer { expected[name]?.subtract(stamps) }

@@ -3,12 +3,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Stories in which everything may happen: `SEEDS=5000..<5100` in the environment runs others.
+/// Stories with every kind of fault.
 ///
-/// 6 of each kind, and 15 if all cases are asked for.
+/// `SEEDS=5000..<5100` in the environment runs other seeds.
+///
+/// Runs 6 stories of each kind, or 15 in an exhaustive run.
 final class ChaosTests: XCTestCase {
-    /// No edit is lost, no device stands still, and nobody works without an end.
-    func testWhateverHappensNoEditIsLostAndEverybodyComesToRest() async throws {
+    /// No edit is lost, every device becomes idle, and no engine runs forever.
+    func testNoEditIsLostAndAllDevicesBecomeIdle() async throws {
         var failed: [UInt64] = []
         for seed in try Seeds.named(first: 6, of: 0..<15) {
             let story = ChaosStory(seed: seed)

@@ -2,16 +2,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// What a device has of a zone that is gone, where another device has made the next one.
+/// A device still has the state of a lost zone that another device has re-created.
 class FormerZoneTests: ZoneScenario {
-    /// Makes a device that has the zone, and another one.
+    /// Makes two devices.
     private func makeDevices<Model>(_ model: Model.Type) throws -> (
         phone: Device<Model>, tablet: Device<Model>
     ) {
         (try makeDevice(), try makeDevice())
     }
 
-    /// Syncs, once more where a request has failed.
+    /// Syncs, and retries once after a failed request.
     private func syncAgain<Model>(_ device: Device<Model>) async throws {
         do {
             try await device.engine.sync()
@@ -23,8 +23,8 @@ class FormerZoneTests: ZoneScenario {
 
     // MARK: Deletions
 
-    /// A deletion that is pending while the zone is made anew deletes the record there, too.
-    func testAPendingDeletionDeletesTheRecordOfTheNewZone() async throws {
+    /// A deletion that was pending when the zone was re-created also deletes the record in the new zone.
+    func testAPendingDeletionDeletesTheRecordInTheNewZone() async throws {
         for loss in Loss.allCases {
             for sendsFirst in [false, true] {
                 try setUpWithError()
@@ -49,8 +49,8 @@ class FormerZoneTests: ZoneScenario {
 
     // MARK: The position in the feed
 
-    /// The position in the database's feed could not be read at the first launch: it is asked for again.
-    func testAFailedRequestAtTheFirstLaunchCostsNoRecordAfterAReset() async throws {
+    /// If reading the database token fails at the first launch, the engine reads it again later.
+    func testAFailedFeedRequestAtFirstLaunchLosesNoRecordsAfterAReset() async throws {
         let codes: [CloudError.Code] = [
             .networkFailure, .serviceUnavailable, .serverResponseLost, .unknown("new"),
         ]
@@ -71,11 +71,11 @@ class FormerZoneTests: ZoneScenario {
         }
     }
 
-    /// A state that does not know the position asks for it when it is opened.
-    func testAPositionThatIsMissingInAStateIsReadAtTheNextOpening() async throws {
+    /// A state without a database token reads one when it is opened.
+    func testAMissingDatabaseTokenIsReadAtTheNextOpening() async throws {
         let (phone, tablet) = try makeDevices(Note.self)
         try await tablet.engine.upload(Note("p", "Tea"))
-        // There was no feed, and now there is one.
+        // The database had no feed at first and has one now.
         tablet.database.hideReasons()
         try await tablet.engine.sync()
         tablet.database.failAlways(.databaseChanges, nil)
@@ -88,11 +88,12 @@ class FormerZoneTests: ZoneScenario {
         XCTAssertEqual(titles, ["p": "Tea"])
     }
 
-    /// What a device does with an edit of its own around its first listing of the new zone.
+    /// When this device edits a record, relative to its first listing of the new zone.
     private enum Edit: CaseIterable { case none, pending, sentFirst }
 
-    /// The zone was lost before this device knew anything of it: that is not the end of what is in the next one.
-    func testALossThatIsOlderThanEverythingKnownIsNotAppliedToIt() async throws {
+    /// The zone was lost before this device fetched anything: the loss does not apply to records of the next
+    /// zone.
+    func testALossBeforeTheFirstFetchRemovesNothing() async throws {
         for loss in [Loss.encryptedDataReset, .purged, .deleted] {
             for edit in Edit.allCases {
                 try setUpWithError()
@@ -126,8 +127,8 @@ class FormerZoneTests: ZoneScenario {
 
     // MARK: Ancestors
 
-    /// A save is refused as a conflict: the known version may be one of the former zone, and is no ancestor then.
-    func testAConflictInAZoneMadeAnewHasNoAncestorOfTheFormerZone() async throws {
+    /// A save is rejected as a conflict; a known version from the former zone is not an ancestor.
+    func testAConflictInARecreatedZoneHasNoAncestorFromTheFormerZone() async throws {
         for sendsOnly in [false, true] {
             for isAttached in [false, true] {
                 try setUpWithError()

@@ -2,10 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// The shortest forms of what random stories have found.
+/// Minimal reproductions of bugs that random stories found.
 final class FoundBySeedTests: EngineScenario {
-    /// Saved without ever having fetched, then deleted elsewhere: the first fetch must be a full listing.
-    func testARecordSavedBeforeTheFirstFetchAndDeletedElsewhereIsDeletedHere() async throws {
+    /// The record is saved before any fetch and then deleted on another device: the first fetch must be a
+    /// full listing.
+    func testARecordSavedBeforeTheFirstFetchIsRemovedWhenDeletedElsewhere() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
@@ -18,8 +19,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(shown, [Note("b", "Milk")])
     }
 
-    /// What the app deletes without having heard of its change is not shown to it once more.
-    func testADeletedRecordIsNotDeliveredAsUpdatedAfterwards() async throws {
+    /// The app deletes a record before it receives the record's change; the change is not delivered
+    /// afterwards.
+    func testADeletedRecordIsNotDeliveredAsAnUpdate() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await tablet.engine.upload(Note("a", "Tea"))
@@ -33,8 +35,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(after, [])
     }
 
-    /// Read, changed elsewhere, fetched, edited from the copy that was read: only the edited field is the user's.
-    func testAnEditOfACopyThatWasReadBeforeAFetchTakesNoOtherFieldBack() async throws {
+    /// The app edits a copy that it read before another device changed the record: only the field that the
+    /// user edited changes.
+    func testAnEditOfAStaleCopyRevertsNoOtherField() async throws {
         for readsAll in [true, false] {
             let name = readsAll ? "a" : "b"
             let phone: Device<Note> = try makeDevice()
@@ -60,8 +63,8 @@ final class FoundBySeedTests: EngineScenario {
         }
     }
 
-    /// Read, deleted elsewhere, looked for and not found, uploaded anew: a new record, not an edit of the deleted one.
-    func testAModelThatIsUploadedAfterItsDeletionWasReadIsCreatedAnew() async throws {
+    /// A model uploaded after the app has seen its deletion is a new record, not an edit of the deleted one.
+    func testUploadingAModelAfterSeeingItsDeletionCreatesANewRecord() async throws {
         for readsAll in [true, false] {
             let name = readsAll ? "a" : "b"
             let phone: Device<Note> = try makeDevice { $0.storage = .inMemory }
@@ -85,8 +88,8 @@ final class FoundBySeedTests: EngineScenario {
         }
     }
 
-    /// Read, deleted and uploaded anew before anything is sent: nothing of the old record comes back.
-    func testAnUploadAfterAnUnsentDeletionTakesNothingOfTheOldRecord() async throws {
+    /// The app reads, deletes and re-creates a record before anything is sent: no old field value comes back.
+    func testAnUploadAfterAnUnsentDeletionKeepsNoOldFields() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
@@ -100,8 +103,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(model, Note("a", "Coffee"))
     }
 
-    /// Changes that no loop takes are accepted by themselves; a copy that was read before does not know of them.
-    func testAnEditOfACopyThatWasReadBeforeAFetchIsAConflictAlsoWhereNothingIsKept() async throws {
+    /// Changes with no consumer are accepted automatically; a copy read earlier still counts as older than
+    /// they are.
+    func testAnEditOfAStaleCopyConflictsWhenUndeliveredChangesAreNotKept() async throws {
         let phone: Device<Note> = try makeDevice { $0.keepsUndelivered = false }
         let tablet: Device<Note> = try makeDevice()
         try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
@@ -119,8 +123,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(merged, Note("a", "Coffee", note: "cold"))
     }
 
-    /// The model that a conflict made, confirmed before anybody has seen it, is not what an older copy was made from.
-    func testAnEditOfACopyThatIsOlderThanAMergedModelIsAConflictAlsoWhereNothingIsKept() async throws {
+    /// A copy older than a merged model conflicts with it, even if the merge was confirmed before the app saw
+    /// it.
+    func testAnEditOlderThanAMergeConflictsWhenUndeliveredChangesAreNotKept() async throws {
         let phone: Device<StampSet> = try makeDevice { $0.keepsUndelivered = false }
         let tablet: Device<StampSet> = try makeDevice()
         try await phone.engine.upload(StampSet(id: "a", stamps: ["1"]))
@@ -139,8 +144,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(left, 0)
     }
 
-    /// The same where the zone is lost in between: nobody has seen what goes up again with the merged model.
-    func testAnEditOfACopyThatIsOlderThanAMergedModelIsAConflictAlsoAfterTheLossOfTheZone() async throws {
+    /// The same when the zone is lost in between: the app has not seen the merged model that is uploaded
+    /// again.
+    func testAnEditOlderThanAMergeConflictsAfterTheZoneIsLost() async throws {
         let cloud = FakeCloud(clock: clock)
         let phone = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
         let tablet = Device<StampSet>(cloud.database(user: "alice"), clock: clock)

@@ -1,6 +1,6 @@
 import CodableSync
 
-/// A value that is a set of stamps; both sides of a conflict are right.
+/// A value that is a set of stamps; a conflict keeps both sides.
 struct StampSet: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 
@@ -41,14 +41,14 @@ struct FieldPerDevice: RecordCodable, Equatable {
     }
 }
 
-/// What a random run needs of its model.
+/// What a random run needs from its model.
 protocol RandomModel: RecordCodable, Equatable {
     init(name: String)
-    /// The user of a device writes a stamp.
+    /// Writes a stamp as the user of a device.
     mutating func write(_ stamp: String, on device: Int)
-    /// The stamps of the model that are still there, of all that were written.
+    /// The stamps that are still present.
     var contents: Set<String> { get }
-    /// Whether a later stamp of the same device takes the place of an earlier one.
+    /// Whether a device's later stamp replaces its earlier one.
     static var replaces: Bool { get }
 }
 

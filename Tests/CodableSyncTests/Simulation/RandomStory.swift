@@ -3,25 +3,25 @@ import XCTest
 
 @testable import CodableSync
 
-/// One random story of a few devices and one cloud, decided by a seed.
+/// A random story of a few devices and one cloud, decided by a seed.
 ///
-/// At its end the faults stop and everybody syncs; then nothing that a call returned for may be missing.
+/// At the end the faults stop and all devices sync; no acknowledged upload may be missing.
 final class RandomStory<Model: RandomModel> {
-    /// What a test wants of every story; what it leaves open, the seed decides.
+    /// What a test fixes for every story; the seed decides the rest.
     struct Options {
         var devices: Int?
         var steps: Int?
         var deletes: Bool?
-        /// Faults of every kind: refused and held requests, lost answers, expired tokens.
+        /// Every kind of fault: rejected and held requests, lost answers, expired tokens.
         var everyFault = false
     }
 
-    /// A device, what its app shows, and requests that are held.
+    /// A device, the records that its app shows, and the requests that are held.
     private final class Actor {
         let device: Device<Model>
         let consumes: Bool
         var mirror: [String: Model] = [:]
-        /// Copies that the app has read and not edited yet.
+        /// Copies that the app has read but not edited yet.
         var remembered: [String: Model] = [:]
         var held: [(gate: Gate, sync: Task<Void, Never>)] = []
 
@@ -43,7 +43,7 @@ final class RandomStory<Model: RandomModel> {
     private let expires: Bool
     private let steps: Int
     private var deleted: Set<String> = []
-    /// What must be there at the end: by record, by stamp or by device.
+    /// What is expected at the end, by record and then by stamp or device.
     private var expected: [String: [String: String]] = [:]
     private var lastStamp = 0
     private(set) var log: [String] = []
@@ -231,7 +231,7 @@ final class RandomStory<Model: RandomModel> {
         actor.held = []
     }
 
-    /// Requests that are held are given up, and answered later.
+    /// Held requests time out and are answered later.
     private func missDeadlines() async {
         log.append("deadlines pass")
         clock.advance(by: .seconds(61))
@@ -269,7 +269,7 @@ final class RandomStory<Model: RandomModel> {
             }
             if work == 0, round > 2 { return }
         }
-        failures.append("no rest")
+        failures.append("the devices never become idle")
     }
 
     private func check() async throws {

@@ -3,9 +3,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Random stories, repeated by their seed: `SEEDS=5000..<5100` in the environment runs others.
+/// Random stories, reproducible by seed.
 ///
-/// 10 of each kind, and 40 if all cases are asked for.
+/// `SEEDS=5000..<5100` in the environment runs other seeds.
+///
+/// Runs 10 stories of each kind, or 40 in an exhaustive run.
 final class RandomSyncTests: XCTestCase {
     private func tell<Model: RandomModel>(_ model: Model.Type) async throws {
         var failed: [UInt64] = []
@@ -22,13 +24,13 @@ final class RandomSyncTests: XCTestCase {
         XCTAssertEqual(failed, [])
     }
 
-    /// No edit is lost where both sides of a conflict are kept.
-    func testEverySetStampThatACallReturnedForIsOnTheServerAtTheEnd() async throws {
+    /// No edit is lost if the resolver keeps both sides of a conflict.
+    func testEveryAcknowledgedStampIsOnTheServerAtTheEnd() async throws {
         try await tell(StampSet.self)
     }
 
-    /// Nobody's field is set back by somebody else's edit of another field, where no answer is lost.
-    func testNoEditOfOneFieldTakesAnotherDevicesFieldBack() async throws {
+    /// An edit of one field never reverts another device's field, as long as no answer is lost.
+    func testAnEditOfOneFieldRevertsNoOtherDevicesField() async throws {
         try await tell(FieldPerDevice.self)
     }
 }

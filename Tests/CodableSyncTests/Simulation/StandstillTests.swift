@@ -3,14 +3,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Whatever fails, and however often: while no time passes, an engine asks a few times and then waits.
+/// While no time passes, an engine sends only a few requests and then waits, whatever fails.
 final class StandstillTests: XCTestCase {
-    /// What it costs to make a zone anew that is missing again and again, until the pause.
+    /// The number of requests until the engine pauses, if the zone is missing again and again.
     private let mostRequests = 28
 
-    /// A code, as the answer to every request of one kind, for an engine that syncs by itself: a third of the codes for
-    /// each kind, and each of them for one kind at least, unless all cases are asked for.
-    func testNoErrorMakesAnEngineAskAgainAndAgainWithoutATimePassing() async throws {
+    /// An engine that syncs by itself gets the same error for every request of one kind: a third of the codes
+    /// for each kind, or every code in an exhaustive run.
+    func testNoRequestErrorCausesATightRetryLoop() async throws {
         let codes = CloudError.Code.known + [.unknown("tomorrow")]
         for (row, operation) in ScriptedDatabase.Operation.allCases.enumerated() {
             for place in Cases.places(every: 3, row: row, below: codes.count) {
@@ -21,16 +21,16 @@ final class StandstillTests: XCTestCase {
         }
     }
 
-    /// The same for the error of one item.
-    func testNoErrorOfAnItemMakesAnEngineAskAgainAndAgain() async throws {
+    /// The same for an error of a single item.
+    func testNoItemErrorCausesATightRetryLoop() async throws {
         for code in CloudError.Code.known + [.unknown("tomorrow")] {
             let count = try await requests { $0.failItemAlways("a", CloudError(code)) }
             XCTAssertLessThanOrEqual(count, mostRequests, "the item always fails with \(code)")
         }
     }
 
-    /// A record that another device changes before each of our saves, and a page that cannot be read.
-    func testNoAnswerMakesAnEngineAskAgainAndAgain() async throws {
+    /// A page whose records cannot be read, and a save response that names no items.
+    func testNoUnusableResponseCausesATightRetryLoop() async throws {
         let unreadable = try await requests { database in
             database.changeFetchAnswers { changes in
                 var changes = changes
@@ -47,8 +47,8 @@ final class StandstillTests: XCTestCase {
         XCTAssertLessThanOrEqual(silent, mostRequests, "answers that mention no item")
     }
 
-    /// A disk that refuses every write, from the opening on and from the first change on.
-    func testADiskThatRefusesEverythingMakesNoEngineAskAgainAndAgain() async throws {
+    /// The disk rejects every write after the first upload.
+    func testAFullDiskCausesNoTightRetryLoop() async throws {
         let files = SimulatedFileSystem()
         let cloud = FakeCloud()
         let device = Device<Note>(cloud.database(user: "alice"), files: files) {
@@ -72,7 +72,7 @@ final class StandstillTests: XCTestCase {
         try await requests { $0.failAlways(operation, error) }
     }
 
-    /// How many requests an engine makes that has something to fetch and something to send.
+    /// The number of requests made by an engine with something to fetch and something to send.
     private func requests(_ script: (ScriptedDatabase) -> Void) async throws -> Int {
         let cloud = FakeCloud()
         let zoneID = ZoneID(zoneName: "Item")
@@ -87,10 +87,10 @@ final class StandstillTests: XCTestCase {
         return count
     }
 
-    /// Lets the engine work until it asks for nothing more, or has asked far too often.
+    /// Runs the engine until it is idle or has made far too many requests.
     private func settled(_ device: Device<Note>) async throws -> Int {
         let (database, far) = (device.database, mostRequests * 10)
-        await device.engine.reach("it rests") { $0.isIdle || database.totalCount > far }
+        await device.engine.reach("the engine is idle") { $0.isIdle || database.totalCount > far }
         return database.totalCount
     }
 }

@@ -1,6 +1,6 @@
-/// What must come of calls where nothing fails, said once more and in the simplest words.
+/// A second, minimal implementation of sync without faults, to compare results with.
 ///
-/// A record is a set of stamps, two edits are both right, and deletions win.
+/// A record is a set of stamps, a conflict keeps both sides, and deletions win.
 struct SyncOracle {
     struct Version: Equatable {
         var number: Int
@@ -25,7 +25,7 @@ struct SyncOracle {
         self.devices = Array(repeating: Device(), count: devices)
     }
 
-    /// What reads on a device show.
+    /// The records that a device shows.
     func models(on device: Int) -> [String: Set<String>] {
         var models = devices[device].known.mapValues(\.stamps)
         for (name, pending) in devices[device].pending {
@@ -63,7 +63,7 @@ struct SyncOracle {
             if theirs.number != known?.number { stamps.formUnion(theirs.stamps) }
             if theirs.stamps == stamps { return }
         } else if known != nil {
-            return  // Deleted by somebody else: deletions win.
+            return  // Deleted by another device: deletions win.
         }
         lastNumber += 1
         server[name] = Version(number: lastNumber, stamps: stamps)

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Another device has met the loss of the zone first: the zone is there again, and it is another one.
+/// After a zone is lost, another device re-creates it before this device notices.
 final class ZoneMadeAnewTests: ZoneScenario {
-    /// Both have a record that the other one has not heard of; the tablet makes the zone anew.
+    /// Each device has a record that the other has not fetched; the tablet re-creates the zone.
     private func makeAnew(
         _ loss: Loss
     ) async throws -> (phone: Device<Note>, tablet: Device<Note>) {
@@ -26,8 +26,9 @@ final class ZoneMadeAnewTests: ZoneScenario {
         try await device.engine.allModels().map(\.title).sorted()
     }
 
-    /// What the server confirmed, and nobody else had fetched, goes up again after a reset.
-    func testWhatOnlyOneDeviceKnewOutlivesAResetThatAnotherDeviceHasMetFirst() async throws {
+    /// After a reset, records that the server had confirmed but no other device had fetched are uploaded
+    /// again.
+    func testRecordsOnlyOneDeviceHasSurviveAResetHandledByAnotherDevice() async throws {
         for resyncs in [false, true] {
             try setUpWithError()
             let (phone, tablet) = try await makeAnew(.encryptedDataReset)
@@ -39,16 +40,17 @@ final class ZoneMadeAnewTests: ZoneScenario {
         }
     }
 
-    /// Two devices replace a zone after a reset, and the deletion of one arrives after the other made the zone anew.
+    /// After a reset, two devices replace the zone; the phone's deletion of the old zone arrives after the
+    /// tablet has already re-created it.
     ///
-    /// All devices keep their records, including one that has not learned of the reset.
-    func testALateDeletionByADeviceThatReplacesTheZoneLosesNoRecords() async throws {
+    /// No device loses records, including the watch, which has not learned of the reset.
+    func testALateZoneDeletionLosesNoRecords() async throws {
         let (phone, tablet) = try await makePair(Note("p", "Tea")) { $0.seed = 2 }
         let watch: Device<Note> = try makeDevice()
         try await watch.engine.upload(Note("w", "Salt"))
         try await watch.engine.sync()
         try await remove(.encryptedDataReset)
-        // The phone has looked at the zone, and its deletion is on its way.
+        // The phone has fetched the zone's state and is about to delete the zone.
         let deletion = Gate()
         phone.database.plan(.zones, .holdBefore(.opened), .holdBefore(deletion))
         let engine = phone.engine
@@ -64,8 +66,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
         try await assertEqualEverywhere(phone, tablet, watch)
     }
 
-    /// The older version that another device has uploaded again does not take the newer one's place.
-    func testAnOlderVersionInTheNewZoneTakesNoEditBack() async throws {
+    /// Another device uploads an older version into the new zone; it does not replace the newer version.
+    func testAnOlderVersionInTheNewZoneDoesNotRevertAnEdit() async throws {
         let (phone, tablet): (Device<Note>, Device<Note>) = try await makePair(Note("a", "Tea"))
         try await phone.engine.upload(Note("a", "Tea", note: "hot"))
         try await phone.engine.sync()
@@ -77,8 +79,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
         XCTAssertEqual(models, [Note("a", "Tea", note: "hot")])
     }
 
-    /// Sent before anything is fetched, an edit is not taken for one of a deleted record.
-    func testAnEditThatIsSentIntoTheNewZoneIsNotLost() async throws {
+    /// An edit sent before the first fetch from the new zone is not treated as an edit of a deleted record.
+    func testAnEditSentToTheNewZoneIsNotLost() async throws {
         for loss in [Loss.encryptedDataReset, .deleted] {
             try setUpWithError()
             let (phone, tablet) = try await makeAnew(loss)
@@ -91,8 +93,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
         }
     }
 
-    /// A zone that a client has deleted takes its records along, whoever makes the next one.
-    func testRecordsOfADeletedZoneAreDeletedAndEditsOfThemAreKept() async throws {
+    /// Deleting a zone deletes its records, no matter which device re-creates the zone.
+    func testDeletedZoneRemovesRecordsButKeepsPendingEdits() async throws {
         let (phone, tablet) = try await makeAnew(.deleted)
         try await phone.engine.upload(Note("e", "Salt"))
         try await settle(phone, tablet)
@@ -101,8 +103,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// The user is asked on each device, also where another one has answered already.
-    func testAPurgeIsAskedAboutAlthoughTheZoneIsThereAgain() async throws {
+    /// Each device asks its user, even if another device has already answered.
+    func testAPurgeNeedsADecisionEvenIfTheZoneExistsAgain() async throws {
         let (phone, tablet) = try await makeAnew(.purged)
         await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sync() }
         let before = try await titles(phone)
@@ -113,8 +115,8 @@ final class ZoneMadeAnewTests: ZoneScenario {
         XCTAssertEqual(shown, ["Milk", "Tea"])
     }
 
-    /// A token that is only too old changes nothing: what is not listed was deleted.
-    func testAnExpiredTokenOfTheSameZoneStillTellsDeletions() async throws {
+    /// If only the token has expired, records missing from the full listing have been deleted.
+    func testAnExpiredTokenStillFindsDeletionsInTheSameZone() async throws {
         let (phone, tablet): (Device<Note>, Device<Note>) = try await makePair(
             Note("a", "Tea"),
             Note("b", "Milk")
@@ -130,8 +132,9 @@ final class ZoneMadeAnewTests: ZoneScenario {
         XCTAssertEqual(server.count, 0)
     }
 
-    /// An edit that knows nothing of what goes up again does not make it seen.
-    func testWhatGoesUpAgainUnderAnEditIsNotSeenByThatEdit() async throws {
+    /// The app edits a record without having seen the version that is uploaded again; that version stays
+    /// unseen.
+    func testAnEditDoesNotMarkAReuploadedVersionAsSeen() async throws {
         let cloud = FakeCloud(clock: clock)
         let phone = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
         let tablet = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
@@ -144,7 +147,7 @@ final class ZoneMadeAnewTests: ZoneScenario {
         try await phone.engine.upload(StampSet(id: "a", stamps: ["2"]))
         phone.database.plan(.modify, .holdBefore(.opened), .fail(CloudError(.networkFailure)))
         await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sync() }
-        // Neither what the tablet had nor what the conflict has made of both was shown to anybody here.
+        // The app on the phone has seen neither the tablet's version nor the merged model.
         try await phone.engine.upload(StampSet(id: "a", stamps: ["2", "3"]))
         try await phone.engine.sync()
         let model = try await phone.engine.model(named: "a")

@@ -3,25 +3,26 @@ import XCTest
 
 @testable import CodableSync
 
-/// A random story of devices that lose their zone again and again, decided by a seed.
+/// A random story, decided by a seed, of devices whose zone is lost repeatedly.
 ///
-/// Every field is written once and every doomed record is deleted once, so that at the end nothing may be missing, nothing
-/// may come back, and nobody may be asked about a purge twice.
+/// Each field is written once and each doomed record is deleted once. At the end nothing may be missing, no
+/// deleted record may be back, and no device may be asked about the same purge twice.
 final class ZoneStory {
     private final class Actor {
         let device: Device<FieldPerDevice>
         var held: (gate: Gate, sync: Task<Void, Never>)?
-        /// The number of the last loss before the last sync that succeeded began.
+        /// The number of the last zone loss before the last successful sync began.
         var metLoss = 0
 
         init(_ device: Device<FieldPerDevice>) { self.device = device }
     }
 
-    /// A record that is created, known to everybody, and then deleted by one device.
+    /// A record that is created, synced to all devices, and then deleted by one of them.
     private struct Doomed {
         var name: String
         var deleter: Int?
-        /// Every device had met the last loss when the deletion was sent, so that nobody has a reason to upload it again.
+        /// Every device had handled the last loss when the deletion was sent, so no device uploads the record
+        /// again.
         var isGone = false
     }
 
@@ -106,7 +107,7 @@ final class ZoneStory {
         let engine = actors[index].device.engine
         for position in doomed.indices where doomed[position].deleter == nil {
             let name = doomed[position].name
-            // What somebody has still to upload is another story.
+            // Only records that are confirmed on every device are deleted here.
             guard try await isConfirmedEverywhere(name) else { continue }
             log.append("delete \(index) \(name)")
             doomed[position].deleter = index
@@ -138,7 +139,7 @@ final class ZoneStory {
         } catch SyncError.waitingForDecision {
             log.append("sync \(index) is asked about a purge")
             if actor.metLoss >= lastPurge {
-                failures.append("\(index) is asked about a purge that it has met")
+                failures.append("\(index) is asked about a purge that it has already answered")
             }
             do { try await engine.resolvePurge(.uploadAgain) } catch { failures.append("\(error)") }
         } catch {
@@ -147,8 +148,8 @@ final class ZoneStory {
         try await noteDeletions(of: index)
     }
 
-    /// A deletion that is no longer pending was sent: its record is gone for good, unless somebody knows it from a former
-    /// zone.
+    /// A deletion that is no longer pending has been sent: its record is gone for good, unless a device still
+    /// has it from a former zone.
     private func noteDeletions(of index: Int) async throws {
         let pending = try await actors[index].device.engine.pendingChanges().map(\.recordName)
         for position in doomed.indices where doomed[position].deleter == index && !doomed[position].isGone {
@@ -207,7 +208,8 @@ final class ZoneStory {
             guard let deleter = doomed[position].deleter, deleter >= 0 else { continue }
             let name = doomed[position].name
             let pending = try await actors[deleter].device.engine.pendingChanges().map(\.recordName)
-            // Deleted in this zone, of which not everybody has heard: they may upload it again.
+            // The record was deleted in this zone, but devices that have not seen the deletion may upload it
+            // again.
             let isPending = pending.contains(name) && actors[deleter].held == nil
             if !isPending { doomed[position].deleter = -1 }
             doomed[position].isGone = false
@@ -241,7 +243,7 @@ final class ZoneStory {
             )
         }
         for record in doomed {
-            if record.isGone, server[record.name] != nil { failures.append("\(record.name) has come back") }
+            if record.isGone, server[record.name] != nil { failures.append("\(record.name) reappeared") }
             if record.deleter == nil, server[record.name] == nil {
                 failures.append("\(record.name) is missing")
             }
@@ -254,12 +256,14 @@ final class ZoneStory {
     }
 }
 
-/// Stories of lost zones: `SEEDS=5000..<5100` in the environment runs others.
+/// Stories of lost zones.
 ///
-/// 10 of each kind, and 40 if all cases are asked for.
+/// `SEEDS=5000..<5100` in the environment runs other seeds.
+///
+/// Runs 10 stories, or 40 in an exhaustive run.
 final class ZoneStoryTests: XCTestCase {
-    /// Nothing is lost with a zone, nothing that was deleted comes back, and no purge is asked about twice.
-    func testWhateverBecomesOfTheZoneNothingIsLostAndNothingComesBack() async throws {
+    /// No record is lost with its zone, no deleted record comes back, and no purge is asked about twice.
+    func testLosingTheZoneLosesNoRecordsAndRevivesNone() async throws {
         var failed: [UInt64] = []
         for seed in try Seeds.named(first: 10, of: 0..<40) {
             let story = ZoneStory(seed: seed)

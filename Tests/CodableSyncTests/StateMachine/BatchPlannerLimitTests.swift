@@ -3,13 +3,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// A planner goes by the limits that it was told last.
+/// The planner applies the limits that it was given last.
 final class BatchPlannerLimitTests: XCTestCase {
     private func count(_ planner: BatchPlanner, of items: Int = 100, size: Int = 10) -> Int {
         planner.plan((0..<items).map { (SendItem(name: "\($0)", handle: nil, known: nil), size) }).count
     }
 
-    func testNewLimitsHoldForTheNextBatch() {
+    func testNewLimitsApplyToTheNextBatch() {
         var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.take(DatabaseLimits(maximumItems: 20, maximumBytes: 1000))
         XCTAssertEqual(count(planner), 20)
@@ -19,7 +19,7 @@ final class BatchPlannerLimitTests: XCTestCase {
         XCTAssertEqual(count(planner), 3)
     }
 
-    func testWhatTheServerHasShownStaysUntilItTakesMore() {
+    func testALearnedLimitStaysUntilALargerBatchSucceeds() {
         var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.halve(after: 10)
         planner.take(DatabaseLimits(maximumItems: 100, maximumBytes: 1000))
@@ -28,7 +28,7 @@ final class BatchPlannerLimitTests: XCTestCase {
         XCTAssertEqual(count(planner), 10)
     }
 
-    func testLimitsOfNothingLetOneItemThrough() {
+    func testZeroLimitsStillAllowOneItem() {
         var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.take(DatabaseLimits(maximumItems: 0, maximumBytes: 0))
         XCTAssertEqual(count(planner), 1)

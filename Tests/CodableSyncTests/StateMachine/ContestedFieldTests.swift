@@ -3,12 +3,12 @@ import XCTest
 
 @testable import CodableSync
 
-/// Fields in which a draft is in conflict: they belong to an ancestor, and mean nothing without one.
+/// The contested fields of a draft: they refer to an ancestor, and are dropped without one.
 final class ContestedFieldTests: XCTestCase {
     private let known = KnownVersion(changeTag: "1", handle: ContentHandle(1), hash: 1, modified: nil)
     private let lateDate = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// A record with a draft that conflicts with the known version, although it is based on it.
+    /// A record with a draft that is based on the known version but still in conflict.
     private func makeState(_ change: (inout RecordState) -> Void = { _ in }) -> SyncState {
         var state = SyncState()
         state.change("A") { record in
@@ -33,26 +33,26 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(record?.isSendable, true, line: line)
     }
 
-    func testADraftInConflictIsCreatedInTheZoneThatComesAfterADeletedOne() {
+    func testADraftInConflictBecomesACreationWhenTheZoneIsDeleted() {
         var state = makeState()
         XCTAssertEqual(state["A"]?.isInConflict, true)
         state.apply(.zoneLost(.deleted))
         assertToBeCreated(state)
     }
 
-    func testADraftInConflictWaitsForTheFetchAfterItsVersionWasDamaged() {
+    func testADraftInConflictBecomesACreationWhenItsVersionIsDamaged() {
         var state = makeState()
         state.change("A") { $0.forgetKnownVersion() }
         assertToBeCreated(state)
     }
 
-    func testADraftInConflictIsCreatedAfterTheDeletionBeforeItIsConfirmed() {
+    func testADraftInConflictBecomesACreationWhenADeletionIsConfirmed() {
         var state = makeState { $0.isDeletionSent = true }
         state.apply(.deletionConfirmed(name: "A"))
         assertToBeCreated(state)
     }
 
-    func testADraftOfALostVersionKeepsNoContestedFieldsWhenAnotherVersionComes() {
+    func testADraftOfALostVersionDropsItsContestedFieldsWhenAnotherArrives() {
         var state = makeState()
         state.apply(.zoneLost(.encryptedDataReset))
         XCTAssertEqual(state["A"]?.pending?.contested, ContentHandle(3))
@@ -63,7 +63,7 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
-    /// The ancestor moves with the base, and the contested fields stay as they are.
+    /// The base moves to the confirmed version, and the contested fields do not change.
     func testADraftStaysInConflictWhenItsBaseIsConfirmed() {
         var state = makeState { $0.sent = [SentVersion(handle: 4, base: 1)] }
         let version = KnownVersion(changeTag: "2", handle: 5, hash: 2, modified: nil)
@@ -73,7 +73,7 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
-    func testADraftStaysInConflictWhenItsBaseIsSavedAgainUnchanged() {
+    func testADraftStaysInConflictWhenOnlyTheChangeTagIsNew() {
         var state = makeState()
         let version = KnownVersion(changeTag: "2", handle: 5, hash: known.hash, modified: nil)
         state.apply(.fetched(name: "A", version))
@@ -82,7 +82,7 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
-    func testAnEditIsInTheConflictOfItsBasis() {
+    func testAnEditInheritsTheConflictOfItsBasis() {
         var harness = MachineHarness(state: makeState())
         var edit = NewChange.save("A", 5)
         let basis = harness.state.editBasis(of: "A")
@@ -108,8 +108,8 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(harness.run(.start).conflicts.map(\.contested), [3])
     }
 
-    /// The app has seen the draft and uploads on top of it: the contested fields are still undecided.
-    func testAnUploadOverASeenDraftInConflictIsInTheSameConflict() {
+    /// The app has seen the draft and uploads a newer model: the contested fields are still unresolved.
+    func testAnUploadOverASeenDraftInheritsItsConflict() {
         var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
         harness.upload("A", 5)
         XCTAssertEqual(harness.state["A"]?.pending?.handle, ContentHandle(5))
@@ -124,8 +124,8 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(harness.state["A"]?.isSendable, true)
     }
 
-    /// What the app saw last may be its own contents, which no server ever had.
-    func testContentsThatTheServerNeverHadAreNotVersions() {
+    /// The app may last have seen its own contents, which the server never had.
+    func testUnsentContentsAreNotServerVersions() {
         var state = SyncState()
         for entry: JournalEntry in [
             .queued(

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What was sent and not answered is remembered for as long as it may turn up on the server.
+/// The state remembers an unanswered save for as long as it may still appear on the server.
 final class LostWriteTests: XCTestCase {
     private func state(resolvedAgainst server: KnownVersion) -> SyncState {
         let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
@@ -11,7 +11,7 @@ final class LostWriteTests: XCTestCase {
         let edit = LocalChange(kind: .save(ContentHandle(2), size: 1), edited: nil, base: base.handle)
         state.apply(.queued(name: "A", edit))
         state.apply(.sending([SentContents(name: "A", handle: ContentHandle(2))]))
-        // A newer edit, by somebody who has not seen the version that the request was made on.
+        // A newer edit, made without having seen the version that the request is based on.
         let newer = LocalChange(kind: .save(ContentHandle(3), size: 1), edited: nil, base: nil)
         state.apply(.queued(name: "A", newer))
         if server != base { state.apply(.fetched(name: "A", server)) }
@@ -20,17 +20,17 @@ final class LostWriteTests: XCTestCase {
         return state
     }
 
-    func testADecisionOnTheVersionThatTheRequestWasMadeOnKeepsIt() {
+    func testResolvingAgainstTheRequestsBaseKeepsTheSentSave() {
         let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
         XCTAssertEqual(state(resolvedAgainst: base)["A"]?.sent.map(\.handle), [ContentHandle(2)])
     }
 
-    func testADecisionOnANewerVersionForgetsIt() {
+    func testResolvingAgainstANewerVersionForgetsTheSentSave() {
         let newer = KnownVersion(changeTag: "t2", handle: ContentHandle(4), hash: 4, modified: nil)
         XCTAssertEqual(state(resolvedAgainst: newer)["A"]?.sent, [])
     }
 
-    func testAnOwnWriteBelowAnUnseenMergeIsNotSeenByIt() {
+    func testAConfirmedSaveUnderAnUnseenMergeStaysUnseen() {
         var state = state(
             resolvedAgainst: KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
         )
@@ -39,7 +39,7 @@ final class LostWriteTests: XCTestCase {
         state.apply(
             .resolved(name: "A", client: ContentHandle(5), server: own.handle, .confirmed(ContentHandle(2)))
         )
-        // The merge goes on top of it; the app has still seen neither.
+        // The merge is based on the confirmed save; the app has seen neither.
         XCTAssertEqual(state["A"]?.pending?.base, own.handle)
         XCTAssertNotEqual(state["A"]?.seen, own.handle)
         XCTAssertEqual(state["A"]?.undelivered?.kind, .updated(ContentHandle(5)))

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers about the account, and states with an owner.
+/// Account answers, and states that belong to a user.
 class MachineAccountTestCase: MachineTestCase {
     func answer(_ status: AccountStatus, _ user: String? = nil) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }

@@ -3,13 +3,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// Who the user is, as the machine sees it.
+/// How the machine identifies the user.
 final class MachineAccountTests: MachineAccountTestCase {
-    func testFirstUserIsStoredBeforeAnythingIsAsked() {
+    func testFirstUserIsStoredBeforeAnyRequest() {
         machine = MachineHarness()
         machine.upload("A", 1)
         machine.run(.start)
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
         let actions = machine.feed(.accountChecked(request, .success(found)))
         XCTAssertEqual(actions.entries, [.claimed(by: "alice")])
@@ -21,10 +21,10 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
     }
 
-    func testClaimThatCannotBeStoredIsTriedAgain() {
+    func testClaimIsRetriedWhenItCannotBeStored() {
         machine = MachineHarness()
         machine.run(.start)
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         machine.feed(.accountChecked(request, .success(.init(status: .available, userRecordName: "alice"))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertNil(machine.machine.userRecordName)
@@ -33,21 +33,21 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.machine.userRecordName, "bob")
     }
 
-    /// A look-up that was answered before the change says nothing about who is here after it.
-    func testChangeDuringALookUpIsLookedUpAgain() {
+    /// An account check answered before the change says nothing about the user after it.
+    func testAccountChangeDuringACheckStartsAnotherCheck() {
         machine.run(.signal(.accountChanged))
-        guard let former = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let former = machine.setupRequest else { return XCTFail("no setup request") }
         XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, ["checkAccount"])
         let late = CloudAccount(status: .available, userRecordName: "alice")
         XCTAssertEqual(machine.run(.accountChecked(former, .success(late))), [])
         XCTAssertEqual(machine.machine.account, .unknown)
     }
 
-    /// I-39: what was asked under one user may have been answered for another.
-    func testAnswersToRequestsFromBeforeTheChangeAreIgnored() {
+    /// I-39: a request sent under one user may be answered for another.
+    func testAnswersToRequestsBeforeAnAccountChangeAreIgnored() {
         let start = machine
         machine.upload("A", 1)
-        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(.signal(.accountChanged))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(9)))
         XCTAssertEqual(machine.run(.sent(send.id, .success([saved]))), [])
@@ -55,7 +55,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.faults, [])
         machine = start
         machine.run(.signal(.changes(in: nil)))
-        guard let fetch = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.signal(.accountChanged))
         var page = FetchedPage(token: ChangeToken("bob's"), moreComing: false)
         page.records = [.init("B", 3)]
@@ -68,7 +68,7 @@ final class MachineAccountTests: MachineAccountTestCase {
     // MARK: Sign-out
 
     /// I-41.
-    func testOnlyNoAccountIsASignOut() {
+    func testOnlyNoAccountCountsAsSignOut() {
         for status in [AccountStatus.temporarilyUnavailable, .restricted, .couldNotDetermine] {
             machine.run(.signal(.accountChanged))
             let actions = answer(status)
@@ -79,18 +79,18 @@ final class MachineAccountTests: MachineAccountTestCase {
         let actions = answer(.noAccount)
         XCTAssertEqual(actions.entries, [.signedOut(removing: false)])
         XCTAssertEqual(actions.events, [.accountChanged(from: "alice", to: nil)])
-        // Said once, however often it is looked up.
+        // The event is sent once, no matter how often the account is checked.
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.noAccount).events, [])
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.available, "alice").events.first, .accountChanged(from: nil, to: "alice"))
     }
 
-    /// Whoever reads when they are told must not find what is removed.
-    func testSignOutIsToldWhenItIsStored() {
+    /// An app that reads when it receives the event must not find removed records.
+    func testSignOutIsReportedOnceItIsStored() {
         machine = .synced { $0.removesOnSignOut = true }
         machine.run(.signal(.accountChanged))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         let told = [SyncAction.reportAccount(.noAccount), .report(.paused(.account(.noAccount)))]
 
@@ -100,11 +100,11 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.commitAll().filter(told.contains), told)
     }
 
-    /// The disk may be full for long; who is here is no secret until then.
-    func testSignOutThatCannotBeStoredIsToldAndTriedAgain() {
+    /// The disk may stay full for a long time; the sign-out is reported immediately.
+    func testSignOutThatCannotBeStoredIsReportedAndRetried() {
         machine = .synced { $0.removesOnSignOut = true }
         machine.run(.signal(.accountChanged))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         machine.feed(.accountChecked(request, .success(found)))
         let failed = machine.failNextCommit()
@@ -114,12 +114,12 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(answer(.noAccount).entries, [.signedOut(removing: true)])
     }
 
-    /// A sign-out that keeps everything takes no version away.
-    func testWhatIsReadWhileASignOutThatKeepsIsStoredHasBeenSeen() {
+    /// A sign-out that keeps everything removes no version.
+    func testReadsDuringAKeepingSignOutMarkVersionsAsSeen() {
         machine.know("A", 1)
         machine.fetch([.init("A", 2)], token: "2")
         machine.run(.signal(.accountChanged))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         machine.feed(.accountChecked(request, .success(found)))
         machine.feed(machine.reading("A"))
@@ -158,8 +158,9 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(back.requests, ["send edited=12@t2 new=15@- deleted=delete@t3"])
     }
 
-    /// An element in the app's hands may be of a record that is removed: it is not accepted, and comes again.
-    func testWhatIsHandedOutBeforeARemovalIsNotAcceptedAfterIt() {
+    /// An element that is being handled may belong to a removed record: it is not accepted, and is delivered
+    /// again.
+    func testAnElementDeliveredBeforeARemovalIsNotAcceptedAfterIt() {
         machine = .synced { $0.removesOnSignOut = true }
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
@@ -171,13 +172,13 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
     }
 
-    /// What the cloud does not have would not come back: it is lost for good if it is removed here.
-    func testRemovalKeepsWhatTheCloudHasLost() {
+    /// A record that the cloud has lost would not come back: removing it here would lose it for good.
+    func testRemovalKeepsRecordsThatTheCloudHasLost() {
         machine = .synced { $0.removesOnSignOut = true }
         machine.know("A", 1)
         machine.upload("B", 2)
         machine.failSend(CloudError(.zoneNotFound))
-        guard let request = machine.setupRequest else { return XCTFail("the zone's fate is not looked up") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         machine.run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: nil))))
         XCTAssertEqual(machine.state["A"]?.lost?.handle, 1)
         machine.run(.signal(.accountChanged))
@@ -189,8 +190,8 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send B=2@- A=1@-"])
     }
 
-    /// I-42: the user has been asked, and may still want everything back.
-    func testRemovalLeavesWhatAPurgeIsAskedAbout() {
+    /// I-42: the purge question is open, and the user may still want every record back.
+    func testRemovalKeepsRecordsOfAnUnansweredPurge() {
         machine = purged { $0.removesOnSignOut = true }
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.noAccount).entries.first, .signedOut(removing: true))

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The position in the database's feed is of a past that the cloud does not have.
+/// The database token comes from a history that the cloud does not have.
 final class MachineAnotherPastTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -11,11 +11,11 @@ final class MachineAnotherPastTests: MachineTestCase {
         machine.know("B", 2)
     }
 
-    /// Read from its beginning, the feed would tell of what happened before.
-    func testAFeedOfAnotherPastIsALossWithoutReason() {
+    /// Read from its beginning, the feed would report what happened before.
+    func testAFeedOfAnotherHistoryIsAZoneLossWithoutReason() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let actions = machine.run(.databaseChanged(request, .failure(CloudError(.zoneNotFound))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Callers who wait for `sync` and its parts.
+/// Callers that wait for `sync`, `sendChanges` or `fetchChanges`.
 final class MachineCallTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -15,7 +15,7 @@ final class MachineCallTests: MachineTestCase {
         machine.answerFetch(token: "0")
     }
 
-    func testNothingIsRequestedWithoutACaller() {
+    func testNoRequestIsMadeWithoutACaller() {
         machine.upload("A", 1)
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         XCTAssertEqual(machine.run(.timerFired(.poll)).requests, [])
@@ -49,12 +49,12 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertEqual(actions.answers, [.summary(summary)])
     }
 
-    func testNothingToSendIsAnsweredAtOnce() {
+    func testSendWithoutChangesReturnsImmediately() {
         XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).answers, [.summary(SyncSummary())])
     }
 
-    /// P3: callers share a run that begins after their call.
-    func testCallersShareTheRunThatBeginsAfterThem() {
+    /// P3: calls made during a run share the next one.
+    func testCallersShareTheNextRun() {
         machine.run(.sync(machine.newCall(), .fetch))
         for _ in 0..<20 { XCTAssertEqual(machine.run(.sync(machine.newCall(), .fetch)).requests, []) }
         let first = machine.answerFetch(token: "1")
@@ -64,7 +64,7 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertNil(machine.fetchRequest)
     }
 
-    func testSyncWaitsForConflictsAndWhatTheySend() {
+    func testSyncWaitsForConflictsAndTheirUploads() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
@@ -80,7 +80,7 @@ final class MachineCallTests: MachineTestCase {
 
     func testSyncFailsWithTheErrorOfItsFetch() {
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.networkUnavailable)
         XCTAssertEqual(machine.run(.fetched(request.id, .failure(error))).answers, [.failed(.cloud(error))])
     }
@@ -92,7 +92,7 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertEqual(machine.failSend(error).answers, [.failed(.cloud(error))])
     }
 
-    func testSyncIsAnsweredWhenAnItemFailsForAWhile() {
+    func testSyncReturnsWhenAnItemFailsTemporarily() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), .send))
         var summary = SyncSummary()
@@ -101,8 +101,8 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertEqual(actions.answers, [.summary(summary)])
     }
 
-    /// One item waits for its retry; the others were not tried yet.
-    func testSyncIsNotAnsweredBeforeEveryItemIsTried() {
+    /// One item waits for its retry; the other has not been tried yet.
+    func testSyncReturnsOnlyAfterEveryItemWasTried() {
         machine = .synced { configuration in
             configuration.maximumItems = 1
             configuration.automaticallySyncs = true
@@ -118,14 +118,14 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertEqual(machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }.answers.count, 1)
     }
 
-    func testSyncIgnoresTheEnginesOwnWait() {
+    func testSyncIgnoresTheEnginesOwnBackoff() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), .send))
         machine.failSend(CloudError(.serviceUnavailable))
         XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
     }
 
-    func testSyncTellsOfTheServersWait() {
+    func testSyncFailsDuringTheServersRetryAfter() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), .send))
         let until = machine.now.wall.addingTimeInterval(30)
@@ -161,7 +161,7 @@ final class MachineCallTests: MachineTestCase {
         XCTAssertEqual(actions.answers, [.failed(.cloud(CloudError(.notAuthenticated)))])
     }
 
-    func testSyncAfterThePurgeTellsOfTheDecision() {
+    func testSyncAfterAPurgeAsksForADecision() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), .send))
         XCTAssertEqual(

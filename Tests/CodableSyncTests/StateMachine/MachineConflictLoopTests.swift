@@ -3,14 +3,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// I-21: servers that answer a change with a conflict for ever, in ways that ask no resolver.
+/// I-21: servers that answer a change with a conflict forever, without involving the resolver.
 final class MachineConflictLoopTests: MachineTestCase {
     override func setUp() {
         super.setUp()
         machine.know("A", 1)
     }
 
-    func testARecordThatIsTouchedForEverIsNotSentWithoutAPauseForEver() {
+    func testARecordThatIsAlwaysTouchedIsSentWithPauses() {
         machine.upload("A", 2)
         for round in 1...9 {
             let version = KnownVersion(UInt64(10 + round), hash: 1)
@@ -22,7 +22,7 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    func testADeletionThatIsRefusedForEverIsNotSentWithoutAPauseForEver() {
+    func testADeletionThatIsAlwaysRejectedIsSentWithPauses() {
         machine.delete("A")
         for round in 1...9 {
             let actions = machine.answerSend { _ in .conflict(server: KnownVersion(UInt64(10 + round))) }
@@ -31,7 +31,7 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=delete@t19"])
     }
 
-    func testAConflictWithAnOlderVersionIsNotLookedUpWithoutAPauseForEver() {
+    func testARepeatedConflictWithAnOlderVersionIsLookedUpWithPauses() {
         machine.know("A", 5)
         machine.upload("A", 6)
         for round in 1...9 {
@@ -44,7 +44,7 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=6@t5"])
     }
 
-    func testAConflictWhoseLookUpFindsATouchedRecordForEverIsNotRepeatedWithoutAPause() {
+    func testARepeatedConflictWithATouchedRecordIsSentWithPauses() {
         machine.upload("A", 2)
         for round in 1...9 {
             XCTAssertEqual(machine.answerSend { _ in .conflict(server: nil) }.requests, ["lookUp A"])
@@ -54,8 +54,8 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t19"])
     }
 
-    /// One that is saved in between begins to count anew.
-    func testConflictsAreCountedInARow() {
+    /// A successful save resets the count.
+    func testOnlyConsecutiveConflictsCount() {
         for round in 1...20 {
             machine.upload("A", UInt64(10_000 + round))
             let touched = KnownVersion(UInt64(200 * round), hash: machine.state["A"]?.known?.hash)
@@ -70,7 +70,7 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(actions.requests, round < 9 ? [next] : [], "round \(round)")
         let loops = actions.events.filter { $0 == .conflictLoop(recordName: "A") }
         if isTold { XCTAssertEqual(loops.count, round < 9 ? 0 : 1, "round \(round)") }
-        XCTAssertEqual(actions.conflicts, [], "nothing is to be decided")
+        XCTAssertEqual(actions.conflicts, [], "no conflict for the resolver")
     }
 
     private func lookedUp(_ version: KnownVersion) -> [SyncAction] {

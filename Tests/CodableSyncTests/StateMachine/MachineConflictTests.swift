@@ -4,14 +4,14 @@ import XCTest
 
 @testable import CodableSync
 
-/// Two devices changed one record: scenarios of group D at the level of the machine.
+/// Two devices changed the same record: the scenarios of group D, for the machine alone.
 final class MachineConflictTests: MachineTestCase {
     override func setUp() {
         super.setUp()
         machine.know("A", 1)
     }
 
-    /// I-17: found by a fetch or by a send, the resolver is asked the same.
+    /// I-17: the resolver gets the same conflict, whether a fetch or a send finds it.
     func testFetchAndSendFindTheSameConflict() {
         var fetching = machine
         fetching.upload("A", 2)
@@ -24,7 +24,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(sent.conflicts, fetched.conflicts)
     }
 
-    func testConflictIsNotDeliveredBeforeItsOutcome() {
+    func testConflictIsDeliveredOnlyOnceItIsResolved() {
         machine.run(.streamRequested(1))
         machine.upload("A", 2)
         XCTAssertEqual(machine.answerSend { _ in .conflict(server: KnownVersion(5)) }.deliveries, [])
@@ -35,7 +35,7 @@ final class MachineConflictTests: MachineTestCase {
     }
 
     /// CF-01.
-    func testClientsValueIsSentOnTheServersTag() {
+    func testClientsValueIsSentWithTheServersTag() {
         conflict()
         let actions = machine.resolve { _ in .client }
         XCTAssertEqual(actions.requests, ["send A=2@t5"])
@@ -45,7 +45,7 @@ final class MachineConflictTests: MachineTestCase {
     }
 
     /// CF-02, CF-04, I-20.
-    func testServersValueEndsTheEditAndTellsOfIt() {
+    func testServersValueDiscardsTheEditAndReportsIt() {
         conflict()
         machine.run(.streamRequested(1))
         let actions = machine.resolve { _ in .server }
@@ -67,15 +67,15 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).delivered, [item("A", saved: 10)])
     }
 
-    func testMergedValueThatIsConfirmedBeforeItIsTakenIsStillNews() {
+    func testMergedValueConfirmedBeforeDeliveryIsStillDelivered() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         saveAll(from: 10)
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
     }
 
-    /// CF-08: the app uploads again without having accepted the merged value.
-    func testAnUploadAfterAnUnacceptedMergeHasTheAppsOwnUploadAsAncestor() {
+    /// CF-08: the app uploads again before it accepts the merged value.
+    func testAnUploadAfterAnUnacceptedMergeHasTheFirstUploadAsAncestor() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         let actions = machine.upload("A", 7)
@@ -83,10 +83,10 @@ final class MachineConflictTests: MachineTestCase {
         let saved = saveAll(from: 10)
         XCTAssertEqual(saved.conflicts.map(\.client), [7])
         XCTAssertEqual(saved.conflicts.map(\.server), [10])
-        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "what the app has seen")
+        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "the version that the app has seen")
     }
 
-    func testEditAfterAMergedValueThatWasTakenIsBasedOnTheServersValue() {
+    func testEditAfterAnAcceptedMergeIsBasedOnTheServersValue() {
         conflict()
         machine.run(.streamRequested(1))
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
@@ -98,7 +98,7 @@ final class MachineConflictTests: MachineTestCase {
     }
 
     /// CF-10.
-    func testResolvedValueThatConflictsAgainIsTheClientOfTheNextRound() {
+    func testResolvedValueIsTheClientOfTheNextConflict() {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         let actions = machine.answerSend { _ in .conflict(server: KnownVersion(8)) }
@@ -121,7 +121,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(retried.conflicts.map(\.client), [2])
     }
 
-    func testAParkingOfAnEditThatHasBeenReplacedSinceIsNotTold() {
+    func testParkingAReplacedEditIsNotReported() {
         conflict()
         let items = machine.conflicts
         machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
@@ -131,7 +131,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.parked)
     }
 
-    func testAnEditOnWhatTheCloudHasIsNoConflictToTellOf() {
+    func testAConflictThatNeedsNoResolverIsNotReported() {
         conflict()
         let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: false) }
         let actions = machine.run(.reconciled(decided))
@@ -161,8 +161,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(actions.conflicts.map(\.server), [8])
     }
 
-    /// A newer edit is on its way to the disk when the outcome comes.
-    func testOutcomeThatIsStoredBehindANewerEditIsIgnored() {
+    /// A newer edit is being stored when the outcome arrives.
+    func testOutcomeIsIgnoredWhileANewerEditIsBeingStored() {
         conflict()
         let items = machine.conflicts
         machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
@@ -192,8 +192,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(found.conflicts.map(\.server), [5])
     }
 
-    /// SN-26: the server contradicts itself; the machine does not answer it as fast as it can.
-    func testConflictThatALookUpDoesNotConfirmIsNotRepeatedAtOnce() {
+    /// SN-26: the server contradicts itself; the machine waits before it sends the change again.
+    func testAConflictNotConfirmedByALookUpIsRetriedAfterAWait() {
         let answers: [Result<KnownVersion?, CloudError>] = [
             .success(KnownVersion(1)), .success(nil), .failure(CloudError(.internalError)),
         ]
@@ -212,17 +212,17 @@ final class MachineConflictTests: MachineTestCase {
         }
     }
 
-    func testLookUpThatForgetsANameIsNotRepeatedAtOnce() {
+    func testAMissingLookUpResultIsRetriedAfterAWait() {
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: nil) }
-        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         XCTAssertEqual(machine.run(.lookedUp(request.id, .success([]))).requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
     }
 
-    /// The server names a version that the device knows already as the one that differs.
-    func testConflictWithTheKnownVersionIsNotRepeatedAtOnce() {
+    /// The server reports a conflict with the version that the device already knows.
+    func testConflictWithTheKnownVersionIsRetriedAfterAWait() {
         machine.upload("A", 2)
         for _ in 0..<7 {
             let actions = machine.answerSend { _ in .conflict(server: KnownVersion(1)) }
@@ -233,8 +233,8 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .unknownError)
     }
 
-    /// I-21: more than eight conflicts in a row wait.
-    func testEndlessConflictsEndInAWait() {
+    /// I-21: after more than eight conflicts in a row, the machine waits.
+    func testEndlessConflictsLeadToAWait() {
         machine.upload("A", 2)
         var number: UInt64 = 10
         var loops = 0
@@ -251,8 +251,8 @@ final class MachineConflictTests: MachineTestCase {
 
     // MARK: Deletions
 
-    /// SN-25, I-18: the record was deleted elsewhere; both orders ask the same.
-    func testDeletionElsewhereAsksTheSameFoundByFetchOrBySend() {
+    /// SN-25, I-18: the record was deleted elsewhere; the resolver gets the same conflict in both orders.
+    func testFetchAndSendFindTheSameDeletionConflict() {
         var fetching = machine
         machine.upload("A", 2)
         let sent = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
@@ -265,7 +265,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(sent.conflicts.map(\.ancestor), fetched.conflicts.map(\.ancestor))
     }
 
-    func testEditOfADeletedRecordIsGivenUpWithAnEvent() {
+    func testEditOfADeletedRecordIsDiscardedWithAnEvent() {
         machine.run(.streamRequested(1))
         machine.upload("A", 2)
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
@@ -277,7 +277,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertNil(machine.state["A"])
     }
 
-    func testEditOfADeletedRecordThatIsKeptIsCreatedAnew() {
+    func testKeepingAnEditOfADeletedRecordRecreatesIt() {
         machine.upload("A", 2)
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         let actions = machine.resolve { _ in .client }
@@ -298,7 +298,6 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.delete("A").requests, ["send A=delete@t5"])
     }
 
-    /// A pending deletion that is refused as a conflict is sent again on the new version.
     func testDeletionRefusedAsAConflictIsSentAgain() {
         machine.delete("A")
         let actions = machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
@@ -318,15 +317,15 @@ final class MachineConflictTests: MachineTestCase {
         return machine.run(.lookedUp(request.id, .success([LookedUp(name: name, result: result)])))
     }
 
-    /// OB-02: given up while the resolver is at it.
-    func testAnEditThatIsGivenUpWhileItIsDecidedIsToldOfOnce() {
+    /// OB-02: discarded while the resolver runs.
+    func testAnEditDiscardedDuringResolutionIsReportedOnce() {
         conflict()
         machine.feed(.discard(machine.newCall(), names: ["A"]))
         var actions = machine.resolve { _ in .server }
         XCTAssertEqual(actions.loading, [.discarded(name: "A", 2, .discarded)])
         XCTAssertEqual(machine.state.notes.map(\.kind), [.discarded])
         XCTAssertEqual(machine.state.pendingCount, 0)
-        // Decided, and not stored yet: for the cloud, then for this device.
+        // The outcome is known but not stored yet: first for the server's version, then for the client's.
         machine.know("B", 100)
         machine.upload("B", 101)
         machine.answerSend { _ in .conflict(server: KnownVersion(105)) }
@@ -338,7 +337,7 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.state.notes.count, 2)
     }
 
-    func testAnEditThatIsGivenUpOnceItWasDecidedForIsGivenUp() {
+    func testAnEditDiscardedAfterItWonIsDiscarded() {
         conflict()
         let item = machine.conflicts[0]
         machine.feed(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))

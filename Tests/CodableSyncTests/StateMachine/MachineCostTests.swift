@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What a long life and much work at once may cost.
+/// Limits on memory after long use.
 final class MachineCostTests: XCTestCase {
-    func testANameThatStaysAtTheHeadDoesNotLetTheQueueGrow() {
+    func testANameThatStaysFirstDoesNotGrowTheQueue() {
         var queue = RecordQueue()
         for name in ["head", "a", "b"] { queue.append(name) }
         for round in 0..<10_000 {

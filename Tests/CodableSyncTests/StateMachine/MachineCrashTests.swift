@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A process that ends with changes in its hands: one record that ends it holds up no other.
+/// A process ends while it handles changes: a record that crashes the app holds up no others.
 final class MachineCrashTests: MachineTestCase {
     private func names(_ range: Range<Int>) -> [String] { range.map { "N\($0)" } }
 
@@ -11,11 +11,11 @@ final class MachineCrashTests: MachineTestCase {
         machine.fetch(range.map { .init("N\($0)", UInt64($0) + 1) }, token: token)
     }
 
-    /// The next process, with what the former one left on the disk.
+    /// The next process, which starts with the state that the previous one stored.
     private func restarted() -> MachineHarness { MachineHarness(state: machine.state) }
 
     // I-25
-    func testAnElementIsNotedBeforeItIsHandedOut() {
+    func testAnElementIsNotedBeforeItIsDelivered() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         let asked = machine.feed(.streamRequested(1))
         XCTAssertEqual(asked.entries, [.handedOut(OrderRuns([1, 2]))])
@@ -27,7 +27,7 @@ final class MachineCrashTests: MachineTestCase {
         )
     }
 
-    func testOneShortLineIsWrittenForEachElement() {
+    func testEachElementWritesOneShortLine() {
         fetch(0..<1000, token: "1")
         for element in 0..<5 {
             let lines = machine.run(.streamRequested(1)).entries.compactMap { entry -> Int? in
@@ -41,7 +41,7 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty, "acceptance clears it")
     }
 
-    func testAFullDiskKeepsNoElementBack() {
+    func testAFullDiskDoesNotHoldBackElements() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.feed(.streamRequested(1))
         let failed = machine.failNextCommit()
@@ -49,11 +49,11 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertEqual(failed.events, [.stateUnwritable("full")])
     }
 
-    func testWhatIsRenewedBeforeItIsHandedOutIsHandedOutNew() {
+    func testAChangeReplacedBeforeDeliveryIsDeliveredInItsNewVersion() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.signal(.changes(in: nil)))
         machine.feed(.streamRequested(1))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 3)]
         machine.feed(.fetched(request.id, .success(page)))
@@ -62,7 +62,7 @@ final class MachineCrashTests: MachineTestCase {
     }
 
     /// CR-11.
-    func testWhatWasInTheHandsOfAProcessThatEndedComesOneAtATimeAfterAllOthers() {
+    func testChangesOfACrashedProcessAreDeliveredLastAndOneAtATime() {
         fetch(0..<3, token: "1")
         machine.run(.streamRequested(1))
         fetch(10..<14, token: "2")
@@ -75,11 +75,11 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertTrue(next.state.deliveryQueue.isEmpty)
     }
 
-    /// CR-11: what came alone and was not accepted comes last.
-    func testWhatCameAloneComesLastTheNewestAtTheVeryEnd() {
+    /// CR-11: changes delivered alone but not accepted come last.
+    func testChangesNotAcceptedAloneComeLastWithTheLatestAtTheEnd() {
         fetch(0..<4, token: "1")
         machine.run(.streamRequested(1))
-        // Dies over N0, then over N1, then over N2.
+        // The app crashes on N0, then on N1, then on N2.
         for dead in 0..<3 {
             machine = restarted()
             XCTAssertEqual(machine.run(.streamRequested(1)).delivered.map(\.name), ["N\(dead)"])
@@ -89,8 +89,8 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertEqual(order, ["N3", "N0", "N1", "N2"])
     }
 
-    /// CR-11: the app dies each time it sees one of two records, and is started again and again.
-    func testADeviceThatDiesOverTwoRecordsGetsAllOthers() {
+    /// CR-11: the app crashes whenever it receives one of two records, and is restarted each time.
+    func testAnAppThatCrashesOnTwoRecordsGetsAllOthers() {
         let deadly: Set = ["N7", "N230"]
         fetch(0..<450, token: "1")
         var accepted: Set<String> = []
@@ -101,13 +101,13 @@ final class MachineCrashTests: MachineTestCase {
             var gained = 0
             while true {
                 let element = machine.run(.streamRequested(1)).delivered.map(\.name)
-                if element.isEmpty { return XCTFail("nothing more came in start \(start)") }
+                if element.isEmpty { return XCTFail("no element was delivered in start \(start)") }
                 if let reason = element.first(where: { deadly.contains($0) }) {
-                    // It dies with the whole element in its hands.
+                    // The app crashes while it handles the element.
                     dying.append(element.count == 1 ? reason : "-")
                     break
                 }
-                // It takes them, and asks for more in the next round.
+                // The app accepts the element by requesting the next one.
                 gained += Set(element).subtracting(accepted).count
                 accepted.formUnion(element)
             }
@@ -118,24 +118,24 @@ final class MachineCrashTests: MachineTestCase {
         }
         XCTAssertEqual(accepted, Set(names(0..<450)).subtracting(deadly))
         XCTAssertEqual(Set(machine.state.deliveryQueue.names), deadly)
-        // Both still come, in turn.
+        // Both are still delivered, in turn.
         XCTAssertEqual(Set(dying.suffix(4)), deadly)
         XCTAssertNotEqual(dying[dying.count - 1], dying[dying.count - 2])
-        // An app that can handle them has them in the end.
+        // A version of the app that can handle them receives both.
         machine = restarted()
         for _ in 0..<3 { machine.run(.streamRequested(1)) }
         XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
     }
 
-    func testToLeaveALoopIsNoCrash() {
+    func testLeavingALoopIsNotACrash() {
         fetch(0..<3, token: "1")
         machine.run(.streamRequested(1))
         machine.run(.streamEnded(1))
         XCTAssertEqual(machine.run(.streamRequested(2)).deliveries.map(\.count), [3])
     }
 
-    func testASuspectThatIsRenewedStaysOne() {
+    func testASuspectStaysASuspectInANewVersion() {
         fetch(0..<2, token: "1")
         machine.run(.streamRequested(1))
         machine.fetch([.init("N0", 10)], token: "2")
@@ -148,7 +148,7 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertEqual(order, [["N5"], ["N1"], ["N0"]])
     }
 
-    func testAChangeThatNobodyIsToBeToldOfAnyMoreIsNoSuspect() {
+    func testAChangeThatNeedsNoDeliveryIsNoSuspect() {
         fetch(0..<2, token: "1")
         machine.run(.streamRequested(1))
         machine.upload("N0", 50)
@@ -159,7 +159,7 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
     }
 
-    func testWithoutKeepingNothingIsNotedAndNothingIsLeftForTheNextOpening() {
+    func testNothingIsNotedWhenUndeliveredChangesAreNotKept() {
         machine = .synced { $0.keepsUndelivered = false }
         machine.run(.streamRequested(1))
         let actions = machine.fetch([.init("A", 1)], token: "1")
@@ -171,7 +171,7 @@ final class MachineCrashTests: MachineTestCase {
     }
 }
 
-/// The sets of orders that the journal keeps.
+/// The sets of delivery orders that the journal stores.
 final class OrderRunsTests: XCTestCase {
     func testRunsAreJoinedAndSplit() {
         var orders = OrderRuns([4, 1, 2, 3, 9, 7, 8])
@@ -187,7 +187,7 @@ final class OrderRunsTests: XCTestCase {
         XCTAssertEqual(OrderRuns([.max]).single, .max)
     }
 
-    func testTheyAreASet() {
+    func testOrderRunsBehaveLikeASet() {
         var random = SplitMix64(seed: 3)
         var orders = OrderRuns()
         var expected: Set<UInt64> = []

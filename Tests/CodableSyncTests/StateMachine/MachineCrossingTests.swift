@@ -4,9 +4,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Changes by another device around a request of this one whose answer is lost, or that is applied late.
+/// Another device changes a record while a request of this device is lost or applied late.
 final class MachineCrossingTests: MachineTestCase {
-    /// P2, I-31: another device has created the record again since: a pending deletion deletes that one too.
+    /// P2, I-31: another device has re-created the record: the pending deletion deletes it again.
     func testARecordFoundAfterALostDeletionIsDeletedAgain() {
         machine.know("A", 1)
         machine.delete("A")
@@ -17,7 +17,7 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"])
     }
 
-    /// P2, I-31: the same, where the app has uploaded the record again by then.
+    /// P2, I-31: the same when the app has uploaded the record again.
     func testARecordFoundAfterALostDeletionConflictsWithTheLaterEdit() {
         machine.know("A", 1)
         machine.delete("A")
@@ -28,8 +28,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
     }
 
-    /// P2: a second deletion, of a record that was created again after the first one.
-    func testADeletionOfARecordMadeAnewIsNotTakenForTheFormerOne() {
+    /// P2: the record was re-created after the first deletion, and is deleted a second time.
+    func testDeletingARecreatedRecordIsNotMistakenForTheFirstDeletion() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 7)
@@ -40,27 +40,27 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
-    /// I-31: after a lost deletion, what a look-up shows counts like what a page shows.
+    /// I-31: after a lost deletion, a look-up counts the same as a page.
     func testARecordLookedUpAfterALostDeletionIsDeletedAgain() {
         machine.know("A", 1)
         machine.delete("A")
         machine.failSend(CloudError(.serverResponseLost))
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "f")
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
-    /// A deletion has left when the process ends, behind a save whose answer was lost; the next one uploads the record again.
+    /// Sends a deletion after a save whose answer was lost, restarts, and uploads the record again.
     ///
-    /// - Parameter decide: How the conflict between the two uploads ends.
+    /// - Parameter decide: How the conflict between the two uploads is resolved.
     private func uploadAfterADeletionOfUnknownOutcome(_ decide: (ReconcileItem) -> Resolution) {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.failSend(CloudError(.networkFailure))
         machine.delete("A")
-        // The save had arrived.
+        // The save had reached the server.
         machine.fetch([.init("A", 5, hash: 2)], token: "f")
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
         machine = MachineHarness(state: machine.state)
@@ -68,8 +68,9 @@ final class MachineCrossingTests: MachineTestCase {
         machine.resolve(decide)
     }
 
-    /// That the save before it had arrived says nothing of the deletion: its echo is this device's own.
-    func testAnEditAfterADeletionOfUnknownOutcomeOutlivesItsEcho() {
+    /// The earlier save's arrival says nothing about the deletion: the deletion that a page shows is this
+    /// device's own.
+    func testAnEditSurvivesTheEchoOfAnEarlierDeletionOfUnknownOutcome() {
         let start = machine
         for resolution in [Resolution.confirmed(2), .client] {
             machine = start
@@ -84,8 +85,9 @@ final class MachineCrossingTests: MachineTestCase {
         }
     }
 
-    /// A save that left behind the deletion, and has arrived, says that the deletion came before it or never comes.
-    func testADeletionAfterAnEditWasSavedIsAnotherDevices() {
+    /// The deletion was sent before this save: once the save is confirmed, the deletion can no longer be
+    /// applied.
+    func testASavedEditEndsTheWaitForAnEarlierDeletion() {
         uploadAfterADeletionOfUnknownOutcome { _ in .client }
         machine.run(.start)
         machine.confirmAccount()
@@ -96,8 +98,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertFalse(machine.state["A"]?.isDeletionSent ?? true)
     }
 
-    /// The app was shown the record again since, so that it must be told that it is gone.
-    func testARecordThatIsShownAgainDoesNotGoWithoutAWord() {
+    /// The app has been shown the record again, so it must be told about the deletion.
+    func testDeletionOfARecordShownAgainIsDelivered() {
         uploadAfterADeletionOfUnknownOutcome { _ in .server }
         machine.run(.start)
         machine.confirmAccount()
@@ -107,8 +109,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.known)
     }
 
-    /// The same where the edit was set aside, and the app is shown the cloud's version.
-    func testARecordWhoseEditWasSetAsideDoesNotGoWithoutAWord() {
+    /// The same when the edit was parked and the app is shown the server's version.
+    func testDeletionOfARecordWithAParkedEditIsDelivered() {
         let reason = ParkReason(kind: .resolverFailed, message: "it throws")
         uploadAfterADeletionOfUnknownOutcome { _ in .failed(reason) }
         machine.run(.start)
@@ -119,8 +121,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 9)
     }
 
-    /// A deletion that is set aside wins over nothing.
-    func testNothingIsGivenUpForADeletionThatIsSetAside() {
+    /// A parked deletion does not win over changes from other devices.
+    func testAParkedDeletionDiscardsNoChange() {
         machine.know("A", 1)
         machine.delete("A")
         machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
@@ -128,8 +130,9 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 5)], token: "f").loading, [])
     }
 
-    /// A page shows a deletion after a lost save, which the app's own deletion replaced; the app then withdraws its own.
-    func testADeletionElsewhereIsNotMissedBecauseOfADeletionThatIsTakenBack() {
+    /// A page shows a deletion while the app's own deletion is pending; the app then uploads and discards
+    /// that upload.
+    func testDiscardingOwnChangesDoesNotHideADeletionElsewhere() {
         machine.know("A", 1)
         machine.upload("A", 8)
         machine.delete("A")
@@ -141,17 +144,17 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
 
-    /// A look-up fails while a save of the record waits, so that the save goes first; then the app gives the save up.
-    func testALookUpIsNotForgottenWithTheEditThatWasToGoFirst() {
+    /// After a failed look-up, a waiting save of the record goes first; then the app discards the save.
+    func testDiscardingAnEditResumesTheLookUpBehindIt() {
         machine.know("A", 1)
         machine.upload("A", 8)
         machine.failSend(CloudError(.networkFailure))
         machine.run(.signal(.changes(in: nil)))
-        guard let fetch = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        guard let fetch = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: ChangeToken("f"), moreComing: false)
         page.failed = ["A"]
         machine.run(.fetched(fetch, .success(page)))
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         let failure = LookedUp(name: "A", result: .failure(CloudError(.internalError)))
         machine.run(.lookedUp(request, .success([failure])))
         XCTAssertNil(machine.lookUpRequest)
@@ -159,19 +162,20 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["lookUp A"])
     }
 
-    /// The first page has failed and is to be asked for again; the edit of a record goes ahead of it.
+    /// The first page fails and waits for its retry; an upload is sent before it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()
         machine.finishSetup()
-        guard let first = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        guard let first = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
         machine.upload("A", 2)
     }
 
-    /// I-43: a record saved before the very first page and missing from it was deleted since; no later page says so.
-    func testARecordSavedBeforeTheFirstPageAndMissingFromItIsGone() {
+    /// I-43: a record was saved before the first page and is missing from it: it was deleted, and no later
+    /// page shows that.
+    func testARecordSavedBeforeTheFirstPageAndMissingFromItIsRemoved() {
         uploadWhileTheFirstPageIsAwaited()
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, [])
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
@@ -181,8 +185,8 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.known)
     }
 
-    /// I-43: the same for a record saved between the start of a listing and its first page.
-    func testARecordSavedBeforeTheFirstPageOfAListingAndMissingFromItIsGone() {
+    /// I-43: the same for a record saved after a listing was requested but before its first page.
+    func testARecordSavedBeforeAListingAndMissingFromItIsRemoved() {
         machine.upload("A", 2)
         machine.run(.resync(machine.newCall()))
         XCTAssertNil(machine.state.summary.zoneToken)
@@ -191,11 +195,11 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.known)
     }
 
-    /// I-42: a second answer comes too late, also where the first one is still being stored.
-    func testOfTwoAnswersToAPurgeTheFirstOneCounts() {
+    /// I-42: a second answer is too late, even if the first is still being stored.
+    func testTheFirstOfTwoPurgeAnswersCounts() {
         machine.know("A", 1)
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest?.id else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         machine.run(.fetched(request, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.state.summary.zone, .purged)
         let start = machine
@@ -205,7 +209,8 @@ final class MachineCrossingTests: MachineTestCase {
             machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
             XCTAssertEqual(machine.commitAll().answers, [.done, .done])
             XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
-            // Where the disk refuses the first one, the second fails with it, and the next one is the first.
+            // If the disk rejects the first answer, the second fails with it, and the next answer counts as
+            // the first.
             machine = start
             machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
             machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))

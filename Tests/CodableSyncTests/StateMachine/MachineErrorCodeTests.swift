@@ -4,11 +4,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Every code that a server may answer with: nothing is ever dropped, and nothing is repeated without a wait.
+/// Every code that a server may return: no change is dropped, and no request is repeated without a wait.
 final class MachineErrorCodeTests: MachineTestCase {
     private let codes = CloudError.Code.known + [.unknown("tomorrow")]
 
-    /// Where a change must be after its item failed with a code.
+    /// The expected state of a change after its item failed with a code.
     private enum Place { case waits, parked, lookedUp, conflict, engineWaits }
 
     private func place(of code: CloudError.Code) -> Place {
@@ -21,7 +21,7 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    func testItemWithAnyCodeIsKept() {
+    func testItemIsKeptAfterAnyCode() {
         for code in codes {
             var machine = machine
             machine.know("A", 1)
@@ -43,7 +43,7 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    func testRequestWithAnyCodeKeepsItsItems() {
+    func testRequestKeepsItsItemsAfterAnyCode() {
         for code in codes {
             var machine = machine
             machine.know("A", 1)
@@ -55,7 +55,7 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    func testDeletionWithAnyCodeIsKeptUnlessTheRecordIsGone() {
+    func testDeletionIsKeptAfterAnyCodeButUnknownItem() {
         for code in codes {
             var machine = machine
             machine.know("A", 1)
@@ -70,8 +70,9 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    /// A request for many items with any code ends: with all saved, with some parked, or with a wait.
-    func testRequestForManyWithAnyCodeNeverSpins() {
+    /// A request for many items that fails with any code leads to parked changes or to a wait, not to endless
+    /// requests.
+    func testLargeRequestNeverLoopsAfterAnyCode() {
         for code in codes {
             var machine = machine
             machine.run(.stop)
@@ -88,11 +89,11 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    func testFetchWithAnyCodeWaitsAndGoesOn() {
+    func testFetchWaitsAndContinuesAfterAnyCode() {
         for code in codes {
             var machine = machine
             machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let token = machine.state.summary.zoneToken
             let actions = machine.run(.fetched(request.id, .failure(CloudError(code))))
             switch CloudError(code).recovery {
@@ -113,8 +114,8 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    /// A look-up that is too large, or refused for one of its records, must not be repeated as it is for ever.
-    func testALookUpThatIsRefusedIsHalvedDownToOne() {
+    /// A look-up that is too large or contains an invalid name must not be repeated unchanged forever.
+    func testARejectedLookUpIsHalvedDownToOneName() {
         let names = (0..<8).map { "N\($0)" }
         for (code, isOneToBlame) in [(CloudError.Code.limitExceeded, false), (.invalidArguments, true)] {
             var machine = machine
@@ -144,7 +145,6 @@ final class MachineErrorCodeTests: MachineTestCase {
         }
     }
 
-    /// Unknown codes: after eight tries the change is parked.
     func testUnknownCodeParksAfterEightTries() {
         machine.upload("A", 1)
         var tries = 0
@@ -157,7 +157,7 @@ final class MachineErrorCodeTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .unknownError)
     }
 
-    /// I-34: what passes never counts.
+    /// I-34: transient errors are not counted.
     func testTransientErrorsNeverPark() {
         machine.upload("A", 1)
         for _ in 0..<40 {
@@ -168,8 +168,8 @@ final class MachineErrorCodeTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.parked)
     }
 
-    /// I-36: the wait that comes with any code is kept.
-    func testWaitThatComesWithAnyCodeIsHonoured() {
+    /// I-36: the machine waits as long as the error asks, whatever its code.
+    func testRetryAfterIsHonouredWithAnyCode() {
         for code in codes {
             for isWhole in [false, true] {
                 var machine = machine

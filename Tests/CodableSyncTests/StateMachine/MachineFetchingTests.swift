@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Pages, tokens and listings: group C at the level of the machine.
+/// Pages, tokens and listings: the scenarios of group C, for the machine alone.
 final class MachineFetchingTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -24,9 +24,9 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// I-26.
-    func testPageAndItsTokenAreOneBatch() {
+    func testPageAndTokenAreStoredInOneBatch() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: true)
         page.records = [.init("A", 1), .init("B", 2)]
         let actions = machine.feed(.fetched(request.id, .success(page)))
@@ -42,11 +42,11 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-08.
-    func testFailedPageGoesOnFromTheLastOne() {
+    func testFetchContinuesAfterTheLastStoredPage() {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch([.init("A", 1)], token: "1", moreComing: true)
         machine.answerFetch([.init("B", 2)], token: "2", moreComing: true)
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(machine.state.knownCount, 2)
         XCTAssertEqual(machine.fireNext().requests, ["fetch 2"])
@@ -71,7 +71,7 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-05.
-    func testTouchedRecordKeepsTheEditWithoutTheResolver() {
+    func testTouchedRecordKeepsTheEditWithoutAskingTheResolver() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
@@ -82,7 +82,7 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-20, FD-21, P5.
-    func testNameTwiceInAPageEndsWithTheLastAndDeletionWins() {
+    func testLastVersionInAPageCountsAndDeletionWins() {
         machine.fetch([.init("A", 1), .init("A", 2)], token: "1")
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t2")
         machine.fetch([.init("B", 3)], deletions: ["B"], token: "2")
@@ -91,7 +91,7 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-25, P6.
-    func testEndlessPagingEndsWithAnError() {
+    func testEndlessPagingEndsInAWait() {
         machine.run(.signal(.changes(in: nil)))
         var pages = 0
         while machine.fetchRequest != nil, pages < 20 {
@@ -103,7 +103,7 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-28, FD-29.
-    func testSignalsDuringAFetchCauseOneMore() {
+    func testSignalsDuringAFetchCauseOneMoreFetch() {
         machine.run(.signal(.changes(in: nil)))
         for _ in 0..<50 { XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, []) }
         XCTAssertEqual(machine.answerFetch(token: "1").requests, ["fetch 1"])
@@ -113,7 +113,7 @@ final class MachineFetchingTests: MachineTestCase {
     /// FD-34.
     func testPageThatCannotBeStoredIsFetchedAgain() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: false)
         page.records = [.init("A", 1)]
         machine.feed(.fetched(request.id, .success(page)))
@@ -122,16 +122,16 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["fetch 0"])
     }
 
-    /// A record that the page could not give is looked up.
+    /// A record that the page could not return is looked up.
     func testRecordThatFailedInAPageIsLookedUp() {
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(machine.answerFetch(failed: ["A"], token: "1").requests, ["lookUp A"])
         for answer in [LookedUp(name: "A", result: .failure(CloudError(.internalError)))] {
-            guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+            guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
             XCTAssertEqual(machine.run(.lookedUp(request.id, .success([answer]))).requests, [])
         }
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
-        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
         XCTAssertEqual(
             machine.run(.lookedUp(request.id, .success([found]))).delivered,
@@ -139,7 +139,7 @@ final class MachineFetchingTests: MachineTestCase {
         )
     }
 
-    /// I-26: also if the process ends before the look-up.
+    /// I-26: the same if the process ends before the look-up.
     func testRecordThatFailedInAPageIsLookedUpAfterARestart() {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1")
@@ -148,7 +148,7 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(restarted.runAccount(), ["lookUp A"])
     }
 
-    func testDeletionThatIsNewerThanASaveIsTaken() {
+    func testDeletionNewerThanASaveIsApplied() {
         machine.upload("A", 1)
         machine.run(.signal(.changes(in: nil)))
         saveAll(from: 10)
@@ -162,7 +162,7 @@ final class MachineFetchingTests: MachineTestCase {
     // MARK: Full listings
 
     /// FD-23, I-43.
-    func testExpiredTokenListsEverythingAndSweepsOnlyAtTheEnd() {
+    func testExpiredTokenListsEverythingAndRemovesMissingRecordsAtTheEnd() {
         machine.fetch([.init("A", 1), .init("B", 2), .init("C", 3)], token: "1")
         machine.run(.streamRequested(1))
         machine.upload("C", 9)
@@ -179,11 +179,11 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// FD-24.
-    func testTokenThatExpiresWhileListingBeginsAnew() {
+    func testTokenThatExpiresDuringAListingRestartsIt() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         expire()
         machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let again = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(again.requests, ["fetch -"])
         let last = machine.answerFetch([.init("B", 2)], token: "n2")
@@ -195,7 +195,7 @@ final class MachineFetchingTests: MachineTestCase {
     }
 
     /// Z2: the process ends in the middle of a listing.
-    func testListingGoesOnAfterARestart() {
+    func testListingContinuesAfterARestart() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         expire()
         machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
@@ -207,7 +207,7 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertNil(restarted.state["B"]?.known)
     }
 
-    func testRecordSavedDuringAListingIsNotSwept() {
+    func testRecordSavedDuringAListingIsNotRemoved() {
         machine.fetch([.init("A", 1)], token: "1")
         expire()
         machine.upload("N", 5)
@@ -227,14 +227,14 @@ final class MachineFetchingTests: MachineTestCase {
 
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let actions = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
 }
 
 extension MachineHarness {
-    /// Confirms the account; returns what is requested then.
+    /// Confirms the account, and returns the requests that follow.
     mutating func runAccount(_ user: String = "alice") -> [String] {
         guard let request = setupRequest else { return [] }
         let account = CloudAccount(status: .available, userRecordName: user)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What is flushed before anything depends on it, and what may wait for the next flush.
+/// Which entries are flushed before anything depends on them, and which wait for the next flush.
 final class MachineFlushTests: MachineTestCase {
     private func flushes(_ actions: [SyncAction]) -> [Bool] {
         actions.compactMap { if case .append(_, _, let flush) = $0 { flush } else { nil } }
@@ -19,7 +19,7 @@ final class MachineFlushTests: MachineTestCase {
         XCTAssertEqual(flushes(machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))), [true])
     }
 
-    /// A request that has left is recognised even after a power loss.
+    /// After a power loss, a request that was sent is still recognized.
     func testAnAnnouncementIsFlushed() {
         machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
         XCTAssertEqual(flushes(machine.commitNext()), [true])
@@ -44,14 +44,14 @@ final class MachineFlushTests: MachineTestCase {
         XCTAssertEqual(flushes(actions), [true])
     }
 
-    func testPagesAreFlushedAfterASecondOrWhenNothingIsUnderWay() {
+    func testPagesAreFlushedAfterASecondOrWhenIdle() {
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(
             flushes(machine.feed(.fetched(machine.fetchRequest?.id ?? 0, .success(page)))),
             [false]
         )
         XCTAssertEqual(machine.timers[.flush], machine.now.monotonic + .seconds(1))
-        XCTAssertEqual(flushes(machine.commitAll()), [], "the next page is under way")
+        XCTAssertEqual(flushes(machine.commitAll()), [], "the next page is being fetched")
         let start = machine
         XCTAssertEqual(flushes(machine.fireNext { $0 == .flush }), [true])
         machine = start
@@ -68,7 +68,7 @@ final class MachineFlushTests: MachineTestCase {
         XCTAssertEqual(flushes(machine.feed(.subscribed(machine.setupRequest ?? 0, nil))), [false])
     }
 
-    /// An accepted element is flushed once its loop asks for the next one and there is none.
+    /// An accepted element is flushed once its loop asks for the next element and there is none.
     func testAnAcceptedElementIsFlushedWhenNoneIsLeft() {
         machine.run(.streamRequested(1))
         XCTAssertEqual(flushes(machine.fetch([.init("A", 1)], token: "1")), [false, false])
@@ -76,8 +76,8 @@ final class MachineFlushTests: MachineTestCase {
         XCTAssertEqual(flushes(machine.run(.streamRequested(1))), [false, true])
     }
 
-    /// A disk that refuses to flush is reported once, and not retried in a loop.
-    func testAFlushThatFailsIsNotRepeatedByItself() {
+    /// A failed flush is reported once and not retried in a loop.
+    func testAFailedFlushIsNotRetried() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.feed(machine.reading("A"))
         machine.run(.signal(.changes(in: nil)))

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers that may be of another zone of the same name than the one that the known versions are of.
+/// Answers that may come from a re-created zone with the same name.
 final class MachineFormerZoneTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -21,7 +21,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertEqual(machine.state.knownCount, 2)
     }
 
-    /// The feed tells what became of the zone since it was asked last.
+    /// The feed reports what has happened to the zone since the last read.
     @discardableResult
     private func tell(_ reason: DatabaseChanges.Deletion.Reason?, token: String = "d") -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
@@ -32,12 +32,12 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
     }
 
-    /// The zone may be made anew between a question and the page: the feed is asked after the page.
-    func testAListingIsTakenForOneOfTheSameZoneOnlyByAFeedThatIsReadAfterIt() {
+    /// The zone may be re-created before the page is read, so the feed is read after the page.
+    func testAListingCountsOnceTheFeedConfirmsTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, nil] {
             let start = machine
             expire()
@@ -58,13 +58,13 @@ final class MachineFormerZoneTests: MachineTestCase {
         }
     }
 
-    /// A record that is looked up and not found may have gone with its zone.
-    func testWhatALookUpDoesNotFindMayBeOfTheFormerZone() {
+    /// A look-up may find no record because the zone was lost with it.
+    func testAMissingRecordMayHaveBeenLostWithItsZone() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, nil] {
             let start = machine
             machine.run(.signal(.changes(in: nil)))
             machine.answerFetch(failed: ["A"], token: "10")
-            guard let lookUp = machine.lookUpRequest else { return XCTFail("nothing is looked up") }
+            guard let lookUp = machine.lookUpRequest else { return XCTFail("no look-up request") }
             let found = [LookedUp(name: "A", result: .success(nil))]
             XCTAssertEqual(
                 machine.run(.lookedUp(lookUp.id, .success(found))).requests,
@@ -78,8 +78,8 @@ final class MachineFormerZoneTests: MachineTestCase {
         }
     }
 
-    /// The version of a conflict may be of another zone, and the one that was edited is no ancestor then.
-    func testAConflictIsDecidedOnceTheZoneIsKnownToBeTheSame() {
+    /// The conflicting version may belong to a re-created zone; then the edited version is not an ancestor.
+    func testAConflictIsResolvedOnceTheFeedConfirmsTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, nil] {
             let start = machine
             machine.run(machine.reading("A"))
@@ -102,21 +102,21 @@ final class MachineFormerZoneTests: MachineTestCase {
         }
     }
 
-    /// An answer that comes while the feed is being read may be newer than what the feed tells.
-    func testAnAnswerThatComesWhileTheFeedIsReadWaitsForTheNextReading() {
+    /// An answer that arrives while the feed is being read may be newer than the feed's report.
+    func testAnAnswerDuringAFeedReadWaitsForTheNextRead() {
         machine.run(machine.reading("A"))
         expire()
         machine.upload("A", 3)
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
-        guard let first = machine.setupRequest else { return XCTFail("the feed is not read") }
-        XCTAssertNil(machine.sendRequest, "nothing new is asked for meanwhile")
+        guard let first = machine.setupRequest else { return XCTFail("no setup request") }
+        XCTAssertNil(machine.sendRequest, "no other request meanwhile")
         tell(nil)
         machine.upload("B", 4)
         XCTAssertNotEqual(machine.setupRequest, first)
     }
 
-    /// The server's order to wait in an answer is obeyed before it is asked what zone the answer is of.
-    func testAnOrderToWaitHoldsBackTheQuestionToo() {
+    /// A retry-after in an answer also delays reading the feed for that answer.
+    func testARetryAfterAlsoDelaysReadingTheFeed() {
         machine.run(.enqueue(machine.newCall(), [.save("A", 3), .save("B", 4)]))
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
         let actions = machine.answerSend { .failed($0.name == "A" ? CloudError(.unknownItem) : wait) }
@@ -125,11 +125,11 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.confirmAccount()
         tell(nil)
         XCTAssertNil(machine.state["A"]?.known)
-        XCTAssertNil(machine.machine.serverWait, "the order was for once")
+        XCTAssertNil(machine.machine.serverWait, "the wait applies only once")
     }
 
-    /// A subscription that is never answered holds up no question, and so no caller.
-    func testTheFeedIsReadWhileASubscriptionIsUnderWay() {
+    /// A subscription request that is never answered does not delay reading the feed.
+    func testTheFeedIsReadDuringAPendingSubscription() {
         machine = MachineHarness()
         machine.hasFeed = true
         machine.run(.start)
@@ -144,8 +144,8 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     // MARK: Deletions
 
-    /// Deletions win: one that is pending is sent into the next zone, whatever became of the former one.
-    func testAPendingDeletionOutlivesTheZone() {
+    /// Deletions win: a pending deletion is sent to the next zone, whatever happened to the former one.
+    func testAPendingDeletionSurvivesTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, .deleted, .purged, nil] {
             for removes in reason == .purged ? [false, true] : [false] {
                 let start = machine
@@ -168,12 +168,12 @@ final class MachineFormerZoneTests: MachineTestCase {
         }
     }
 
-    /// A deletion that the server has refused stays set aside, and its record goes up again, as under a parked edit.
-    func testWhatIsUnderARefusedDeletionGoesUpAgain() {
+    /// A rejected deletion stays parked, and its record is uploaded again, as under a parked edit.
+    func testTheRecordUnderARejectedDeletionIsUploadedAgain() {
         machine.delete("A")
         machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         machine.run(.fetched(request.id, .failure(reset)))
         machine.finishSetup()
@@ -188,15 +188,16 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     // MARK: The position
 
-    /// Known versions are worth nothing without the position, so it is read before the first of them is asked for.
-    func testNothingIsAskedForBeforeThePositionIsRead() {
+    /// Known versions are useless without a database token, so the token is read before any record is
+    /// fetched.
+    func testTheDatabaseTokenIsReadBeforeTheFirstFetch() {
         machine = MachineHarness()
         machine.hasFeed = true
         machine.run(.start)
         machine.confirmAccount()
-        guard let making = machine.setupRequest else { return XCTFail("no zone is made") }
+        guard let making = machine.setupRequest else { return XCTFail("no setup request") }
         XCTAssertEqual(machine.run(.zoneSaved(making, nil)).requests, ["readDatabaseChanges"])
-        guard let reading = machine.setupRequest else { return XCTFail("the feed is not read") }
+        guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
         let failed = machine.run(.databaseChanged(reading, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.requests, [])
         XCTAssertEqual(machine.fireNext { $0 == .setupRetry }.requests, ["readDatabaseChanges"])
@@ -204,15 +205,16 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
     }
 
-    /// A database without a feed is believed, and asked once more by the next opening.
-    func testADatabaseWithoutAFeedIsBelieved() {
+    /// If the database says that it has no feed, the engine continues without one and asks again at the next
+    /// opening.
+    func testTheEngineContinuesWithoutAFeed() {
         for code in [CloudError.Code.badDatabase, .invalidArguments, .changeTokenExpired] {
             machine = MachineHarness()
             machine.hasFeed = true
             machine.run(.start)
             machine.confirmAccount()
             machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
-            guard let reading = machine.setupRequest else { return XCTFail("the feed is not read") }
+            guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
             let told = machine.run(.databaseChanged(reading, .failure(CloudError(code))))
             XCTAssertEqual(told.requests, ["subscribe", "fetch -"], "\(code)")
             var next = MachineHarness(state: machine.state)
@@ -224,8 +226,8 @@ final class MachineFormerZoneTests: MachineTestCase {
         }
     }
 
-    /// A feed that tells of a loss each time is wrong; asked without a pause, it would be asked for ever.
-    func testAFeedThatTellsOfALossEachTimeIsNotAskedWithoutAPause() {
+    /// A feed that reports a loss every time must not be read forever without a pause.
+    func testAFeedThatAlwaysReportsALossIsReadWithPauses() {
         expire()
         var rounds = 0
         while rounds < 20, machine.setupRequest != nil || machine.fetchRequest != nil {
@@ -238,11 +240,12 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertNotNil(machine.timers[.setupRetry])
     }
 
-    /// What was decided of a loss stays decided, also where the disk refuses to note it at first.
-    func testALossThatIsNobodysConcernStaysSoOverAFullDisk() {
+    /// The listing has every known record, so the purge is of a former zone; a failed commit does not change
+    /// that.
+    func testAPurgeOfAFormerZoneIsIgnoredEvenAfterAFailedCommit() {
         expire()
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
-        guard let request = machine.setupRequest else { return XCTFail("the feed is not read") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         machine.feed(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d")))))
         machine.failNextCommit()
         machine.fireNext { $0 == .setupRetry }
@@ -251,18 +254,18 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.lost?.changeTag, "t1")
     }
 
-    /// An answer that waits for the feed is no request: what keeps the feed away is said.
-    func testWhileAnAnswerWaitsForTheFeedTheStatusSaysWhatItWaitsFor() {
+    /// While an answer waits for the feed, the status gives the reason why the feed cannot be read.
+    func testTheStatusShowsWhyTheFeedCannotBeRead() {
         machine.run(machine.reading("A"))
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
-        guard let request = machine.setupRequest else { return XCTFail("the feed is not read") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let actions = machine.run(.databaseChanged(request, .failure(CloudError(.networkUnavailable))))
         XCTAssertEqual(actions.statuses.last, .offline)
     }
 
-    /// Records that became known without a position may be of a zone that went before it.
-    func testAListingByAPositionThatIsYoungerThanTheRecordsDeletesNothing() {
+    /// Records fetched before there was a database token may belong to an earlier zone.
+    func testAListingDeletesNothingIfTheDatabaseTokenIsNewerThanTheRecords() {
         var state = machine.state
         state.apply(.databaseToken(nil))
         machine = MachineHarness(state: state)

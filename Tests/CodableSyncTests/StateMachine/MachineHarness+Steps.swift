@@ -2,9 +2,9 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// The most common steps of tests of the machine.
+/// Common steps of the machine's tests.
 extension MachineHarness {
-    /// The input of a read of these records that returns now.
+    /// A read that returns the current contents of these records.
     func reading(_ names: String...) -> SyncInput {
         .read(
             names.map { name in
@@ -42,7 +42,7 @@ extension MachineHarness {
         return run(.fetched(request.id, .success(page)))
     }
 
-    /// A poll that finds these changes.
+    /// Fetches these changes.
     @discardableResult
     mutating func fetch(
         _ records: [FetchedRecord] = [],
@@ -52,7 +52,7 @@ extension MachineHarness {
         run(.signal(.changes(in: nil))) + answerFetch(records, deletions: deletions, token: token)
     }
 
-    /// Answers the request under way, item by item.
+    /// Answers the current send request, item by item.
     @discardableResult
     mutating func answerSend(_ outcome: (SendItem) -> SendResult.Outcome) -> [SyncAction] {
         guard let request = sendRequest else { return [] }
@@ -76,7 +76,7 @@ extension MachineHarness {
         )
     }
 
-    /// A record that the cloud has and the app has seen.
+    /// Adds a record that the cloud has and the app has seen.
     mutating func know(_ name: String, _ number: UInt64) {
         fetch([.init(name, number)], token: "known-\(name)-\(number)")
         let stream: StreamID = 999

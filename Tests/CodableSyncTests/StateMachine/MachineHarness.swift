@@ -4,16 +4,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// A state machine with a journal that commits when it is told to, and a log of all that was done.
+/// A state machine whose journal commits on command, with a log of its actions.
 ///
-/// Every array of actions goes through the same mechanical checks: nothing is answered, delivered or sent before
-/// what it depends on is committed, and no lane has two requests.
+/// Every array of actions goes through the same checks: nothing is answered, delivered or sent before the
+/// entries that it depends on are committed, and no lane has two requests.
 struct MachineHarness {
     var machine: SyncStateMachine
     var now = Moment(monotonic: .seconds(100), wall: Date(timeIntervalSince1970: 1_800_000_000))
-    /// Batches that the journal has been given and has not reported yet.
+    /// Batches that the journal has received but not committed.
     private(set) var waiting: [(batch: BatchID, entries: [JournalEntry])] = []
-    /// Everything that was committed, in order.
+    /// All committed entries, in order.
     private(set) var journal: [JournalEntry] = []
     private(set) var open: [RequestID: String] = [:]
     private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
@@ -21,17 +21,17 @@ struct MachineHarness {
     private(set) var lookUpRequest: (id: RequestID, names: [String])?
     private(set) var setupRequest: RequestID?
     private(set) var conflicts: [ReconcileItem] = []
-    /// The user whose state the machine wants in the place of this one.
+    /// The user to whose state the machine asks to switch.
     private(set) var switchTo: String?
     private(set) var timers: [SyncTimer: Duration] = [:]
-    /// The batch that each call's changes are in.
+    /// The batch with the changes of each call.
     private var batches: [CallID: BatchID] = [:]
     private var committed: Set<BatchID> = []
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
-    /// The database has a feed, whose position the test tells; otherwise it says that it has none.
+    /// Whether the database has a feed; if not, it says so when the machine reads it.
     var hasFeed = false
-    /// What the mechanical checks found.
+    /// Violations found by the checks.
     private(set) var faults: [String] = []
 
     init(state: SyncState = SyncState(), _ change: (inout MachineConfiguration) -> Void = { _ in }) {
@@ -41,7 +41,7 @@ struct MachineHarness {
         machine = SyncStateMachine(state: state, configuration: configuration, at: now)
     }
 
-    /// Started, account and zone confirmed, and the end of an empty feed reached.
+    /// A started machine with a confirmed account and zone, after an empty fetch.
     static func synced(_ change: (inout MachineConfiguration) -> Void = { _ in }) -> MachineHarness {
         var harness = MachineHarness(change)
         harness.goOnline()
@@ -60,7 +60,7 @@ struct MachineHarness {
         run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
     }
 
-    /// Started again; the page that comes first is empty.
+    /// Starts the machine again; its first page is empty.
     @discardableResult
     mutating func restart() -> [SyncAction] {
         let actions = run(.start)
@@ -68,7 +68,7 @@ struct MachineHarness {
         return actions + run(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false))))
     }
 
-    /// Zone and subscription are made, where the machine asks for them.
+    /// Creates the zone and the subscription if the machine asks for them.
     mutating func finishSetup() {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
             run(.zoneSaved(request, nil))
@@ -81,7 +81,7 @@ struct MachineHarness {
 
     var state: SyncState { machine.state }
 
-    /// The state without what is on its way to the disk.
+    /// The state without entries that are not committed yet.
     var storedState: SyncState {
         var state = machine.state
         state.restore(machine.uncommitted.map(\.image))
@@ -90,7 +90,7 @@ struct MachineHarness {
 
     // MARK: Feeding
 
-    /// Takes one input in; the journal does not answer.
+    /// Handles one input without committing anything.
     @discardableResult
     mutating func feed(_ input: SyncInput) -> [SyncAction] {
         end(input)
@@ -107,7 +107,7 @@ struct MachineHarness {
         return answerPosition(answerRenewal(actions, after: input))
     }
 
-    /// Where the test has no feed, the database says so when it is asked for the position.
+    /// Without a feed, answers a read of the feed with an error.
     private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
         guard !hasFeed, machine.zoneDoubt == nil, let request = setupRequest,
             let index = actions.firstIndex(of: .readDatabaseChanges(request, since: nil))
@@ -117,7 +117,7 @@ struct MachineHarness {
         return actions + feed(.databaseChanged(request, .failure(CloudError(.badDatabase))))
     }
 
-    /// Whether the user is still the same is asked in between: yes.
+    /// Confirms the user when the machine checks the account again.
     private mutating func answerRenewal(_ actions: [SyncAction], after input: SyncInput) -> [SyncAction] {
         switch input {
         case .fetched, .sent, .lookedUp, .committed, .zoneSaved, .subscribed: break
@@ -132,7 +132,7 @@ struct MachineHarness {
         return actions + feed(.accountChecked(request, .success(account)))
     }
 
-    /// Takes one input in, and commits whatever comes of it.
+    /// Handles one input, and commits everything that follows.
     @discardableResult
     mutating func run(_ input: SyncInput) -> [SyncAction] {
         feed(input) + commitAll()
@@ -155,7 +155,7 @@ struct MachineHarness {
             actions += commitNext()
             rounds += 1
         }
-        if rounds >= 200 { faults.append("the machine goes on for ever") }
+        if rounds >= 200 { faults.append("the machine never stops") }
         return actions
     }
 
@@ -171,7 +171,7 @@ struct MachineHarness {
         now.wall = now.wall.addingTimeInterval(Double(duration.components.seconds))
     }
 
-    /// Goes on to the next timer and lets it fire.
+    /// Advances to the next timer and fires it.
     @discardableResult
     mutating func fireNext(where isWanted: (SyncTimer) -> Bool = { $0 != .flush }) -> [SyncAction] {
         let due = timers.filter { isWanted($0.key) }.min {
@@ -184,7 +184,7 @@ struct MachineHarness {
         return run(.timerFired(due.key))
     }
 
-    /// The timer has fired.
+    /// Forgets a timer that has fired.
     mutating func forget(_ timer: SyncTimer) { timers[timer] = nil }
 
     mutating func newCall() -> CallID {
@@ -192,7 +192,7 @@ struct MachineHarness {
         return lastCall
     }
 
-    /// Another user's state takes the place of this one, as the shell does it.
+    /// Switches to another user's state, as the engine does.
     @discardableResult
     mutating func switchUser(state: SyncState, from former: String?) -> [SyncAction] {
         commitAll()
@@ -227,7 +227,7 @@ struct MachineHarness {
         if setupRequest == id { setupRequest = nil }
     }
 
-    /// The lanes that share the slot: only one at a time has a request.
+    /// The lanes that share the slot: only one of them has a request at a time.
     private static let lanesOfSlot: Set<String> = ["setup", "fetch", "look-up", "send"]
 
     private mutating func begin(_ id: RequestID, _ lane: String) {
@@ -237,7 +237,7 @@ struct MachineHarness {
         }
         open[id] = lane
         if machine.isStopped { faults.append("a request after stop") }
-        if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request in the wait") }
+        if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request during a wait") }
     }
 
     private mutating func note(_ action: SyncAction) {
@@ -251,7 +251,7 @@ struct MachineHarness {
             begin(id, "setup")
             setupRequest = id
             let zone = storedState.summary.zone
-            if zone == .ready || zone == .purged { faults.append("a zone is made where \(zone) is stored") }
+            if zone == .ready || zone == .purged { faults.append("a zone is saved while it is \(zone)") }
         case .readDatabaseChanges(let id, _):
             begin(id, "setup")
             setupRequest = id
@@ -286,7 +286,7 @@ struct MachineHarness {
             if case .deadline(let id) = timer { close(id) }
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
-        case .cancel(let id): if open[id] != nil { faults.append("a request is cancelled and not abandoned") }
+        case .cancel(let id): if open[id] != nil { faults.append("a request is canceled but not abandoned") }
         case .emit, .emitLoading, .report, .reportAccount: break
         }
     }

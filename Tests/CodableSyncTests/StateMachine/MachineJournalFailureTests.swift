@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The disk refuses: nothing of a batch has happened, and what depended on it is tried again.
+/// The disk rejects a batch: none of its entries apply, and everything that depended on them is retried.
 final class MachineJournalFailureTests: MachineTestCase {
     func testUploadFailsWithTheReason() {
         let rows: [(JournalFailure, SyncError)] = [
@@ -39,9 +39,9 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
     }
 
-    func testResultsThatAreNotStoredAreMetAgain() {
+    func testResultsThatAreNotStoredAreRecognizedAgain() {
         machine.upload("A", 1)
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
         machine.feed(.sent(request.id, .success([saved])))
         XCTAssertEqual(machine.failNextCommit().requests, [])
@@ -51,10 +51,10 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(conflict.conflicts.map { $0.sent.map(\.handle) }, [[1]])
     }
 
-    /// The edit was made on the version that the answer brought, which this device now doesn't know.
-    func testAnEditBehindAnAnswerThatIsNotStoredFailsWithIt() {
+    /// The edit was based on the version in the answer, which this device no longer knows.
+    func testAnEditAfterAnAnswerThatIsNotStoredFailsWithIt() {
         machine.upload("A", 1)
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
         machine.feed(.sent(request.id, .success([saved])))
         machine.feed(.enqueue(machine.newCall(), [.save("A", 2)]))
@@ -68,8 +68,9 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.conflicts, [])
     }
 
-    /// The journal reports each of them, and the machine has taken all of them in with the first.
-    func testBatchesThatFailWithAnEarlierOneAreReportedInVain() {
+    /// The journal reports every failed batch, but the machine has already handled all of them with the
+    /// first.
+    func testBatchesThatFailWithAnEarlierOneAreHandledOnce() {
         for number in 1...3 { machine.feed(.enqueue(machine.newCall(), [.save("A", UInt64(number))])) }
         let batches = machine.waiting.map(\.batch)
         XCTAssertEqual(machine.failNextCommit().answers.count, 3)
@@ -79,7 +80,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 4)
     }
 
-    func testResolutionThatIsNotStoredIsAskedForAgain() {
+    func testConflictIsResolvedAgainWhenItsResolutionIsNotStored() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
@@ -90,11 +91,11 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().conflicts, items)
     }
 
-    func testLookUpThatIsNotStoredIsMadeAgain() {
+    func testLookUpIsRepeatedWhenItsResultIsNotStored() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: nil) }
-        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.feed(
             .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
         )
@@ -102,7 +103,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
 
-    func testZoneThatIsNotStoredIsMadeAgain() {
+    func testZoneIsCreatedAgainWhenItIsNotStored() {
         var harness = MachineHarness()
         harness.run(.start)
         harness.confirmAccount()
@@ -111,7 +112,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(harness.fireNext().requests, ["saveZone"])
     }
 
-    func testAcceptanceThatIsNotStoredIsForgottenOnlyAtARestart() {
+    func testAcceptanceThatIsNotStoredIsLostOnlyAtARestart() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.feed(.streamRequested(1))
@@ -120,8 +121,8 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.journal.last, .accepted([AcceptedChange(name: "A", order: 1, seen: 1)]))
     }
 
-    /// A caller does not wait for a disk that may stay full for ever.
-    func testCallerOfSyncIsToldThatTheStateCannotBeWritten() {
+    /// A caller does not wait for a disk that may stay full forever.
+    func testSyncFailsWhenTheStateCannotBeWritten() {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.restart()

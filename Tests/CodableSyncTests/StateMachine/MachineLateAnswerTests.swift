@@ -4,23 +4,24 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers that are older than what is known of a record.
+/// Answers that are older than the known version of a record.
 final class MachineLateAnswerTests: MachineTestCase {
-    /// I-43: a refused save names a version older than the one that it was based on: the record is looked up.
+    /// I-43: the conflict returns a version older than the one that the save was based on: the record is
+    /// looked up.
     func testAConflictWithAnOlderVersionIsLookedUp() {
         machine.know("A", 5)
         machine.upload("A", 20)
         let answered = machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
         XCTAssertEqual(answered.requests, ["lookUp A"])
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(6)))])))
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t6")
     }
 
-    /// I-01: the save arrived, but its answer did not; the app reads and edits another device's version based on it.
-    func testAnEditOfTheLatestVersionIsBasedOnItAlthoughAnOlderSavesAnswerComesLater() {
+    /// I-01: a save was applied but not answered; the app reads another device's later version and edits it.
+    func testALateAnswerDoesNotChangeTheBaseOfAnEdit() {
         machine.upload("A", 2)
-        guard let send = machine.sendRequest?.id else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest?.id else { return XCTFail("no send request") }
         machine.run(.timerFired(.deadline(send)))
         machine.fetch([.init("A", 8)], token: "2")
         machine.resolve { _ in .server }
@@ -30,7 +31,7 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.upload("A", 10)
         machine.fireNext { $0 == .sendRetry }
         XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t8"])
-        // And where one more version comes before the edit.
+        // The same when another version arrives before the edit.
         machine.answerSend { _ in .saved(KnownVersion(12)) }
         machine.fetch([.init("A", 14)], token: "3")
         machine.run(machine.reading("A"))
@@ -38,8 +39,8 @@ final class MachineLateAnswerTests: MachineTestCase {
         XCTAssertEqual(machine.upload("A", 17).conflicts.map(\.ancestor), [14])
     }
 
-    /// I-01: the page shows the save again.
-    func testAConfirmedUploadIsSeenLaterThanAReadBeforeIt() {
+    /// I-01: the page shows this device's own save.
+    func testTheEchoOfASaveDoesNotChangeTheSeenVersion() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(machine.reading("A"))
         machine.upload("A", 2)
@@ -53,8 +54,8 @@ final class MachineLateAnswerTests: MachineTestCase {
 
     // MARK: Deletions
 
-    /// I-30: nobody has refused the edit that was made since.
-    func testADeletionThatIsRefusedDoesNotParkTheEditThatFollowedIt() {
+    /// I-30: the server rejected the deletion, not the edit made since.
+    func testARejectedDeletionDoesNotParkALaterEdit() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 7)

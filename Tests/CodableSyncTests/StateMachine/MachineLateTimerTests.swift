@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// A timer that fires and what it stands for are two things: between them anything may happen.
+/// Timers that fire late.
 final class MachineLateTimerTests: MachineTestCase {
-    /// I-37: the time had come, something else began the retry, and then the timer came.
-    func testATimerThatComesAfterItsRetryAsksForNothingMore() throws {
+    /// I-37: when the timer fires, another signal has already started the retry.
+    func testATimerAfterItsRetrySendsNoRequest() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
             .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
@@ -19,8 +19,8 @@ final class MachineLateTimerTests: MachineTestCase {
         XCTAssertEqual(late.requests, [])
     }
 
-    /// I-37: the timer alone is enough.
-    func testATimerBeginsTheRetry() throws {
+    /// I-37: without another signal, the timer starts the retry.
+    func testATimerStartsTheRetry() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
             .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))

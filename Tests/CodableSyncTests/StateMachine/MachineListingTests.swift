@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Full listings, loops in the feed, and pages of a feed that lags.
+/// Full listings, cycles in the feed, and pages of a feed that lags behind.
 final class MachineListingTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -13,14 +13,15 @@ final class MachineListingTests: MachineTestCase {
 
     // MARK: The order of versions
 
-    /// I-27, FD-06: a feed that lags does not replace a newer save; the record is looked up instead.
+    /// I-27, FD-06: an older version in a lagging feed does not replace a newer save; the record is looked
+    /// up.
     func testAnOlderVersionInAPageIsLookedUp() {
         machine.know("A", 1)
         machine.upload("A", 20)
         saveAll(from: 10)
         XCTAssertEqual(machine.fetch([.init("A", 9)], token: "9").requests, ["fetch known-A-1", "lookUp A"])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
-        guard let request = machine.lookUpRequest else { return XCTFail("nothing is looked up") }
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.run(
             .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
         )
@@ -28,13 +29,13 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t30")
     }
 
-    /// I-27: no page is requested while a save is under way, so what it shows is newer than the save, whatever the dates
-    /// of two simultaneous versions say.
+    /// I-27: no page is requested during a save, so a page's version is newer than the save, even if both
+    /// have the same date.
     func testAPageIsRequestedOnceTheSaveIsStored() {
         machine.know("A", 1)
         machine.upload("A", 20)
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
-        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 20, outcome: .saved(KnownVersion(6)))
         XCTAssertEqual(machine.feed(.sent(send.id, .success([saved]))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch known-A-1"])
@@ -44,11 +45,11 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t7")
     }
 
-    // MARK: What a listing has met
+    // MARK: Records seen by a listing
 
-    /// What this device decides by itself proves nothing: another device may have deleted the record since the version
-    /// was fetched.
-    func testOnlyWhatTheServerSaysDuringAListingCountsAsMet() {
+    /// Only the server's results count: another device may have deleted the record since this version was
+    /// fetched.
+    func testOnlySavesConfirmedDuringAListingCountAsPresent() {
         var state = SyncState()
         for (name, number) in [("confirmed", UInt64(2)), ("same", 3), ("saved", 4)] {
             state.apply(.fetched(name: name, KnownVersion(number)))
@@ -66,8 +67,8 @@ final class MachineListingTests: MachineTestCase {
 
     // MARK: Circles
 
-    /// FD-25, P6: circles of every length end, and honest feeds do not.
-    func testCirclesOfEveryLengthAreFound() {
+    /// FD-25, P6: cycles of any length are found, and a feed without cycles is read to its end.
+    func testCyclesOfAnyLengthAreFound() {
         for length in 1...40 {
             for start in [0, 1, 7] {
                 var watch = PagingWatch(at: .init("start"))
@@ -89,8 +90,8 @@ final class MachineListingTests: MachineTestCase {
         }
     }
 
-    /// P6: a server's mishap, the same position once more, is forgiven as often as it happens.
-    func testAPositionThatIsRepeatedNowAndThenIsForgiven() {
+    /// P6: a server may repeat a token now and then.
+    func testAnOccasionallyRepeatedTokenIsAccepted() {
         var watch = PagingWatch()
         for page in 0..<1000 {
             for _ in 0..<3 where watch.pass(.init("\(page)"), isEmpty: false) != nil {
@@ -99,8 +100,8 @@ final class MachineListingTests: MachineTestCase {
         }
     }
 
-    /// P6: new positions with nothing on any page do not go on for ever either.
-    func testAThousandEmptyPagesAreEnough() {
+    /// P6: new tokens with empty pages do not go on forever either.
+    func testTooManyEmptyPagesEndTheFetch() {
         machine.run(.signal(.changes(in: nil)))
         var pages = 0
         while machine.fetchRequest != nil, pages < 3000 {
@@ -108,12 +109,12 @@ final class MachineListingTests: MachineTestCase {
             machine.answerFetch(token: "e\(pages)", moreComing: true)
         }
         XCTAssertEqual(pages, PagingWatch.maximumEmptyPages)
-        // It waits, and goes on from where it was.
+        // The machine waits, then continues with the last token.
         XCTAssertEqual(machine.fireNext().requests, ["fetch e\(pages - 1)"])
     }
 
-    /// FD-25, P6: the wait grows, and a caller gets the error.
-    func testAfterAnEndlessFeedTheWaitGrows() {
+    /// FD-25, P6: each wait is longer, and a caller gets the error.
+    func testTheWaitGrowsAfterEachEndlessFeed() {
         let call = machine.newCall()
         machine.run(.sync(call, .fetch))
         var answers: [CallAnswer] = []
@@ -137,12 +138,12 @@ final class MachineListingTests: MachineTestCase {
 
     // MARK: The sweep
 
-    /// I-43: between the last page and its storing nothing is deleted, and a page that is not stored deletes nothing.
-    func testNothingIsSweptBeforeTheLastPageIsStored() {
+    /// I-43: no record is removed before the last page is stored, or if storing it fails.
+    func testNothingIsRemovedBeforeTheLastPageIsStored() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.streamRequested(1))
         expire()
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("n"), moreComing: false)
         page.records = [.init("A", 1)]
         XCTAssertEqual(machine.feed(.fetched(request.id, .success(page))).delivered, [])
@@ -154,8 +155,8 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertFalse(machine.state.summary.isListing)
     }
 
-    /// I-43: a deletion that is on its way is not told, and one that was swept needs no request.
-    func testAPendingDeletionOfWhatIsGoneIsConfirmedByTheSweep() {
+    /// I-43: the listing confirms a pending deletion: the app gets no change, and no request is needed.
+    func testAListingConfirmsAPendingDeletionOfAMissingRecord() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.delete("A")
@@ -166,8 +167,8 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    /// I-43: a page that could not be read is no proof of absence.
-    func testARecordThatAListingCouldNotReadIsNotSwept() {
+    /// I-43: a record that could not be read may still exist.
+    func testARecordThatAListingCouldNotReadIsNotRemoved() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.streamRequested(1))
         expire()
@@ -178,7 +179,7 @@ final class MachineListingTests: MachineTestCase {
 
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let actions = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }

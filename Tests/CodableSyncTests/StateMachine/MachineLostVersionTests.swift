@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the cloud had of a record when its zone was lost, where an edit has its place.
+/// Versions that were lost with their zone, and edits of the same records.
 final class MachineLostVersionTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -21,14 +21,14 @@ final class MachineLostVersionTests: MachineTestCase {
 
     private func loseZone() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         machine.run(.fetched(request.id, .failure(reset)))
         machine.finishSetup()
     }
 
-    /// Z1: what is parked stays parked, and what was known below it goes up again.
-    func testAParkedEditStaysParkedAndWhatWasBelowItGoesUpAgain() {
+    /// Z1: a parked edit stays parked, and the version under it is uploaded again.
+    func testAParkedEditStaysParkedAndTheVersionUnderItIsUploadedAgain() {
         park("A", 3)
         loseZone()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
@@ -40,8 +40,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=3@t10"])
     }
 
-    /// Z1: tried again before what was lost has gone up.
-    func testAParkedEditThatIsTriedAgainWaitsForWhatWasBelowIt() {
+    /// Z1: the parked edit is retried before the lost version has been uploaded.
+    func testARetriedEditWaitsForTheVersionUnderIt() {
         park("A", 3)
         loseZone()
         machine.run(.retry(machine.newCall(), names: ["A"]))
@@ -49,8 +49,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
-    /// Z1: the parked edit is replaced by a new one, before what was lost is sent, or meanwhile.
-    func testANewEditIsMadeOnWhatWasLost() {
+    /// Z1: a new edit replaces the parked one, before or while the lost version is uploaded.
+    func testANewEditIsBasedOnTheLostVersion() {
         let start = machine
         for isSent in [false, true] {
             machine = start
@@ -60,7 +60,7 @@ final class MachineLostVersionTests: MachineTestCase {
             if !isSent { machine.upload("A", 7) }
             machine.answerFetch(token: "n")
             if isSent { machine.upload("A", 7) }
-            // What was lost goes up first, and the edit on top of it.
+            // The lost version is uploaded first, then the edit based on it.
             XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [1, 2])
             machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
             XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [7])
@@ -71,12 +71,13 @@ final class MachineLostVersionTests: MachineTestCase {
         }
     }
 
-    /// Z1: handed out while it is stored that the zone is gone, and taken when another device has made it anew.
-    func testWhatIsHandedOutWhileALossIsStoredIsNobodysAncestor() {
+    /// Z1: an element is delivered while the loss is being stored, and accepted after another device has
+    /// re-created the zone.
+    func testAnElementDeliveredDuringALossIsNoAncestor() {
         machine.run(.streamEnded(1))
         machine.fetch([.init("A", 3)], token: "3")
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         machine.feed(.fetched(request.id, .failure(reset)))
         machine.feed(.streamRequested(2))
@@ -89,8 +90,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.seen)
     }
 
-    /// Z1: what the app was shown in the place of an edit that a conflict has parked.
-    func testWhatWasBelowAnEditThatAConflictHasParkedStaysSeen() {
+    /// Z1: the app was shown the server's version in place of an edit that a conflict parked.
+    func testTheVersionUnderAParkedEditStaysSeen() {
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
         machine.resolve { _ in .failed(ParkReason(kind: .resolverFailed, message: "no")) }
@@ -103,8 +104,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.seen, 10)
     }
 
-    /// Z1: models from before sync are no edit of what the cloud had.
-    func testModelsFromBeforeSyncAreNotMadeOnWhatWasLost() {
+    /// Z1: models from before sync are not edits of the lost version.
+    func testInitialModelsAreNotBasedOnLostVersions() {
         loseZone()
         let initial = NewChange(name: "A", kind: .save(7, size: 1), edited: nil, isInitial: true)
         machine.run(.enqueue(machine.newCall(), [initial]))
@@ -112,12 +113,12 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }
 
-    /// Z1: deleted by the app before it has gone up, or meanwhile: it does not stay in the cloud.
-    func testWhatIsDeletedHereAfterTheLossStaysAway() {
+    /// Z1: the app deletes the record before or while the lost version is uploaded: the deletion wins.
+    func testARecordDeletedAfterTheLossStaysDeleted() {
         for isSent in [false, true] {
             var machine = machine
             machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
             machine.run(.fetched(request.id, .failure(reset)))
             machine.finishSetup()
@@ -135,8 +136,8 @@ final class MachineLostVersionTests: MachineTestCase {
         }
     }
 
-    /// Z1: refused where no edit stands beside it: it is set aside like any other.
-    func testWhatTheServerDoesNotTakeBackIsParked() {
+    /// Z1: without another edit of the record, a rejected upload is parked like any other.
+    func testALostVersionThatTheServerRejectsIsParked() {
         loseZone()
         machine.answerFetch(token: "n")
         machine.answerSend { item in
@@ -147,8 +148,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
     }
 
-    /// Z1: another device's version of what is on its way meets the resolver, and neither is overwritten.
-    func testWhatAnotherDeviceHasUploadedDifferentlyIsAConflict() {
+    /// Z1: another device has uploaded its own version: the resolver gets both, and neither is overwritten.
+    func testADifferentVersionFromAnotherDeviceIsAConflict() {
         loseZone()
         let actions = machine.answerFetch([.init("A", 12), .init("B", 13, hash: 2)], token: "n")
         XCTAssertEqual(actions.conflicts.map(\.name), ["A"])
@@ -160,8 +161,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(actions.delivered, [])
     }
 
-    /// Z1: the server does not take back what was lost: not sent for ever, and not forgotten.
-    func testWhatTheServerDoesNotTakeBackIsKeptAndTriedOnRequest() {
+    /// Z1: a rejected version under a parked edit is kept, and sent again only on request.
+    func testARejectedVersionUnderAParkedEditIsRetriedOnRequest() {
         park("A", 3)
         loseZone()
         machine.answerFetch(token: "n")
@@ -174,8 +175,8 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
     }
 
-    /// Z1: another device has uploaded its own version, the same or another one.
-    func testWhatAnotherDeviceHasUploadedTakesThePlaceOfWhatWasLost() {
+    /// Z1: another device has uploaded the same or a different version.
+    func testAnotherDevicesUploadReplacesTheLostVersion() {
         let start = machine
         for isSame in [true, false] {
             machine = start
@@ -190,8 +191,8 @@ final class MachineLostVersionTests: MachineTestCase {
         }
     }
 
-    /// Z1: the zone is lost once more, and then deleted.
-    func testWhatWasLostTwiceGoesUpAndWhatIsDeletedThenIsTold() {
+    /// Z1: the zone is lost again, and then deleted.
+    func testAVersionLostTwiceIsUploadedAgainUntilTheZoneIsDeleted() {
         park("A", 3)
         loseZone()
         machine.answerFetch(token: "n")
@@ -205,34 +206,35 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
     }
 
-    /// A deletion of which the app has not been told yet is told also if the zone goes afterwards.
-    func testAnUndeliveredDeletionOutlivesTheZone() {
+    /// A deletion that the app has not received yet is still delivered after the zone is lost.
+    func testAnUndeliveredDeletionSurvivesTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
             var machine = machine
             machine.run(.streamEnded(1))
             machine.fetch(deletions: ["A"], token: "9")
             machine.upload("B", 3)
             machine.failSend(CloudError(.zoneNotFound))
-            guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
             XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item(deleted: "A")])
         }
     }
 
-    /// Z1: a conflict that is open when the zone is lost: both sides go up, one after the other, and then it is decided.
-    func testAConflictThatIsOpenWhenTheZoneIsLostKeepsBothSides() {
+    /// Z1: the zone is lost during a conflict: the server's version is uploaded again, then the conflict is
+    /// resolved.
+    func testAnOpenConflictKeepsBothSidesWhenTheZoneIsLost() {
         for isAsked in [false, true] {
             var machine = machine
             machine.upload("A", 3)
             machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
             machine.fetch([.init("A", 8)], token: "9")
-            // Its contents could not be read, so the resolver is asked later.
+            // The contents could not be read, so the resolver runs later.
             if !isAsked { machine.run(.reconciled([])) }
             machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
             machine.run(.fetched(request.id, .failure(reset)))
-            // What is decided now is decided about the former zone.
+            // A resolution that arrives now belongs to the former zone.
             let items = machine.conflicts
             machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
             machine.finishSetup()

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The tables, queues and planners that the machine is made of.
+/// The tables, queues and planners that make up the machine.
 final class MachinePartsTests: XCTestCase {
     private typealias SplitMix64 = CodableSync.SplitMix64
 
@@ -118,7 +118,7 @@ final class MachinePartsTests: XCTestCase {
         sizes.enumerated().map { (SendItem(name: "N\($0)", handle: nil, known: nil), $1) }
     }
 
-    func testPlanObeysItemsAndBytes() {
+    func testPlanRespectsItemAndByteLimits() {
         let planner = BatchPlanner(maximumItems: 4, maximumBytes: 100)
         let rows: [([Int], Int)] = [
             ([], 0), ([1, 1, 1, 1, 1], 4), ([50, 50, 1], 2), ([60, 50], 1), ([1000, 1], 1), ([100, 1], 1),
@@ -143,12 +143,13 @@ final class MachinePartsTests: XCTestCase {
         }
     }
 
-    func testTheSearchForARefusedItemHalvesWhatIsLeftAndThenGoesOnAsBefore() {
+    func testTheSearchForARejectedItemHalvesTheBatchAndThenRestoresItsSize() {
         var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
         let many = items(Array(repeating: 1, count: 50))
         var sizes: [Int] = []
         func size() -> Int { planner.plan(many).count }
-        // The sixth of eight is to blame: 8 refused, 4 come through, 2 are refused, 1 comes through, 1 is refused.
+        // The sixth of eight items is invalid: 8 are rejected, 4 pass, 2 are rejected, 1 passes, 1 is
+        // rejected.
         sizes.append(size())
         planner.search(among: 8)
         sizes.append(size())
@@ -163,7 +164,7 @@ final class MachinePartsTests: XCTestCase {
         XCTAssertEqual(sizes, [8, 4, 2, 1, 1, 8])
     }
 
-    func testASearchThatFindsNobodyEnds() {
+    func testASearchThatFindsNoItemEnds() {
         var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
         let many = items(Array(repeating: 1, count: 50))
         planner.search(among: 8)
@@ -174,7 +175,7 @@ final class MachinePartsTests: XCTestCase {
         XCTAssertEqual(planner.plan(many).count, 8)
     }
 
-    func testLimitsOfNothingStillSendOne() {
+    func testZeroAndNegativeLimitsStillAllowOneItem() {
         for limit in [0, -5, Int.min] {
             let planner = BatchPlanner(maximumItems: limit, maximumBytes: limit)
             XCTAssertEqual(planner.plan(items([10, 10])).count, 1, "\(limit)")
@@ -195,7 +196,7 @@ final class MachinePartsTests: XCTestCase {
                 XCTAssertLessThanOrEqual(wait, .seconds(ceiling))
                 longest = max(longest, wait)
             }
-            XCTAssertGreaterThan(longest, .seconds(ceiling) / 2, "the whole range is used")
+            XCTAssertGreaterThan(longest, .seconds(ceiling) / 2, "waits use the whole range")
         }
     }
 

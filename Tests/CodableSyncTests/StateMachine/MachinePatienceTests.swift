@@ -3,21 +3,21 @@ import XCTest
 
 @testable import CodableSync
 
-/// Pages and look-ups that hang are abandoned for a change that waits; a send never is.
+/// A page or a look-up that hangs is abandoned when a change waits; a send never is.
 final class MachinePatienceTests: MachineTestCase {
     private func isSlotTimerSet() -> Bool { machine.timers[.slot] != nil }
 
     func testAPageIsAbandonedOnceAChangeHasWaitedFiveSeconds() throws {
         machine.run(.signal(.changes(in: nil)))
         let page = try XCTUnwrap(machine.fetchRequest?.id)
-        XCTAssertFalse(isSlotTimerSet(), "no change waits")
+        XCTAssertFalse(isSlotTimerSet(), "no change is waiting")
         machine.advance(by: .seconds(20))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
         XCTAssertEqual(machine.timers[.slot], machine.now.monotonic + .seconds(5))
         let actions = machine.fireNext { $0 == .slot }
         XCTAssertTrue(actions.contains(.cancel(page)))
         XCTAssertEqual(actions.requests, ["send A=1@-"])
-        // Its answer is ignored, and the position stays.
+        // The late answer is ignored, and the token stays the same.
         let late = FetchedPage(token: ChangeToken("late"), moreComing: false)
         XCTAssertEqual(machine.run(.fetched(page, .success(late))), [])
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
@@ -84,8 +84,8 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["lookUp A"])
     }
 
-    /// Even the first page of a sync, which usually comes before any send, is requested again after this one.
-    func testTheFirstPageOfASyncIsAbandonedToo() {
+    /// The first page of a sync, which usually comes before any send, is abandoned and requested again later.
+    func testTheFirstPageOfALaterSyncIsAbandoned() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
         machine.upload("B", 2)
@@ -95,7 +95,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 11).requests, ["fetch 0"])
     }
 
-    func testTheFirstPageOfALaterListingIsAbandonedAndTheListingBeginsAgain() {
+    func testTheFirstPageOfALaterListingIsAbandonedAndRequestedAgain() {
         machine.know("A", 1)
         machine.run(.resync(machine.newCall()))
         XCTAssertEqual(machine.fetchRequest.map { $0.since == nil }, true)
@@ -106,8 +106,8 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(saved.requests, ["fetch -"])
     }
 
-    /// Edits made before anything was fetched are merged with what the zone has.
-    func testTheFirstPageEverIsNotAbandoned() {
+    /// Edits made before the first fetch are merged with the zone's records.
+    func testTheVeryFirstPageIsNotAbandoned() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()

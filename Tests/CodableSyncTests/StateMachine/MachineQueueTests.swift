@@ -4,9 +4,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Orders of edits and answers: scenarios LQ-02 to LQ-12 at the level of the machine.
+/// Orders of edits and answers: scenarios LQ-02 to LQ-12, for the machine alone.
 final class MachineQueueTests: MachineTestCase {
-    func testFirstUploadGoesAllTheWay() {
+    func testFirstUploadIsSentConfirmedAndAccepted() {
         var harness = MachineHarness()
         XCTAssertEqual(harness.run(.start).requests, ["checkAccount"])
         let confirmed = CloudAccount(status: .available, userRecordName: "alice")
@@ -40,7 +40,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-02.
-    func testNewerEditReplacesOneThatIsNotSent() {
+    func testNewerEditReplacesAnUnsentEdit() {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("A", 2)
@@ -48,7 +48,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-03.
-    func testDeletionReplacesAnUploadThatIsNotSent() {
+    func testDeletionReplacesAnUnsentUpload() {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.delete("A")
@@ -59,7 +59,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-04.
-    func testUploadReplacesADeletionThatIsNotSent() {
+    func testUploadReplacesAnUnsentDeletion() {
         machine.know("A", 1)
         machine.run(.stop)
         machine.delete("A")
@@ -78,7 +78,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-06.
-    func testEditDuringASendIsSentOnTheNewTagWithoutTheResolver() {
+    func testEditDuringASendIsSentWithTheNewTagWithoutTheResolver() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.upload("A", 3)
@@ -90,11 +90,11 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t11")
     }
 
-    /// LQ-06, where the confirmation is on its way to the disk while the edit is made.
+    /// LQ-06, with an edit while the confirmation is being stored.
     func testEditWhileAConfirmationIsStoredNeedsNoResolver() {
         machine.know("A", 1)
         machine.upload("A", 2)
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
         machine.feed(.sent(request.id, .success([saved])))
         machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
@@ -104,7 +104,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-06 for new records.
-    func testEditDuringTheFirstSendIsSentOnTheNewTag() {
+    func testEditDuringTheFirstSendIsSentWithTheNewTag() {
         machine.upload("A", 1)
         machine.upload("A", 2)
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=2@t10"])
@@ -118,7 +118,7 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=3@t1"])
     }
 
-    /// I-10 and I-13: the loss of the response, and then the conflict with one's own content.
+    /// I-10 and I-13: the response is lost, then the retry conflicts with this device's own save.
     func testEditDuringASendSurvivesTheLossOfItsResponse() {
         machine.know("A", 1)
         machine.upload("A", 2)
@@ -144,7 +144,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-08.
-    func testUploadDuringADeletionCreatesTheRecordAnew() {
+    func testUploadDuringADeletionRecreatesTheRecord() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 2)
@@ -153,8 +153,8 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(actions.conflicts, [])
     }
 
-    /// I-11: as LQ-08, but nobody hears of the deletion's success.
-    func testUploadAfterADeletionWhoseResponseWasLostCreatesTheRecordAnew() {
+    /// I-11: as LQ-08, but the deletion's response is lost.
+    func testUploadAfterALostDeletionResponseRecreatesTheRecord() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 2)
@@ -165,8 +165,8 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(missing.requests, ["send A=2@-"])
     }
 
-    /// I-11: the feed tells of the deletion.
-    func testOwnDeletionInTheFeedDoesNotMeetALaterUpload() {
+    /// I-11: the feed shows the deletion.
+    func testOwnDeletionInTheFeedDoesNotConflictWithALaterUpload() {
         machine.know("A", 1)
         machine.delete("A")
         machine.upload("A", 2)
@@ -177,7 +177,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-09.
-    func testConflictOfAnOlderEditGivesTheResolverTheNewest() {
+    func testConflictOfAnOlderEditGivesTheResolverTheNewestEdit() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.upload("A", 3)
@@ -198,20 +198,20 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-11.
-    func testEmptyCallIsAnsweredAtOnce() {
+    func testEmptyCallReturnsImmediately() {
         let actions = machine.run(.enqueue(machine.newCall(), []))
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.entries, [])
     }
 
     /// LQ-12.
-    func testLastOfTwoModelsOfOneNameInOneCallWins() {
+    func testLastOfTwoModelsWithTheSameNameWins() {
         let changes = [NewChange.save("A", 1), .save("B", 2), .save("A", 3)]
         XCTAssertEqual(machine.run(.enqueue(machine.newCall(), changes)).requests, ["send A=3@- B=2@-"])
     }
 
     /// LQ-24.
-    func testDeletionOfARecordThatNobodyKnowsEndsSilently() {
+    func testDeletionOfAnUnknownRecordEndsSilently() {
         machine.run(.streamRequested(1))
         machine.delete("A")
         let actions = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
@@ -219,7 +219,7 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertNil(machine.state["A"])
     }
 
-    /// I-29: the feed tells of one's own deletion before the answer to it, or instead of it.
+    /// I-29: the feed shows this device's own deletion although its response was lost.
     func testOwnDeletionInTheFeedIsNotDelivered() {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
@@ -242,7 +242,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-21.
-    func testInitialModelsAreQueuedOnceAndMeetWhatTheCloudHas() {
+    func testInitialModelsAreQueuedOnceAndMergedWithTheCloud() {
         machine.know("A", 1)
         machine.upload("C", 2)
         let changes = ["A", "B", "C"].map {
@@ -258,11 +258,11 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(second.answers, [.done])
     }
 
-    /// I-16: a read shows what is decided, also where it is on its way to the disk.
+    /// I-16: a read shows the latest version, even if it is not stored yet.
     func testAReadShowsAVersionThatIsNotStoredYet() {
         machine.know("A", 1)
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 5)]
         machine.feed(.fetched(request.id, .success(page)))
@@ -273,7 +273,7 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["send A=6@t5"])
     }
 
-    func testReadVersionIsWhatAnEditIsBasedOn() {
+    func testEditIsBasedOnTheVersionThatWasRead() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
         machine.run(machine.reading("A"))
@@ -283,7 +283,7 @@ final class MachineQueueTests: MachineTestCase {
     }
 
     /// LQ-26.
-    func testStageTellsWhereAChangeStands() {
+    func testStageOfEachPendingChange() {
         machine.know("C", 1)
         machine.upload("A", 2)
         machine.upload("B", 3)

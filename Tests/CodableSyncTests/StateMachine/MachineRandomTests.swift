@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Random inputs in random orders: whatever happens, some things never do.
+/// Random inputs in random order never break the invariants.
 final class MachineRandomTests: XCTestCase {
     func testRandomRunsKeepTheInvariants() {
         for seed in 0..<Cases.sample(12, of: 30) {
@@ -35,7 +35,7 @@ final class MachineRandomTests: XCTestCase {
     }
 }
 
-/// A machine, a careless cloud and a careless app, all decided by a seed.
+/// A machine with an unreliable cloud and a random app, decided by a seed.
 private struct RandomRun {
     var harness = MachineHarness { configuration in
         configuration.maximumItems = 3
@@ -44,10 +44,10 @@ private struct RandomRun {
     var actions: [SyncAction] = []
     private var random: SplitMix64
     private var number: UInt64 = 1
-    /// The cloud's truth: versions by name.
+    /// The records in the cloud, by name.
     private var cloud: [String: KnownVersion] = [:]
     private let names = (0..<6).map { "N\($0)" }
-    /// The cloud as it was when the page under way was asked for.
+    /// The cloud at the time of the current page request.
     private var snapshot: (request: RequestID, cloud: [String: KnownVersion])?
     private var faulty = true
 
@@ -234,7 +234,7 @@ private struct RandomRun {
             if state.deliveryQueue.contains(name) != (state[name]?.undelivered != nil) {
                 faults.append("\(name) is not in the queue of deliveries")
             }
-            if state[name]?.isEmpty == true { faults.append("\(name) is kept although nothing is known") }
+            if state[name]?.isEmpty == true { faults.append("\(name) is kept although its state is empty") }
         }
         if Set(state.pendingNames).count != state.pendingNames.count {
             faults.append("a name is pending twice")
@@ -251,10 +251,10 @@ private struct RandomRun {
         return faults
     }
 
-    /// After the storm: everything is answered, fetched, sent and accepted, and both sides are equal.
+    /// The faults end: everything is answered, fetched, sent and accepted, and both sides are equal.
     mutating func calmDown() {
         faulty = false
-        // A fault of the set-up is only tried again when somebody asks.
+        // A configuration error is only retried when the app asks.
         harness.feed(.stop)
         harness.feed(.start)
         for _ in 0..<400 {
@@ -291,7 +291,7 @@ private struct RandomRun {
             let machine = harness.machine
             faults.append("pending: \(state.pendingNames), \(String(describing: machine.reported))")
         }
-        if case .unavailable = harness.machine.account { faults.append("the account stays away") }
+        if case .unavailable = harness.machine.account { faults.append("the account is still unavailable") }
         for name in names where state[name]?.known?.changeTag != cloud[name]?.changeTag {
             faults.append(
                 "\(name): \(String(describing: state[name])), cloud \(String(describing: cloud[name]))"
@@ -316,7 +316,7 @@ private struct RandomRun {
 }
 
 extension JournalEntry {
-    /// I-01: the only ways in which an acknowledged change may come to its end.
+    /// I-01: the only entries that may end an acknowledged change.
     fileprivate func mayEnd(_ change: LocalChange?, of name: String) -> Bool {
         guard let change else { return true }
         switch self {

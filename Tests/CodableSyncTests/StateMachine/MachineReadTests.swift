@@ -2,10 +2,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the app has read, and a deletion of the same record.
+/// Reads around a deletion, a merge or an edit of the same record.
 final class MachineReadTests: MachineTestCase {
-    /// I-01: the second of two uploads would be taken for an edit of a record that another device has deleted.
-    func testARecordThatIsReadWhileItsDeletionIsStoredIsNewWhenItIsUploadedAgain() {
+    /// I-01: otherwise the second upload would count as an edit of a record that another device deleted.
+    func testAReadDuringADeletionDoesNotMakeALaterUploadAnEdit() {
         machine.know("A", 1)
         machine.feed(.enqueue(machine.newCall(), [.delete("A")]))
         machine.feed(machine.reading("A"))
@@ -20,8 +20,8 @@ final class MachineReadTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }
 
-    /// I-01: what a conflict made, and the app has read and edits, is not given up for what it was made of.
-    func testAMergeThatTheAppHasReadIsTheAncestorOnceItIsConfirmed() {
+    /// I-01: the app has read the merged model and edits it; that edit needs no second merge.
+    func testAnEditOfAReadMergeIsBasedOnTheConfirmedMerge() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
@@ -30,7 +30,7 @@ final class MachineReadTests: MachineTestCase {
         for isStored in [true, false] {
             machine = start
             machine.run(machine.reading("A"))
-            guard let send = machine.sendRequest?.id else { return XCTFail("nothing is sent") }
+            guard let send = machine.sendRequest?.id else { return XCTFail("no send request") }
             let saved = SendResult(name: "A", handle: 6, outcome: .saved(KnownVersion(10)))
             machine.feed(.sent(send, .success([saved])))
             if isStored { machine.commitAll() }
@@ -42,7 +42,7 @@ final class MachineReadTests: MachineTestCase {
         }
     }
 
-    func testADeletionThatTheDiskRefusesForgetsNoRead() {
+    func testADeletionThatCannotBeStoredForgetsNoRead() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
         machine.run(machine.reading("A"))
@@ -53,8 +53,8 @@ final class MachineReadTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["send A=6@t5"])
     }
 
-    /// A read returns while a later edit is queued: the next upload is based on what the read returned.
-    func testAnEditThatTheAppHasReadIsSeenEvenAfterAnotherReplacesIt() {
+    /// A read returns after a later edit was queued: the app has seen the model that the read returned.
+    func testAReadMarksItsEditAsSeenEvenIfAnotherReplacedIt() {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
         edit("A", 2)

@@ -4,8 +4,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// The disk refuses entries that are applied already: nothing outside rests on them, and nothing beside the state keeps
-/// a part of them.
+/// The disk rejects entries that have already been applied: no action depends on them, and the machine keeps
+/// no trace of them.
 final class MachineRefusalTests: MachineTestCase {
     // MARK: What waits for the disk
 
@@ -21,7 +21,7 @@ final class MachineRefusalTests: MachineTestCase {
         return harness
     }
 
-    func testTheZoneIsMadeAnewOnceTheAnswerAboutThePurgeIsStored() {
+    func testTheZoneIsRecreatedOnceThePurgeAnswerIsStored() {
         var harness = makePurged()
         let answered = harness.feed(.resolvePurge(harness.newCall(), uploadAgain: true))
         XCTAssertEqual(answered.requests, [])
@@ -29,7 +29,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertEqual(harness.faults, [])
     }
 
-    func testAnAnswerAboutAPurgeThatIsRefusedMakesNoZone() {
+    func testAPurgeAnswerThatCannotBeStoredCreatesNoZone() {
         var harness = makePurged()
         harness.feed(.resolvePurge(harness.newCall(), uploadAgain: false))
         let refused = harness.failNextCommit()
@@ -40,7 +40,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertEqual(harness.faults, [])
     }
 
-    func testTheZoneIsSubscribedToOnceItIsStored() {
+    func testTheSubscriptionIsCreatedOnceTheZoneIsStored() {
         machine.run(.signal(.changes(in: nil)))
         machine.run(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
         machine.run(.databaseChanged(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase))))
@@ -48,7 +48,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertTrue(machine.commitNext().requests.contains("subscribe"))
     }
 
-    func testAnElementWaitsForItsPageWhereNothingIsKeptForLaterStreams() {
+    func testAnElementWaitsForItsPageWhenUndeliveredChangesAreNotKept() {
         for isRefused in [false, true] {
             var harness = MachineHarness.synced { $0.keepsUndelivered = false }
             harness.run(.streamRequested(1))
@@ -67,7 +67,7 @@ final class MachineRefusalTests: MachineTestCase {
 
     // MARK: What streams have taken
 
-    func testAStreamGetsNothingTwiceBecauseAnUploadIsRefused() {
+    func testARejectedUploadRepeatsNoElement() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         machine.fetch([.init("A", 1)], token: "1")
@@ -78,8 +78,8 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
-    /// An acceptance that is refused again and again is stored with other entries; a flush alone has room on a full disk.
-    func testAFlushDoesNotRepeatARefusedAcceptance() {
+    /// A rejected acceptance is stored with the next entries; a flush alone can succeed even on a full disk.
+    func testAFlushDoesNotRetryARejectedAcceptance() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.feed(.streamRequested(1))
@@ -94,8 +94,8 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
-    /// The app edits what it was given while the disk was full.
-    func testAnUploadIsBasedOnAnAcceptanceThatWasRefused() {
+    /// The app edits an element that it accepted while the disk was full.
+    func testAnUploadIsBasedOnARejectedAcceptance() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.feed(.streamRequested(1))
@@ -106,7 +106,7 @@ final class MachineRefusalTests: MachineTestCase {
     }
 
     /// The app uploads an older copy.
-    func testWhatNoLoopTakesIsNotSeenBecauseItsAcceptanceWasRefused() {
+    func testARejectedAutomaticAcceptanceMarksNothingAsSeen() {
         var harness = MachineHarness.synced { $0.keepsUndelivered = false }
         harness.fetch([.init("A", 1)], token: "1")
         harness.run(harness.reading("A"))
@@ -125,7 +125,7 @@ final class MachineRefusalTests: MachineTestCase {
 
     // MARK: What a restart would rebuild
 
-    func testEntriesThatAFlushWasToCoverAreFlushedAfterItsRefusal() {
+    func testEntriesAreFlushedLaterIfTheirFlushFails() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
         XCTAssertNotNil(machine.timers[.flush])
@@ -135,7 +135,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertNotNil(machine.timers[.flush])
     }
 
-    func testALossOfTheZoneThatIsRefusedForgetsNoLookUp() {
+    func testAZoneLossThatCannotBeStoredForgetsNoLookUp() {
         var harness = MachineHarness()
         harness.hasFeed = true
         harness.goOnline()
@@ -156,7 +156,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertEqual(harness.faults, [])
     }
 
-    func testDecisionsThatAreRefusedAreNoRoundsOfAConflict() {
+    func testResolutionsThatCannotBeStoredDoNotCountAsConflictRounds() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }

@@ -7,7 +7,7 @@ import XCTest
 /// Waits, deadlines, stop and start.
 final class MachineRetryTests: MachineTestCase {
     /// I-37.
-    func testWaitsGrowToFiveMinutesAndEndWithSuccess() {
+    func testWaitsGrowToFiveMinutesAndResetAfterSuccess() {
         machine.upload("A", 1)
         for attempt in 0..<12 {
             let before = machine.now.monotonic
@@ -34,8 +34,9 @@ final class MachineRetryTests: MachineTestCase {
         }
     }
 
-    /// One answer with a full quota and an item that fails for another reason: each has a wait of its own.
-    func testAnItemThatWaitsEndsNoWaitForTheQuota() {
+    /// In one answer, one item exceeds the quota and the other fails for another reason: each has its own
+    /// wait.
+    func testAnItemsRetryDoesNotEndTheQuotaWait() {
         for isQuotaFirst in [true, false] {
             var machine = machine
             machine.upload("0", 1)
@@ -57,8 +58,8 @@ final class MachineRetryTests: MachineTestCase {
         }
     }
 
-    /// An item that waits with the others is not held up by a later failure of the whole request.
-    func testAWaitOfTheLaneForgetsNoItemThatWaits() {
+    /// An item that waits for its retry is still sent after the whole request fails later.
+    func testAFailedRequestForgetsNoWaitingItem() {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         machine.upload("B", 2)
@@ -73,7 +74,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    func testServersWaitHoldsForFetchesAndForCallers() {
+    func testServersWaitAppliesToFetchesAndCallers() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
@@ -83,8 +84,8 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests.first, "fetch 0")
     }
 
-    /// I-36: also after a restart, and with nobody but a timer to end it.
-    func testServersWaitHoldsAfterARestart() {
+    /// I-36: the same after a restart, when only a timer ends the wait.
+    func testServersWaitAppliesAfterARestart() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
         var restarted = MachineHarness(state: machine.state)
@@ -95,7 +96,7 @@ final class MachineRetryTests: MachineTestCase {
     }
 
     /// T1.
-    func testWaitThatAChangedClockMakesLongIsCutToAnHour() {
+    func testWaitMadeLongByAClockChangeIsLimitedToAnHour() {
         var state = SyncState()
         let harness = MachineHarness()
         state.apply(.serverWait(until: harness.now.wall.addingTimeInterval(365 * 86400)))
@@ -105,10 +106,10 @@ final class MachineRetryTests: MachineTestCase {
     }
 
     /// I-38, N4, N5.
-    func testRequestThatIsNotAnsweredIsALostResponse() {
+    func testRequestWithoutAnAnswerCountsAsALostResponse() {
         machine.know("A", 1)
         machine.upload("A", 2)
-        guard let late = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let late = machine.sendRequest else { return XCTFail("no send request") }
         machine.fireNext { if case .deadline = $0 { true } else { false } }
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
@@ -135,7 +136,7 @@ final class MachineRetryTests: MachineTestCase {
             case "fetch":
                 harness.answerFetch(failed: ["X"], token: "0")
             case "look-up":
-                guard let request = harness.lookUpRequest else { return XCTFail("no look-up") }
+                guard let request = harness.lookUpRequest else { return XCTFail("no look-up request") }
                 harness.run(.lookedUp(request.id, .success([LookedUp(name: "X", result: .success(nil))])))
                 harness.upload("A", 1)
             default: break
@@ -144,7 +145,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(harness.faults, [])
     }
 
-    func testReachableEndsTheWaitAtOnce() {
+    func testReachableSignalEndsTheWaitImmediately() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.networkUnavailable))
         XCTAssertNil(machine.sendRequest)
@@ -169,7 +170,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    func testStopBetweenAnnouncementAndRequestKeepsTheRequestBack() {
+    func testStopBetweenAnnouncementAndRequestHoldsTheRequestBack() {
         machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
         machine.commitNext()
         machine.feed(.stop)
@@ -177,18 +178,18 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
 
-    /// LQ-18: whatever waited when the engine was stopped goes on when it is started.
+    /// LQ-18: starting the engine retries everything that waited when it was stopped.
     func testStartEndsEveryWait() {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.run(.signal(.changes(in: nil)))
-        guard let fetch = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.fetched(fetch.id, .failure(CloudError(.serviceUnavailable))))
         machine.run(.stop)
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
 
-    func testStartLooksForTheAccountAgain() {
+    func testStartChecksTheAccountAgain() {
         var harness = MachineHarness()
         harness.run(.start)
         let gone = CloudAccount(status: .noAccount, userRecordName: nil)
@@ -199,8 +200,8 @@ final class MachineRetryTests: MachineTestCase {
 
     // MARK: Account
 
-    /// I-41: signals may be lost, so the account is looked for without one.
-    func testUnavailableAccountIsLookedForAgain() {
+    /// I-41: signals may be lost, so the account is also checked without one.
+    func testUnavailableAccountIsCheckedAgain() {
         for status in [AccountStatus.noAccount, .restricted, .temporarilyUnavailable, .couldNotDetermine] {
             var harness = MachineHarness()
             harness.run(.start)
@@ -213,7 +214,7 @@ final class MachineRetryTests: MachineTestCase {
         }
     }
 
-    func testAccountThatFailsOnAnyCallIsAPause() {
+    func testAccountErrorOnAnyRequestPausesSync() {
         for code in [CloudError.Code.notAuthenticated, .accountTemporarilyUnavailable] {
             var machine = machine
             machine.upload("A", 1)
@@ -249,7 +250,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(harness.answerFetch(token: "0").requests, ["send A=1@-"])
     }
 
-    func testWrongSetUpStopsUntilTheNextCall() {
+    func testConfigurationErrorStopsUntilTheNextCall() {
         machine.upload("A", 1)
         let error = CloudError(.badContainer)
         let actions = machine.failSend(error)

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Batches, partial results and refusals: group B at the level of the machine.
+/// Batches, partial results and rejections: the scenarios of group B, for the machine alone.
 final class MachineSendingTests: MachineTestCase {
     /// SN-02.
     func testInsertUpdateDeleteEndsEmpty() {
@@ -19,7 +19,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-03.
-    func testRequestsObeyTheItemLimit() {
+    func testRequestsRespectTheItemLimit() {
         let harness = uploadWhileStopped(401)
         machine = harness
         machine.restart()
@@ -31,7 +31,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-04.
-    func testRequestsObeyTheByteLimit() {
+    func testRequestsRespectTheByteLimit() {
         machine = uploadWhileStopped(10, size: 300_000)
         machine.restart()
         var counts: [Int] = []
@@ -43,7 +43,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-05, SN-07.
-    func testTooLargeRequestIsHalvedUntilItIsTaken() {
+    func testTooLargeRequestIsHalvedUntilItSucceeds() {
         machine = uploadWhileStopped(8)
         machine.restart()
         var requests = 0
@@ -86,7 +86,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-11.
-    func testRefusalWithoutBlameIsIsolated() {
+    func testRejectedItemIsIsolatedWhenTheErrorNamesNone() {
         machine = uploadWhileStopped(50)
         machine.restart()
         var failures = 0
@@ -129,7 +129,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-09, SN-10, I-15.
-    func testCollateralOfAnAtomicRequestIsSentInTheNextRound() {
+    func testOtherItemsOfAFailedAtomicRequestAreSentNext() {
         machine.know("A", 1)
         machine.know("B", 2)
         machine.run(.stop)
@@ -143,8 +143,8 @@ final class MachineSendingTests: MachineTestCase {
         XCTAssertEqual(actions.conflicts.map(\.name), ["A"])
     }
 
-    /// A server that blames nobody is not asked as fast as it answers.
-    func testCollateralWithoutAnOffenderWaits() {
+    /// If the error names no item, the machine waits before it retries.
+    func testAFailedAtomicRequestWithoutAnOffenderWaits() {
         machine.upload("A", 1)
         let actions = machine.answerSend { _ in .failed(CloudError(.batchRequestFailed)) }
         XCTAssertEqual(actions.requests, [])
@@ -157,7 +157,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.restart()
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let result = SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(10)))
         let actions = machine.run(.sent(request.id, .success([result])))
         XCTAssertTrue(actions.events.contains(.unmentioned(recordName: "A")))
@@ -166,12 +166,12 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-14, SN-15.
-    func testResultsAreMatchedByNameAndStrangersAreIgnored() {
+    func testResultsAreMatchedByNameAndUnexpectedOnesAreIgnored() {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.restart()
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(
             .sent(
                 request.id,
@@ -204,7 +204,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-28.
-    func testFullQuotaIsToldOnceAndTriedRarely() {
+    func testFullQuotaIsReportedOnceAndRetriedRarely() {
         machine.upload("A", 1)
         var events = 0
         let begin = machine.now.monotonic
@@ -218,7 +218,7 @@ final class MachineSendingTests: MachineTestCase {
         XCTAssertEqual(events, 1)
         XCTAssertGreaterThanOrEqual(machine.now.monotonic - begin, .seconds(5 * 300))
         machine.run(.sync(machine.newCall(), .send))
-        // So long after the last look-up the user is looked up again.
+        // The last account check is too old, so the user is checked again.
         machine.confirmAccount()
         machine.answerFetch(token: "0")
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["A"])
@@ -226,8 +226,8 @@ final class MachineSendingTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    /// SN-33: the item at the head that fails lets the others go first.
-    func testFailingItemDoesNotHoldTheOthersUp() {
+    /// SN-33: a failing item at the head of the queue lets the others go first.
+    func testFailingItemDoesNotHoldUpOthers() {
         machine.run(.stop)
         for number in 0..<5 { machine.upload("N\(number)", UInt64(number)) }
         machine.restart()
@@ -242,7 +242,7 @@ final class MachineSendingTests: MachineTestCase {
     }
 
     /// SN-34, I-12.
-    func testTwoVersionsOfOneRecordAreNeverUnderWayTogether() {
+    func testTwoVersionsOfOneRecordAreNeverInFlightTogether() {
         machine.upload("A", 1)
         XCTAssertEqual(machine.upload("A", 2).requests, [])
         XCTAssertEqual(machine.upload("B", 3).requests, [])

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which request is next in the slot; the harness itself detects two requests at once.
+/// Which request gets the slot next; the harness detects two requests at once.
 final class MachineSlotTests: MachineTestCase {
     private func makeManual() { machine.machine.configuration.automaticallySyncs = false }
 
@@ -45,10 +45,10 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 1"])
     }
 
-    func testNothingLeavesUntilTheLastAnswerIsStored() {
+    func testNoRequestIsSentUntilTheLastAnswerIsStored() {
         machine.upload("A", 1)
         machine.run(.signal(.changes(in: nil)))
-        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
         XCTAssertEqual(machine.feed(.sent(send.id, .success([saved]))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch 0"])
@@ -59,7 +59,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.start)
         machine.confirmAccount()
         machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
-        XCTAssertNotNil(machine.fetchRequest, "during the subscription, which needs no slot")
+        XCTAssertNotNil(machine.fetchRequest, "the subscription needs no slot")
         let missing = CloudError(.zoneNotFound)
         XCTAssertEqual(machine.run(.subscribed(machine.setupRequest ?? 0, missing)).requests, [])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
@@ -93,8 +93,8 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send B=2@-"])
     }
 
-    /// The wait applies to all requests, and none is under way meanwhile.
-    func testAWaitOrderedByTheServerDelaysAllRequestsAndEndsForAll() throws {
+    /// The wait applies to all requests, and none is in flight meanwhile.
+    func testTheServersWaitDelaysAllRequests() throws {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
@@ -116,12 +116,12 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(beginSync().requests, [])
         XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
         machine.answerFetch(token: "1")
-        // Its own run follows the one that `start` began, and its first page comes before the send.
+        // The call's own run follows the one that `start` began, and fetches its first page before the send.
         XCTAssertNotNil(machine.fetchRequest)
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send A=1@-"])
     }
 
-    func testAfterTheFirstPageASyncSendsDuringTheListing() {
+    func testASyncSendsBetweenPagesAfterItsFirstPage() {
         makeManual()
         machine.upload("A", 1)
         XCTAssertEqual(beginSync().requests, ["fetch 0"])
@@ -150,7 +150,7 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(actions.answers.count, 1)
     }
 
-    /// The run that fails is not the caller's own, which would have been the next one.
+    /// The failed run is not the caller's own, which would have been the next one.
     func testAFetchThatFailsBeforeACallersFirstPageDelaysNoSend() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.upload("A", 1)
@@ -161,12 +161,12 @@ final class MachineSlotTests: MachineTestCase {
         XCTAssertEqual(actions.answers.count, 1)
     }
 
-    func testAnEditLeavesWithinTwoRequestsDuringAListingOf500Pages() {
+    func testAnEditIsSentWithinTwoRequestsDuringAListingOf500Pages() {
         for isSyncing in [false, true] {
             machine = .synced()
             _ = isSyncing ? beginSync() : machine.run(.signal(.changes(in: nil)))
             for page in 1...500 {
-                // A caller that joins midway changes nothing.
+                // Another caller joining midway makes no difference.
                 if page == 250 { _ = beginSync() }
                 let isEdited = page.isMultiple(of: 25)
                 if isEdited { machine.upload("N\(page)", UInt64(page)) }

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What callers and events are told where the disk of the state is full: the state's failure, not the cloud's.
+/// When the disk is full, callers and events get the storage error, not a cloud error.
 final class MachineStateFullTests: MachineTestCase {
-    /// Fails what is stored next, and checks what is told of it.
+    /// Fails the next commit, and checks the answers and events.
     private func assertTold(_ row: String, line: UInt = #line) {
         var answers: [CallAnswer] = []
         var events: [SyncEvent] = []
@@ -23,16 +23,16 @@ final class MachineStateFullTests: MachineTestCase {
         )
     }
 
-    func testAPageThatCannotBeStored() {
+    func testAPageThatCannotBeStoredFailsTheCall() {
         machine.feed(.sync(machine.newCall(), [.fetch, .send]))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 1)]
         machine.feed(.fetched(request.id, .success(page)))
         assertTold("page")
     }
 
-    func testAnAnnouncementThatCannotBeStored() {
+    func testAnAnnouncementThatCannotBeStoredFailsTheCall() {
         machine.run(.stop)
         machine.upload("A", 1)
         machine.restart()
@@ -41,19 +41,19 @@ final class MachineStateFullTests: MachineTestCase {
         assertTold("announcement")
     }
 
-    func testResultsThatCannotBeStored() {
+    func testResultsThatCannotBeStoredFailTheCall() {
         machine.upload("A", 1)
         machine.feed(.sync(machine.newCall(), .send))
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
         machine.feed(.sent(request.id, .success([saved])))
         assertTold("results")
     }
 
-    func testWhatCannotBeReadIsNotSentAndTriedAgain() {
+    func testUnreadableContentsAreNotSentAndAreRetried() {
         machine.upload("A", 1)
         machine.feed(.sync(machine.newCall(), .send))
-        guard let request = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let actions = machine.run(.sendUnread(request.id, .unreadable("broken")))
         XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
         XCTAssertEqual(actions.events, [.stateUnwritable("broken")])
@@ -61,11 +61,11 @@ final class MachineStateFullTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
     }
 
-    func testAnOwnerThatCannotBeStored() {
+    func testAnOwnerThatCannotBeStoredFailsTheCall() {
         machine = MachineHarness()
         machine.run(.start)
         machine.feed(.sync(machine.newCall(), [.fetch, .send]))
-        guard let request = machine.setupRequest else { return XCTFail("nobody is asked for") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let account = CloudAccount(status: .available, userRecordName: "alice")
         machine.feed(.accountChecked(request, .success(account)))
         assertTold("owner")

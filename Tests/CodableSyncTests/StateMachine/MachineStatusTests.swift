@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the status says is true: an app's test waits for `idle`, and finds all work done.
+/// The status is true: when it is `idle`, all work is done, so an app's test can wait for it.
 final class MachineStatusTests: MachineTestCase {
-    func testTheEngineIsNotIdleBeforeTheFirstFetchHasEnded() {
+    func testTheEngineIsNotIdleBeforeTheFirstFetchEnds() {
         var machine = MachineHarness()
         var statuses = machine.run(.start).statuses
         machine.confirmAccount()
@@ -15,10 +15,10 @@ final class MachineStatusTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "2").statuses, [.idle])
     }
 
-    func testTheEngineIsNotIdleBetweenTheCallAndTheAnswerOfTheServer() {
+    func testTheEngineIsNotIdleUntilTheServerAnswers() {
         let call = machine.newCall()
         XCTAssertEqual(machine.feed(.enqueue(call, [.save("A", 1)])).statuses, [.sending])
-        // Stored, the caller is told, and the announcement of the request is on its way to the disk.
+        // The change is stored and the call has returned; the announcement of the request is not stored yet.
         let told = machine.commitNext()
         XCTAssertEqual(told.answers, [.done])
         XCTAssertEqual(told.statuses, [])
@@ -26,7 +26,7 @@ final class MachineStatusTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 7).statuses, [.idle])
     }
 
-    func testTheEngineIsNotIdleWhileAConflictIsDecided() {
+    func testTheEngineIsNotIdleWhileAConflictIsResolved() {
         machine.know("A", 5)
         machine.upload("A", 1)
         let answer = machine.answerSend { _ in .conflict(server: KnownVersion(6)) }
@@ -36,7 +36,7 @@ final class MachineStatusTests: MachineTestCase {
         XCTAssertEqual(machine.machine.reported, .idle)
     }
 
-    func testAChangeThatWaitsAloneIsWaitedFor() throws {
+    func testTheStatusIsWaitingForTheRetryOfASingleChange() throws {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         guard case .waiting(let date)? = machine.machine.reported else {
@@ -50,7 +50,7 @@ final class MachineStatusTests: MachineTestCase {
         XCTAssertEqual(machine.machine.reported, .idle)
     }
 
-    func testAnAccountThatCannotBeLookedUpWithoutANetworkIsOffline() throws {
+    func testTheStatusIsOfflineWhenTheAccountCannotBeChecked() throws {
         var machine = MachineHarness()
         machine.run(.start)
         let request = try XCTUnwrap(machine.setupRequest)
@@ -58,7 +58,7 @@ final class MachineStatusTests: MachineTestCase {
         XCTAssertEqual(actions.statuses, [.offline])
     }
 
-    func testAnEngineThatSyncsOnlyWhenAskedIsNotBusyBetweenTheCalls() {
+    func testAManualEngineIsIdleBetweenCalls() {
         var machine = MachineHarness.synced { $0.automaticallySyncs = false }
         machine.upload("A", 1)
         XCTAssertEqual(machine.machine.reported, .idle)

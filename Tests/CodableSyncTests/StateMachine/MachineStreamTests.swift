@@ -4,10 +4,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Handing changes to loops of the app, and what counts as taken.
+/// Delivering changes to the app's loops, and what counts as accepted.
 final class MachineStreamTests: MachineTestCase {
     /// FD-12.
-    func testStreamGetsWhatCameBeforeIt() {
+    func testStreamGetsChangesFetchedBeforeIt() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         XCTAssertEqual(
             machine.run(.streamRequested(1)).deliveries,
@@ -16,7 +16,7 @@ final class MachineStreamTests: MachineTestCase {
     }
 
     /// FD-10, FD-11.
-    func testOnlyWhatIsAcceptedIsNotDeliveredAgain() {
+    func testChangesAreDeliveredAgainUntilAccepted() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         var crashed = MachineHarness(state: machine.state)
@@ -28,15 +28,15 @@ final class MachineStreamTests: MachineTestCase {
     }
 
     /// FD-13.
-    func testStreamThatEndsHasNotAcceptedItsElement() {
+    func testEndingAStreamDoesNotAcceptItsElement() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.run(.streamEnded(1)).entries, [])
         XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
     }
 
-    /// FD-13: the disk may be slower than the app.
-    func testNextStreamDoesNotGetWhatIsBeingAccepted() {
+    /// FD-13: storing the acceptance may take longer than the app needs to start another loop.
+    func testNextStreamDoesNotGetAnElementBeingAccepted() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.feed(.streamRequested(1))
@@ -46,7 +46,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
     }
 
-    func testElementsAreOfOneKindAndOfTwoHundredAtMost() {
+    func testElementsHaveOneKindAndAtMostTwoHundredChanges() {
         machine.fetch((0..<250).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
         machine.fetch(deletions: ["N0"], token: "2")
         let first = machine.run(.streamRequested(1)).deliveries
@@ -56,7 +56,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(1)).deliveries, [])
     }
 
-    func testChangesOfOneRecordAreCoalescedToTheNewest() {
+    func testChangesOfOneRecordAreCoalesced() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.fetch([.init("A", 2)], token: "2")
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 2)])
@@ -64,7 +64,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item(deleted: "A")])
     }
 
-    func testRenewedWhileHandedOutIsDeliveredOnceMore() {
+    func testANewVersionDuringHandlingIsDeliveredToo() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 2)], token: "2")
@@ -76,12 +76,12 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.seen, 2)
     }
 
-    /// The acceptance of the former is on its way to the disk when the record is renewed.
-    func testRenewedWhileTheAcceptanceIsStoredIsDelivered() {
+    /// The acceptance of the older version is being stored when the new one arrives.
+    func testANewVersionDuringAcceptanceIsDelivered() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.feed(.streamRequested(1))
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 2)]
@@ -89,8 +89,8 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 2)])
     }
 
-    /// A loop that has edited what is in its hands asks for more while it is being stored that the edit is saved.
-    func testWhatIsTakenLateHidesNoUploadThatWasSavedMeanwhile() {
+    /// A loop edits the element that it handles, and accepts it while the save of the edit is being stored.
+    func testALateAcceptanceHidesNoUploadSavedMeanwhile() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(machine.reading("A"))
@@ -98,7 +98,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(takeLate(saved: 2, as: 10).map(\.seen), [1])
     }
 
-    func testADeletionThatIsTakenLateHidesNoUploadThatWasSavedMeanwhile() {
+    func testALateAcceptanceOfADeletionHidesNoUploadSavedMeanwhile() {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").delivered, [item(deleted: "A")])
@@ -107,7 +107,9 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(takeLate(saved: 3, as: 10).map(\.seen), [nil])
     }
 
-    /// What the stream takes behind the confirmation; the next edit is made on this device's own all the same.
+    /// Accepts an element after a save was confirmed, and checks that the next edit is based on that save.
+    ///
+    /// - Returns: The accepted changes.
     private func takeLate(saved handle: ContentHandle, as version: UInt64) -> [AcceptedChange] {
         let result = SendResult(name: "A", handle: handle, outcome: .saved(KnownVersion(version)))
         machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([result])))
@@ -121,7 +123,7 @@ final class MachineStreamTests: MachineTestCase {
         return changes
     }
 
-    func testTwoStreamsBothGetEverythingAndBothMustAccept() {
+    func testTwoStreamsGetEveryChangeAndBothMustAccept() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").deliveries.count, 2)
@@ -131,15 +133,15 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
-    /// What both have taken has been seen, also where a newer version waits for one of them, or for both.
-    func testAVersionThatBothStreamsHaveTakenHasBeenSeenAlthoughANewerOneWaits() {
+    /// A version that both streams accepted counts as seen, even while a newer version waits for one or both.
+    func testAVersionAcceptedByBothStreamsIsSeenWhileANewerOneWaits() {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         machine.fetch([.init("A", 2)], token: "2")
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 3)], token: "3")
-        XCTAssertEqual(machine.state["A"]?.seen, 1, "the second has still to take it")
+        XCTAssertEqual(machine.state["A"]?.seen, 1, "the second stream has not accepted it yet")
         machine.run(.streamRequested(2))
         XCTAssertEqual(machine.state["A"]?.seen, 2)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(3))
@@ -149,8 +151,8 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertTrue(machine.machine.streams.allSatisfy(\.taken.isEmpty))
     }
 
-    /// The one that has not been told of a version keeps it from counting as seen by all.
-    func testAVersionThatOneStreamHasSkippedIsNotSeenByAll() {
+    /// A version does not count as seen if one stream never received it.
+    func testAVersionThatOneStreamSkippedIsNotSeen() {
         machine.know("A", 1)
         machine.know("B", 2)
         machine.run(.streamRequested(1))
@@ -162,13 +164,13 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("A", 5)], token: "5")
         for _ in 0..<2 { machine.run(.streamRequested(2)) }
         XCTAssertEqual(machine.state["A"]?.seen, 1)
-        XCTAssertNotNil(machine.state["A"]?.undelivered, "the first has taken a former version only")
+        XCTAssertNotNil(machine.state["A"]?.undelivered, "the first stream accepted an older version")
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.state["A"]?.seen, 5)
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
-    func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasTaken() {
+    func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasAccepted() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         machine.fetch([.init("A", 1)], token: "1")
@@ -190,7 +192,7 @@ final class MachineStreamTests: MachineTestCase {
     }
 
     /// FD-17, I-30.
-    func testUndecodableChangeIsPassedOverAndKept() {
+    func testUndecodableChangeIsSkippedAndKept() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: false))
@@ -204,14 +206,14 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(Set(retried), ["A", "C"])
     }
 
-    func testElementWithNothingDecodableIsReplacedByTheNext() {
+    func testElementWithoutDecodableChangesIsReplacedByTheNext() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: true))
         XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
     }
 
-    /// The end of another stream does not accept what nobody could decode.
+    /// The end of another stream does not accept a change that no stream could decode.
     func testUndecodableChangeIsKeptWhenAnotherStreamEnds() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
@@ -223,22 +225,22 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertNotNil(machine.state["A"]?.undelivered)
     }
 
-    func testUndeliveredChangesAreNotKeptIfTheAppSaysSo() {
+    func testUndeliveredChangesAreNotKeptWhenTheAppOptsOut() {
         machine = .synced { $0.keepsUndelivered = false }
         machine.fetch([.init("A", 1)], token: "1")
         XCTAssertNil(machine.state["A"]?.undelivered)
-        XCTAssertNil(machine.state["A"]?.seen, "nobody has seen it")
+        XCTAssertNil(machine.state["A"]?.seen, "the app has not seen it")
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
         machine.run(.streamEnded(1))
         XCTAssertNil(machine.state["B"]?.undelivered)
     }
 
-    /// The app reads the record while it is being stored that nobody has taken it.
-    func testWhatIsReadWhileItIsAcceptedUnseenIsTheAncestorOfTheNextEdit() {
+    /// The app reads the record while its automatic acceptance is being stored.
+    func testAReadDuringAnAutomaticAcceptanceSetsTheAncestor() {
         machine = .synced { $0.keepsUndelivered = false }
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: false)
         page.records = [.init("A", 1)]
         machine.feed(.fetched(request.id, .success(page)))
@@ -249,7 +251,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(machine.upload("A", 3).conflicts.map(\.ancestor), [1])
     }
 
-    /// An edit is based on what was accepted, not on what only was fetched.
+    /// An edit is based on the accepted version, not on one that was only fetched.
     func testEditIsBasedOnTheAcceptedVersion() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
@@ -262,7 +264,7 @@ final class MachineStreamTests: MachineTestCase {
         XCTAssertEqual(other.upload("A", 2).conflicts.map(\.ancestor), [nil])
     }
 
-    func testElementOfATouchedRecordIsAcceptedAsItsNewestVersion() {
+    func testAcceptingATouchedRecordAcceptsItsLatestVersion() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
         machine.fetch([.init("A", 5, hash: 1)], token: "2")

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Streams that are misused, slow, or get what cannot be decoded, and disks that refuse.
+/// Streams that are misused or slow, changes that cannot be decoded, and disks that reject writes.
 final class MachineStreamTroubleTests: MachineTestCase {
     private func undecodable(_ stream: StreamID, _ names: String..., isEmpty: Bool = true) -> SyncInput {
         .undecodable(stream, names.map { .init(name: $0, reason: "no") }, isEmpty: isEmpty)
@@ -12,9 +12,9 @@ final class MachineStreamTroubleTests: MachineTestCase {
     // MARK: G5
 
     // G5
-    func testARequestOfAStreamThatHasNothingInItsHandsAcceptsNothing() {
+    func testARequestByAStreamWithoutAnElementAcceptsNothing() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        // Two tasks ask at once: the element is not out yet.
+        // Two tasks request an element at once, before the first is delivered.
         machine.feed(.streamRequested(1))
         XCTAssertEqual(machine.feed(.streamRequested(1)).entries, [])
         XCTAssertEqual(machine.commitAll().deliveries.count, 1)
@@ -25,7 +25,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     }
 
     // G5
-    func testWhatStreamsSayThatAreUnknownOrOverIsIgnored() {
+    func testInputsOfUnknownOrEndedStreamsAreIgnored() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.run(.streamEnded(7)), [])
@@ -39,12 +39,12 @@ final class MachineStreamTroubleTests: MachineTestCase {
     }
 
     // G5
-    func testAcceptanceNeverAdvancesPastWhatTheStreamHas() {
+    func testAStreamAcceptsOnlyItsCurrentElement() {
         machine.fetch((0..<450).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(1))
         XCTAssertEqual(machine.state.deliveryQueue.count, 250)
-        // The older element does not come back by anything that is said later.
+        // The older element is not accepted again by later requests.
         let accepted = machine.run(.streamRequested(1)).entries.flatMap { entry -> [String] in
             if case .accepted(let changes) = entry { changes.map(\.name) } else { [] }
         }
@@ -64,19 +64,19 @@ final class MachineStreamTroubleTests: MachineTestCase {
         actions.events.filter { if case .streamStalled = $0 { true } else { false } }
     }
 
-    func testAStreamThatHoldsItsElementWhileAThousandChangesComeIsToldOfOnce() {
+    func testAStreamThatStallsForAThousandChangesIsReportedOnce() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         XCTAssertEqual(stalls(arrive(999, from: 1000)), [])
         XCTAssertEqual(stalls(arrive(1, from: 2000)), [.streamStalled(waiting: 1000)])
         XCTAssertEqual(stalls(arrive(1500, from: 3000)), [])
-        // It asks again, and stalls again.
+        // The stream requests another element, and stalls again.
         machine.run(.streamRequested(1))
         XCTAssertEqual(stalls(arrive(999, from: 6000)), [])
         XCTAssertEqual(stalls(arrive(999, from: 8000)).count, 1)
     }
 
-    func testABacklogAloneIsNoStall() {
+    func testABacklogAloneIsNotAStall() {
         XCTAssertEqual(stalls(arrive(2000, from: 1)), [])
         var actions: [SyncAction] = []
         for round in 0..<5 {
@@ -86,7 +86,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(stalls(actions), [])
     }
 
-    func testAStreamThatWaitsDoesNotStallAndIsNotHeldUpByOneThatDoes() {
+    func testAStalledStreamDoesNotHoldUpAnother() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         var actions = machine.fetch([.init("A", 1)], token: "1")
@@ -104,12 +104,12 @@ final class MachineStreamTroubleTests: MachineTestCase {
     // MARK: Undecodable
 
     /// I-30.
-    func testAnUndecodableChangeThatAnotherEndingStreamHasStillToTakeIsKept() {
+    func testAnUndecodableChangeIsKeptWhenStreamsEndBeforeAcceptingIt() {
         machine.run(.streamRequested(1))
         machine.run(.streamRequested(2))
         machine.fetch([.init("B", 1)], token: "1")
         machine.fetch([.init("A", 2)], token: "2")
-        // The first has gone on to A and cannot decode it; the second still holds B, and A waits for it.
+        // The first stream has received A and cannot decode it; the second still handles B, and gets A next.
         machine.run(.streamRequested(1))
         machine.run(undecodable(1, "A"))
         machine.run(.streamEnded(2))
@@ -121,7 +121,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     }
 
     /// I-30.
-    func testAnUndecodableChangeIsToldOfAndTriedOnceInEachOpening() {
+    func testAnUndecodableChangeIsTriedAndReportedOncePerOpening() {
         machine.fetch([.init("A", 1)], token: "1")
         for _ in 0..<3 {
             XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 1)])
@@ -132,8 +132,8 @@ final class MachineStreamTroubleTests: MachineTestCase {
         }
     }
 
-    /// I-30: a loop and a read find the same.
-    func testAnUndecodableVersionIsToldOfOnceWhoeverFindsIt() {
+    /// I-30: a loop and a read find the same undecodable version.
+    func testAnUndecodableVersionIsReportedOnceByLoopOrRead() {
         let read = SyncInput.readInVain([ReadVersion(name: "A", handle: 1, reason: "no")])
         for isReadFirst in [false, true] {
             machine = .synced()
@@ -147,8 +147,8 @@ final class MachineStreamTroubleTests: MachineTestCase {
         }
     }
 
-    /// C25: an edit of an older app is listed with the pending ones; the cloud's version is no worse for it.
-    func testAnEditThatCannotBeDecodedIsNotTheCloudsVersion() {
+    /// C25: a pending edit made by an older version of the app cannot be decoded; the server's version can.
+    func testAnUndecodableEditIsNotReportedAsTheServersVersion() {
         machine.know("A", 1)
         machine.upload("A", 2)
         let read = machine.run(.readInVain([ReadVersion(name: "A", handle: 2, reason: "no")]))
@@ -156,7 +156,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.machine.undecodableNames, [])
     }
 
-    func testAnUndecodableChangeThatIsRenewedIsTriedAgain() {
+    func testANewVersionOfAnUndecodableChangeIsTried() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.run(undecodable(1, "A"))
@@ -166,7 +166,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
-    func testAFormerVersionThatCannotBeReadAnyMoreIsNotCalledUndecodable() {
+    func testAnOutdatedVersionThatCannotBeReadIsNotReportedAsUndecodable() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 2)], token: "2")
@@ -178,7 +178,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     // MARK: Disks
 
     /// P-27, I-28.
-    func testWhatCannotBeReadNowIsTriedAgainAfterAWait() {
+    func testContentsThatCannotBeReadNowAreRetriedAfterAWait() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.streamRequested(1))
         let actions = machine.run(.unread(1, ["A", "B"], isEmpty: true))
@@ -192,7 +192,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
     }
 
-    func testWhatCouldBeReadIsAcceptedWithoutTheRest() {
+    func testReadableChangesAreAcceptedWithoutTheUnreadableOnes() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.streamRequested(1))
         machine.run(.unread(1, ["A"], isEmpty: false))
@@ -201,13 +201,13 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [item("A", updated: 1)])
     }
 
-    func testAnAcceptanceThatTheDiskRefusedIsStoredLater() {
+    func testAnAcceptanceThatTheDiskRejectedIsStoredLater() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.streamRequested(1))
         machine.feed(.streamRequested(1))
         machine.failNextCommit()
         XCTAssertEqual(machine.state.deliveryQueue.count, 2)
-        // B is renewed meanwhile: the newer one was not taken.
+        // B gets a new version meanwhile, which the app has not accepted.
         machine.fetch([.init("B", 3)], token: "2")
         XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["B"])
         XCTAssertEqual(machine.state["A"]?.seen, 1)
@@ -215,7 +215,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
 
     // MARK: A conflict that keeps this device's model
 
-    func testAModelThatAConflictOnlyDatedAnewIsDeliveredAsSaved() {
+    func testAModelThatAConflictOnlyRedatedIsDeliveredAsSaved() {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
         machine.upload("A", 2)
@@ -228,8 +228,9 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.seen, 10)
     }
 
-    /// A model that a former conflict made is news until the app has taken it, dated anew or not.
-    func testNewsThatIsDatedAnewStaysNews() {
+    /// A merged model counts as an update until the app accepts it, even if a later conflict only changes its
+    /// date.
+    func testARedatedMergeIsStillDeliveredAsAnUpdate() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Answers about an edit that is not the newest any more.
+/// Answers about an edit that a newer edit has replaced.
 final class MachineSupersededTests: MachineTestCase {
     private func refusals() -> [(MachineHarness) -> MachineHarness] {
         let codes: [CloudError.Code] = [.permissionFailure, .limitExceeded, .invalidArguments]
@@ -24,8 +24,8 @@ final class MachineSupersededTests: MachineTestCase {
         }
     }
 
-    /// I-10: what the server refuses is the former edit; nobody knows yet what it says to the newer one.
-    func testAnEditMadeDuringARefusedUploadIsSentAndNotParked() {
+    /// I-10: the server rejected the earlier edit, not the newer one.
+    func testAnEditMadeDuringARejectedUploadIsSentAndNotParked() {
         machine.upload("A", 2)
         let start = machine
         for isStored in [true, false] {
@@ -43,7 +43,7 @@ final class MachineSupersededTests: MachineTestCase {
     }
 
     /// I-11: the same for a deletion.
-    func testADeletionMadeDuringARefusedUploadIsSentAndNotParked() {
+    func testADeletionMadeDuringARejectedUploadIsSentAndNotParked() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.delete("A")
@@ -52,9 +52,9 @@ final class MachineSupersededTests: MachineTestCase {
         XCTAssertTrue(machine.state.parkedQueue.isEmpty)
     }
 
-    /// What is in conflict goes through the resolver first: parked beside a value that nobody was told of, reads
-    /// would show what `changes` has never said.
-    func testARefusedEditThatIsInConflictMeetsTheResolver() {
+    /// The resolver runs first: if the edit were parked, reads would show a server version that `changes`
+    /// never delivered.
+    func testARejectedEditInConflictGoesToTheResolver() {
         machine.know("A", 1)
         machine.run(.streamRequested(1))
         machine.upload("A", 2)
@@ -71,8 +71,8 @@ final class MachineSupersededTests: MachineTestCase {
         }
     }
 
-    /// I-09: what is uploaded after a call to give an edit up is not given up with it.
-    func testAnEditMadeAfterADiscardThatWaitsForADecisionStays() {
+    /// I-09: discarding an edit does not discard a later upload.
+    func testAnEditMadeAfterADiscardIsKept() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
@@ -86,8 +86,8 @@ final class MachineSupersededTests: MachineTestCase {
 }
 
 extension MachineSupersededTests {
-    /// I-36: whatever the items of an answer lead to, the server's order to wait in one of them comes first.
-    func testAnOrderToWaitInOneItemHoldsBackWhatAnotherOneAsksFor() {
+    /// I-36: the server's retry-after for one item delays the requests that other items cause.
+    func testARetryAfterForOneItemDelaysRequestsForOthers() {
         machine = MachineHarness()
         machine.run(.start)
         machine.confirmAccount()

@@ -3,16 +3,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// Another user in the place of the former one, and the doubt about who is here.
+/// Switching to another user's state, and requests made before the user is known.
 final class MachineSwitchTests: MachineAccountTestCase {
-    /// I-42: another user is not held up by what the former one has still to decide.
-    func testPurgeWaitsForItsOwnUserOnly() {
+    /// I-42: another user is not blocked by a decision that the previous user has not made.
+    func testAPurgeDecisionBlocksOnlyItsOwnUser() {
         machine = purged()
         let early = machine.run(.sync(machine.newCall(), [.fetch, .send]))
         XCTAssertEqual(early.answers, [.failed(.waitingForDecision(.purged))])
         machine.run(.signal(.accountChanged))
         let late = machine.run(.sync(machine.newCall(), [.fetch, .send]))
-        XCTAssertEqual(late.answers, [], "it may be somebody else's call")
+        XCTAssertEqual(late.answers, [], "the call may belong to another user")
         XCTAssertEqual(answer(.available, "bob").answers, [])
         XCTAssertEqual(machine.switchTo, "bob")
         let alice = machine.state
@@ -26,17 +26,18 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
     }
 
-    func testDecisionIsAwaitedAlsoWhereTheUserCannotBeLookedUp() {
+    func testAPurgeDecisionIsAwaitedEvenIfTheUserCannotBeChecked() {
         machine = purged()
         machine.run(.signal(.accountChanged))
         machine.run(.sync(machine.newCall(), [.fetch]))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let failed = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
         XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
     }
 
-    /// With removal, the way to another user's state removes this one's, also where that cannot be opened.
-    func testWhatIsHandedOutBeforeASwitchThatFailsIsNotAcceptedAfterIt() {
+    /// With removal on sign-out, a switch removes the user's records even if the other state cannot be
+    /// opened.
+    func testAnElementDeliveredBeforeAFailedSwitchIsNotAcceptedAfterIt() {
         machine = .synced { $0.removesOnSignOut = true }
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
@@ -51,8 +52,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
     }
 
-    /// I-41: whoever was told that the user has signed out is not told so once more.
-    func testAfterASignOutASwitchIsFromNobodyAlsoWhereOneHasFailedBefore() {
+    /// I-41: an app that was told about the sign-out is not told again.
+    func testASwitchAfterASignOutReportsNoFormerUser() {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         XCTAssertEqual(machine.machine.formerUserToTell, "alice")
@@ -66,7 +67,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
     }
 
     /// I-39, I-40.
-    func testMachineOfTheNextUserTakesOverWishesAndNothingElse() {
+    func testNextUsersMachineKeepsCallsAndStreamsAndNothingElse() {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
         machine.run(.streamRequested(7))
@@ -87,7 +88,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         let actions = machine.switchUser(state: bob, from: "alice")
         XCTAssertEqual(actions.events, [.accountChanged(from: "alice", to: "bob")])
         XCTAssertEqual(actions.requests, ["checkAccount"])
-        XCTAssertEqual(actions.deliveries, [[item("C", updated: 4)]], "one stream waits, the other holds B")
+        XCTAssertEqual(actions.deliveries, [[item("C", updated: 4)]], "one stream waits, the other handles B")
         XCTAssertEqual(actions.answers, [])
         let next = machine.machine
         XCTAssertGreaterThan(next.lastNumber, late)
@@ -106,7 +107,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual([summary.fetched, summary.sent, summary.pending], [1, 0, 0])
     }
 
-    func testStreamThatHoldsAnElementOfTheFormerUserAcceptsNothingOfIt() {
+    func testAStreamCannotAcceptAnElementOfTheFormerUser() {
         machine.run(.streamRequested(1))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.signal(.accountChanged))
@@ -119,8 +120,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.switchUser(state: alice, from: "bob").delivered, [item("A", updated: 1)])
     }
 
-    /// I-41: a former user's state is not spoilt by another's that cannot be opened.
-    func testSwitchThatFailsLeavesTheFormerUserAndIsTriedAgain() {
+    /// I-41: a state that cannot be opened does not affect the previous user's state.
+    func testAFailedSwitchKeepsTheFormerUserAndIsRetried() {
         machine.upload("A", 1)
         machine.run(.sync(machine.newCall(), [.send]))
         machine.run(.signal(.accountChanged))
@@ -137,14 +138,14 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertNotEqual(machine.machine.reported, .paused(.state(error)))
     }
 
-    func testTheEngineIsNotIdleWhileAnotherUsersStateIsOpened() {
+    func testTheEngineIsNotIdleWhileAnotherStateIsOpened() {
         machine.run(.signal(.accountChanged))
         let actions = answer(.available, "bob")
         XCTAssertFalse(actions.statuses.contains(.idle))
         XCTAssertEqual(machine.machine.reported, .fetching)
     }
 
-    func testCallerIsNotToldOfAFormerTryToSwitch() {
+    func testACallIgnoresAnEarlierFailedSwitch() {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         machine.run(.switchFailed(.stateUnreadable("no")))
@@ -155,14 +156,14 @@ final class MachineSwitchTests: MachineAccountTestCase {
 
     // MARK: A signal that is lost
 
-    /// I-39: a zone that is missing, and a position that is not known, may be another user's.
-    func testMissingZoneAndLostPositionAreNotBelievedBeforeTheUserIsKnown() {
+    /// I-39: a missing zone or an unknown token may belong to another user.
+    func testZoneAndTokenErrorsAreCheckedAgainstTheUserFirst() {
         for code in [CloudError.Code.zoneNotFound, .changeTokenExpired, .userDeletedZone] {
             var former = machine
             former.know("A", 1)
             former.advance(by: .seconds(11))
             former.run(.signal(.changes(in: nil)))
-            guard let fetch = former.fetchRequest else { return XCTFail("nothing is fetched") }
+            guard let fetch = former.fetchRequest else { return XCTFail("no fetch request") }
             var bare = former.machine
             var actions = bare.handle(.fetched(fetch.id, .failure(CloudError(code))), at: former.now)
             for case .append(let batch, _, _) in actions {
@@ -172,7 +173,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         }
     }
 
-    func testUserOfLongAgoIsLookedUpAgain() {
+    func testTheUserIsCheckedAgainAfterFiveMinutes() {
         machine.advance(by: .seconds(299))
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, ["fetch 0"])
         machine.answerFetch(token: "0")

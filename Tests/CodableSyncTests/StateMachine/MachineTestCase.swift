@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A test of a machine that has fetched an empty zone; what the harness finds wrong fails the test.
+/// A test of a machine that has fetched an empty zone; faults found by the harness fail the test.
 class MachineTestCase: XCTestCase {
     var machine = MachineHarness()
 
@@ -18,7 +18,7 @@ class MachineTestCase: XCTestCase {
         super.tearDown()
     }
 
-    /// Saves whatever is under way; the versions get numbers from the given one on.
+    /// Answers the current request with success; versions are numbered from the given number.
     @discardableResult
     func saveAll(from number: UInt64) -> [SyncAction] {
         var next = number

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The stored copy of what the cloud has cannot be read: the record is looked up.
+/// The stored copy of a server version cannot be read: the record is looked up.
 final class MachineUnreadableTests: MachineTestCase {
     private func readInVain() {
         machine.know("A", 1)
@@ -13,7 +13,7 @@ final class MachineUnreadableTests: MachineTestCase {
     }
 
     private func find(_ version: KnownVersion?) {
-        guard let request = machine.lookUpRequest?.id else { return XCTFail("nothing is looked up") }
+        guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(version))])))
     }
 
@@ -23,7 +23,7 @@ final class MachineUnreadableTests: MachineTestCase {
         return version
     }
 
-    func testAReadableCopyTakesThePlaceOfTheOther() {
+    func testAReadableCopyReplacesTheUnreadableOne() {
         readInVain()
         find(copy(7))
         XCTAssertEqual(machine.state["A"]?.known?.handle, 7)
@@ -31,7 +31,7 @@ final class MachineUnreadableTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.undelivered, nil, "the app has seen it")
     }
 
-    func testAnEditThatIsMadeMeanwhileIsNoConflict() {
+    func testAnEditMadeMeanwhileIsNotAConflict() {
         let start = machine
         for isUploadedFirst in [true, false] {
             machine = start
@@ -45,8 +45,8 @@ final class MachineUnreadableTests: MachineTestCase {
         }
     }
 
-    /// What a loop still has in its hands is the version of which a copy has been read.
-    func testALoopThatTakesTheVersionLateHasSeenTheCopy() {
+    /// The loop still handles the version whose copy was looked up.
+    func testALoopThatAcceptsLateHasSeenTheCopy() {
         machine.fetch([.init("A", 1)], token: "f")
         machine.run(.streamRequested(1))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
@@ -58,13 +58,13 @@ final class MachineUnreadableTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.base, 7)
     }
 
-    func testTheAppIsToldWhereItWasDeletedElsewhere() {
+    func testADeletionElsewhereIsDelivered() {
         readInVain()
         find(nil)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
 
-    func testAnEditOfWhatWasDeletedElsewhereIsDecidedByTheModel() {
+    func testAnEditOfARecordDeletedElsewhereGoesToTheResolver() {
         readInVain()
         machine.upload("A", 5)
         find(nil)

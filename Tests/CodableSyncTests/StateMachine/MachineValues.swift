@@ -4,10 +4,10 @@ import XCTest
 
 @testable import CodableSync
 
-// Short spellings for what the tests of the machine compare.
+// Short forms of the values that the machine's tests compare.
 
 extension ContentHandle: ExpressibleByIntegerLiteral {
-    /// The handle of this number.
+    /// The handle with this number.
     public init(integerLiteral value: UInt64) { self.init(value) }
 }
 
@@ -16,7 +16,7 @@ extension ChangeToken {
 }
 
 extension KnownVersion {
-    /// Version, tag, contents, hash and date all follow from one number.
+    /// Derives version, tag, contents, hash and date from one number.
     init(_ number: UInt64, hash: UInt64? = nil) {
         self.init(
             changeTag: "t\(number)",
@@ -48,7 +48,7 @@ extension NewChange {
 }
 
 extension [SyncAction] {
-    /// What is asked of the cloud, without the numbers of the requests.
+    /// The requests to the cloud, without their ids.
     var requests: [String] {
         compactMap { action in
             switch action {

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Callers of `sync` are answered, whatever fails on the way.
+/// Calls to `sync` return, whatever fails meanwhile.
 final class MachineWaitingTests: MachineTestCase {
-    func testALookUpThatFailsForOneRecordDoesNotHoldTheCallerUp() throws {
+    func testAFailedLookUpOfOneRecordDoesNotHoldUpTheCaller() throws {
         machine.run(.sync(machine.newCall(), [.fetch, .send]))
         machine.answerFetch(failed: ["A"], token: "1")
         let request = try XCTUnwrap(machine.lookUpRequest)
@@ -14,8 +14,8 @@ final class MachineWaitingTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
 
-    /// Neither the network nor the zone: what only fetches is not told of what a send meets.
-    func testASendThatFailsFailsNoCallThatOnlyFetches() {
+    /// A call that only fetches doesn't fail because a send fails.
+    func testAFailedSendDoesNotFailAFetchOnlyCall() {
         for code in [CloudError.Code.networkFailure, .zoneNotFound] {
             machine = .synced()
             machine.upload("A", 1)
@@ -24,8 +24,8 @@ final class MachineWaitingTests: MachineTestCase {
         }
     }
 
-    /// Its own fetch has ended; the next one is somebody else's.
-    func testALaterFetchThatFailsFailsNoCallThatWaitsForItsSend() throws {
+    /// The call's own fetch has ended; the failed one was started by another signal.
+    func testALaterFailedFetchDoesNotFailACallWaitingToSend() throws {
         machine = .synced { $0.maximumItems = 1 }
         machine.run(.stop)
         machine.upload("A", 1)
@@ -48,7 +48,7 @@ final class MachineWaitingTests: MachineTestCase {
         XCTAssertEqual(summary.sent, 3)
     }
 
-    func testADeferredChangeThatIsGivenUpDoesNotHoldAnotherOneBack() {
+    func testADiscardedDeferredChangeDoesNotHoldBackAnother() {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.networkFailure)) }
         machine.run(.discard(machine.newCall(), names: ["A"]))

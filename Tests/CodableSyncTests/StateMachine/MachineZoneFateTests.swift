@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Why a zone is gone: what the database's feed says, and what the requests of the set-up do.
+/// Why a zone is missing, from the database's feed and from setup requests.
 final class MachineZoneFateTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -31,20 +31,21 @@ final class MachineZoneFateTests: MachineTestCase {
         )
     }
 
-    /// Z1: several pages, other zones, and a deletion that a later page follows up.
-    func testTheFateOfTheZoneIsReadOffAllPages() {
+    /// Z1: several pages, other zones, and a deletion followed by another page.
+    func testTheZonesFateIsReadFromAllPages() {
         var fate = ZoneFate(reason: nil, token: .init("0"))
         XCTAssertTrue(fate.take(page(token: "1", moreComing: true), about: zone))
-        XCTAssertNil(fate.reason, "other zones are none of its business")
+        XCTAssertNil(fate.reason, "other zones don't matter")
         XCTAssertTrue(fate.take(page(deleted: .deleted, token: "2", moreComing: true), about: zone))
         XCTAssertFalse(fate.take(page(token: "3"), about: zone))
         XCTAssertEqual(fate, ZoneFate(reason: .deleted, token: .init("3")).after("0"))
-        // The same position and more to come: it would never end.
+        // The token repeats with more to come: reading on would never end.
         XCTAssertFalse(fate.take(page(token: "3", moreComing: true), about: zone))
     }
 
-    /// Z1, I-42: made anew since; a purge is asked about, and what is older than the zone is no reason.
-    func testAZoneMadeAnewIsNoReasonToForgetWhyItWasLost() {
+    /// Z1, I-42: the zone was re-created: a purge still needs a decision; other deletions count only after a
+    /// known token.
+    func testARecreatedZoneKeepsTheReasonOfItsLoss() {
         for isKnown in [false, true] {
             for reason in [DatabaseChanges.Deletion.Reason.deleted, .purged, .encryptedDataReset] {
                 for isOnePage in [false, true] {
@@ -62,8 +63,8 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
-    /// I-42: a deletion by an engine that replaces the zone is not deliberate.
-    func testADeletionWithAMarkOfAReplacedZoneIsAReset() {
+    /// I-42: a deletion that replaces the zone is not a deliberate deletion.
+    func testADeletionWithAReplacementMarkIsAReset() {
         let mark = zone.replacementMark(7)
         for (told, expected) in [
             (DatabaseChanges.Deletion.Reason.deleted, DatabaseChanges.Deletion.Reason.encryptedDataReset),
@@ -79,19 +80,19 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
-    /// A feed that does not report the deletion of a zone that was made anew still shows the mark.
-    func testAMarkAloneTellsThatTheZoneWasReplaced() {
+    /// If the zone has been re-created, the feed may omit the deletion but still shows the mark.
+    func testAReplacementMarkAloneIsAReset() {
         for isKnown in [false, true] {
             var fate = ZoneFate(reason: nil, token: isKnown ? .init("0") : nil)
             var page = page(isMade: true, token: "1")
             page.modifications.append(zone.replacementMark(7))
             _ = fate.take(page, about: zone)
-            // In the whole history it may be a mark of long ago.
+            // Without a known token, the mark may be older than everything this device has fetched.
             XCTAssertEqual(fate.reason, isKnown ? .encryptedDataReset : nil)
         }
     }
 
-    func testAMarkIsOfOneZoneAndHasAValidName() throws {
+    func testAReplacementMarkBelongsToOneZoneAndHasAValidName() throws {
         let names = ["Item", "Item.7", String(repeating: "x", count: 255)]
         for name in names {
             let mark = ZoneID(zoneName: name).replacementMark(.max)
@@ -102,8 +103,8 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertFalse(zone.isReplacementMark(of: zone))
     }
 
-    /// Z1: the feed's token is kept, and the next look goes on from it.
-    func testTheFeedIsReadOnFromWhereItWasReadTo() {
+    /// Z1: the database token is stored, and the next read continues from it.
+    func testTheFeedIsReadFromTheStoredToken() {
         machine.hasFeed = true
         machine.upload("A", 3)
         let first = machine.failSend(CloudError(.zoneNotFound))
@@ -120,24 +121,24 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(restarted.failSend(CloudError(.zoneNotFound)).databaseTokens, [ChangeToken("d")])
     }
 
-    /// Z1: where the feed's own token has expired, the feed is read from its beginning.
-    func testAnExpiredTokenOfTheFeedIsForgottenAndTheFeedStillTells() {
+    /// Z1: if the database token has expired, the feed is read from its beginning.
+    func testAnExpiredDatabaseTokenRestartsTheFeed() {
         for code in [CloudError.Code.changeTokenExpired, .invalidArguments] {
             var machine = machine
             machine.hasFeed = true
             machine.upload("A", 3)
             machine.failSend(CloudError(.zoneNotFound))
-            guard let first = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let first = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
-            guard let asked = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let asked = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d")))))
             machine.failSend(CloudError(.zoneNotFound))
-            guard let second = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let second = machine.setupRequest else { return XCTFail("no setup request") }
             let actions = machine.run(.databaseChanged(second, .failure(CloudError(code))))
             XCTAssertEqual(actions.databaseTokens, [nil])
-            guard let third = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let third = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
             XCTAssertEqual(machine.state.summary.zone, .purged)
             XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("e"))
@@ -145,24 +146,24 @@ final class MachineZoneFateTests: MachineTestCase {
         }
     }
 
-    /// Z1: a feed that cannot tell, from its beginning either, leaves the loss without a reason.
-    func testAFeedThatCannotTellLeavesNoReason() {
+    /// Z1: if the feed cannot be read even from its beginning, the reason of the loss is unknown.
+    func testAnUnreadableFeedLeavesTheReasonUnknown() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let actions = machine.run(.databaseChanged(request, .failure(CloudError(.changeTokenExpired))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
     }
 
-    /// Z1: an error that nobody knows is tried eight times, and not for ever.
-    func testAFeedThatAnswersOnlyWithUnknownErrorsLeavesNoReason() {
+    /// Z1: an unknown error is retried eight times, not forever.
+    func testRepeatedUnknownErrorsOfTheFeedLeaveTheReasonUnknown() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
         var actions: [SyncAction] = []
         for attempt in 1...8 {
-            guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let request = machine.setupRequest else { return XCTFail("no setup request") }
             actions = machine.run(.databaseChanged(request, .failure(CloudError(.unknown("new")))))
             XCTAssertEqual(actions.events.contains(.zoneLost(nil)), attempt == 8, "\(attempt)")
             if attempt < 8 { XCTAssertEqual(machine.fireNext().requests, ["readDatabaseChanges"]) }
@@ -172,38 +173,38 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(machine.machine.unknownFeedErrors, 0)
     }
 
-    /// Z1: the set-up's own requests meet it, too, and callers get the right answer.
-    func testRequestsOfTheSetUpMeetTheLoss() {
-        // A zone whose key was reset cannot be made before it is deleted.
+    /// Z1: setup requests detect the loss as well, and callers get the right error.
+    func testSetupRequestsDetectTheLoss() {
+        // After a reset of the encryption key, the zone must be deleted before it can be created.
         var fresh = MachineHarness()
         fresh.run(.start)
         fresh.confirmAccount()
-        guard let making = fresh.setupRequest else { return XCTFail("no zone is made") }
+        guard let making = fresh.setupRequest else { return XCTFail("no setup request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         let actions = fresh.run(.zoneSaved(making, reset))
         XCTAssertEqual(actions.replacements, [true])
-        guard let replacing = fresh.setupRequest else { return XCTFail("no zone is made") }
-        XCTAssertEqual(fresh.run(.zoneSaved(replacing, reset)).requests, [], "not without a pause")
+        guard let replacing = fresh.setupRequest else { return XCTFail("no setup request") }
+        XCTAssertEqual(fresh.run(.zoneSaved(replacing, reset)).requests, [], "the next attempt waits")
         XCTAssertEqual(fresh.fireNext().replacements, [true])
-        // The zone goes before it is subscribed to: the next one is.
+        // The zone is lost before the subscription is created: the next zone gets one.
         var late = MachineHarness()
         late.run(.start)
         late.confirmAccount()
-        guard let zone = late.setupRequest else { return XCTFail("no zone is made") }
+        guard let zone = late.setupRequest else { return XCTFail("no setup request") }
         late.run(.zoneSaved(zone, nil))
-        guard let subscribing = late.setupRequest else { return XCTFail("nothing is subscribed to") }
+        guard let subscribing = late.setupRequest else { return XCTFail("no setup request") }
         late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
         XCTAssertEqual(late.answerFetch(token: "0").requests, ["readDatabaseChanges"])
-        guard let reading = late.setupRequest else { return XCTFail("nothing is asked") }
+        guard let reading = late.setupRequest else { return XCTFail("no setup request") }
         late.run(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
-        guard let next = late.setupRequest else { return XCTFail("no zone is made") }
+        guard let next = late.setupRequest else { return XCTFail("no setup request") }
         XCTAssertTrue(late.run(.zoneSaved(next, nil)).requests.contains("subscribe"))
-        // The feed itself answers that the user has purged.
+        // Reading the feed itself fails because the user has purged the zone.
         machine.upload("A", 3)
         let call = machine.newCall()
         machine.run(.sync(call, [.fetch, .send]))
         machine.failSend(CloudError(.zoneNotFound))
-        guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let purged = machine.run(.databaseChanged(request, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(purged.answers, [.failed(.waitingForDecision(.purged))])
         XCTAssertEqual(fresh.faults, [])
@@ -217,19 +218,19 @@ final class MachineZoneFateTests: MachineTestCase {
 }
 
 extension [SyncAction] {
-    /// The positions from which the database's feed is read.
+    /// The tokens from which the database's feed is read.
     fileprivate var databaseTokens: [ChangeToken?] {
         compactMap { if case .readDatabaseChanges(_, let token) = $0 { .some(token) } else { nil } }
     }
 
-    /// Whether each zone that is made replaces one.
+    /// For each zone that is saved, whether it replaces one.
     fileprivate var replacements: [Bool] {
         compactMap { if case .saveZone(_, let mark) = $0 { mark != nil } else { nil } }
     }
 }
 
 extension ZoneFate {
-    /// The same, read on from a position that was known.
+    /// The same fate, read from a known token.
     fileprivate func after(_ token: String) -> ZoneFate {
         var fate = ZoneFate(reason: nil, token: .init(token))
         fate.reason = reason

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A zone that is missing: why, and what becomes of the records.
+/// A missing zone: the reason, and what happens to its records.
 final class MachineZoneTests: MachineTestCase {
     override func setUp() {
         super.setUp()
@@ -14,7 +14,7 @@ final class MachineZoneTests: MachineTestCase {
     }
 
     /// SN-24.
-    func testZoneDeletedByAClientDeletesItsRecordsAndKeepsPendingOnes() {
+    func testADeletedZoneRemovesItsRecordsAndKeepsPendingEdits() {
         machine.upload("A", 3)
         XCTAssertEqual(machine.failSend(CloudError(.zoneNotFound)).requests, ["readDatabaseChanges"])
         let actions = fate(.deleted)
@@ -27,7 +27,7 @@ final class MachineZoneTests: MachineTestCase {
     }
 
     /// I-42.
-    func testPurgedZoneChangesNothingAndRequestsNothing() {
+    func testAPurgedZoneChangesNothingAndSendsNoRequest() {
         for isKnownAtOnce in [false, true] {
             var machine = machine
             machine.upload("A", 3)
@@ -35,7 +35,7 @@ final class MachineZoneTests: MachineTestCase {
                 machine.failSend(CloudError(.userDeletedZone))
             } else {
                 machine.failSend(CloudError(.zoneNotFound))
-                guard let request = machine.setupRequest else { return XCTFail("nothing is asked") }
+                guard let request = machine.setupRequest else { return XCTFail("no setup request") }
                 machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
             }
             XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
@@ -52,7 +52,7 @@ final class MachineZoneTests: MachineTestCase {
         }
     }
 
-    func testPurgeAnsweredByUploadingSendsEverythingAnew() {
+    func testAnsweringAPurgeWithUploadSendsEveryRecordAgain() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.userDeletedZone))
         let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: true))
@@ -63,10 +63,10 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
-    func testPurgeAnsweredByRemovingDeliversDeletions() {
+    func testAnsweringAPurgeWithRemovalDeliversDeletions() {
         machine.failSend(CloudError(.userDeletedZone))
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.fetched(request.id, .failure(CloudError(.userDeletedZone))))
         let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
         XCTAssertEqual(actions.delivered, [item(deleted: "A"), item(deleted: "B")])
@@ -75,9 +75,9 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertNil(machine.sendRequest)
     }
 
-    func testEncryptedDataResetUploadsEverythingAnew() {
+    func testAnEncryptedDataResetUploadsEveryRecordAgain() {
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
         let actions = machine.run(.fetched(request.id, .failure(error)))
         XCTAssertEqual(actions.requests, ["saveZone"])
@@ -86,7 +86,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
     }
 
-    func testZoneMissingWithoutAReasonUploadsEverythingAnew() {
+    func testAZoneLostForUnknownReasonUploadsEveryRecordAgain() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
@@ -95,13 +95,13 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
 
-    /// Between the discovery and its storing nothing leaves, and late answers are of another zone.
-    func testNothingLeavesWhileTheLossIsStored() {
+    /// While the loss is being stored, no request is sent, and late answers belong to the lost zone.
+    func testNoRequestIsSentWhileTheLossIsStored() {
         machine.upload("A", 3)
-        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(.timerFired(.deadline(send.id)))
         machine.run(.signal(.changes(in: nil)))
-        guard let fetch = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.feed(.fetched(fetch.id, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.feed(.signal(.changes(in: nil))).requests, [])
         let late = SendResult(name: "A", handle: 3, outcome: .saved(KnownVersion(10)))
@@ -110,9 +110,9 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
     }
 
-    func testLossThatCannotBeStoredIsMetAgain() {
+    func testALossThatCannotBeStoredIsStoredLater() {
         machine.upload("A", 3)
-        guard let send = machine.sendRequest else { return XCTFail("nothing is sent") }
+        guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.feed(.sent(send.id, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.state.summary.zone, .ready)
@@ -121,15 +121,15 @@ final class MachineZoneTests: MachineTestCase {
     }
 
     /// A version of the former zone is not the ancestor of an edit in the new one.
-    func testEditAfterTheLossOfTheZoneNeedsNoResolver() {
+    func testAnEditAfterALossNeedsNoResolver() {
         for isHandedOut in [false, true] {
             var machine = machine
             if !isHandedOut { machine.run(.streamEnded(1)) }
             machine.fetch([.init("B", 5)], token: "9")
             machine.run(.signal(.changes(in: nil)))
-            guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+            guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
-            guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil))))
             machine.run(.streamRequested(1))
             machine.run(.streamRequested(1))
@@ -142,14 +142,14 @@ final class MachineZoneTests: MachineTestCase {
         }
     }
 
-    /// What was decided about a deletion in the former zone does not end an edit in the new one.
-    func testDecisionOfTheFormerZoneIsIgnored() {
+    /// A resolution about a deletion in the former zone does not end an edit in the new one.
+    func testAResolutionFromTheFormerZoneIsIgnored() {
         machine.upload("A", 3)
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         let items = machine.conflicts
         XCTAssertEqual(items.map(\.server), [nil])
         machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("nothing is fetched") }
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
         machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
@@ -158,14 +158,14 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=3@- B=2@-"])
     }
 
-    func testZoneDeletedUnderAPendingDeletionLeavesNothing() {
+    func testAPendingDeletionInALostZoneLeavesNothing() {
         for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
             var machine = machine
             machine.run(.streamEnded(1))
             machine.fetch([.init("A", 5)], token: "9")
             machine.delete("A")
             machine.failSend(CloudError(.zoneNotFound))
-            guard let setup = machine.setupRequest else { return XCTFail("nothing is asked") }
+            guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
@@ -177,8 +177,8 @@ final class MachineZoneTests: MachineTestCase {
         }
     }
 
-    /// A zone that is lost again and again is not made anew as fast as the server answers.
-    func testZoneThatIsAlwaysMissingIsNotMadeWithoutAPause() {
+    /// A zone that is lost again and again is not re-created without pauses.
+    func testAZoneThatIsAlwaysMissingIsRecreatedWithPauses() {
         var rounds = 0
         machine.run(.signal(.changes(in: nil)))
         while let request = machine.fetchRequest, rounds < 20 {

@@ -4,11 +4,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Tables of records go by the bytes of names, also for those that a file of an earlier version holds.
+/// Record tables compare names by their bytes, including names in files of earlier versions.
 final class RecordTableNameTests: XCTestCase {
     private let names = ["K", "\u{212A}", "caf\u{E9}", "cafe\u{301}"]
 
-    func testATableHasAPlaceForEachFormOfAName() {
+    func testATableKeepsEachUnicodeFormOfAName() {
         var table = RecordTable<Int>()
         for (number, name) in names.enumerated() { table[name] = number }
         XCTAssertEqual(table.count, 4)
@@ -16,8 +16,8 @@ final class RecordTableNameTests: XCTestCase {
         XCTAssertEqual(table.sortedNames.map { Array($0.utf8) }.count, 4)
     }
 
-    func testFormsOfANameThatShareAShardAreTwoNames() throws {
-        // Found by search: both hash to one shard, and are equal as strings.
+    func testFormsOfANameInTheSameShardAreTwoNames() throws {
+        // Found by search: both names hash to the same shard and are equal as strings.
         let letters = [
             "\u{E0}", "\u{E1}", "\u{E2}", "\u{E8}", "\u{E9}", "\u{EA}", "\u{F2}", "\u{F3}", "\u{F4}",
         ]
@@ -37,7 +37,7 @@ final class RecordTableNameTests: XCTestCase {
         XCTAssertEqual(table.sortedNames.map { Array($0.utf8) }, [Array(pair.1.utf8), Array(pair.0.utf8)])
     }
 
-    func testAQueueHasAPlaceForEachFormOfAName() {
+    func testAQueueKeepsEachUnicodeFormOfAName() {
         var queue = RecordQueue()
         for name in names { queue.append(name) }
         queue.remove("K")

@@ -3,14 +3,14 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// What the app calls, and what it is told.
+/// The app's calls, and the answers that it gets.
 extension StampWorld {
     func copy(of name: String) -> Stamps? {
         stamps(harness.state.shownHandle(of: name))
     }
 
     mutating func read(_ name: String) {
-        // What it has just handed in it knows better.
+        // While a call is running, the app keeps its own value.
         if underWay[name] != nil { return }
         feed(harness.reading(name))
         copies[name] = copy(of: name)
@@ -26,7 +26,8 @@ extension StampWorld {
         }
         let stamp = newStamp()
         var stamps = (copies[name] ?? []).union([stamp])
-        // What the app has seen of the cloud: for the rest, a merge that it has not been told of has no ancestor.
+        // The server's stamps that the app has seen: a merge that the app has not received has no ancestor
+        // for the rest.
         let record = harness.state[name]
         let version = record?.seen == record?.pending?.handle ? record?.pending?.base : record?.seen
         let seen = self.stamps(version) ?? []
@@ -46,7 +47,7 @@ extension StampWorld {
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
-            // Replaced, and not shown.
+            // The parked edit is replaced, not merged.
             let replaced = (self.stamps(parked.handle) ?? []).subtracting(stamps)
             expected[name]?.subtract(replaced)
         }
@@ -67,7 +68,7 @@ extension StampWorld {
     mutating func delete(_ name: String) {
         let call = harness.newCall()
         log.append("deletes \(name), call \(call)")
-        // What is not stored yet is deleted with the rest.
+        // An edit that is not stored yet is deleted too.
         for (id, call) in calls where call.name == name && call.stamp != nil { calls[id] = (name, 0) }
         calls[call] = (name, nil)
         underWay[name] = []
@@ -84,7 +85,7 @@ extension StampWorld {
         if !calls.values.contains(where: { $0.name == name }) { underWay[name] = nil }
         guard answer == .done else {
             unsaved.insert(name)
-            // The app has begun anew on top of a deletion that never was.
+            // The app started over on top of a deletion that failed.
             if stamp == nil { startedAnew.insert(name) }
             return
         }
@@ -104,13 +105,13 @@ extension StampWorld {
         log.append("discards \(name), call \(call)")
         expected[name] = nil
         deletedHere.remove(name)
-        // What is not stored yet may be given up as well, or not.
+        // An edit that is not stored yet may be discarded as well, or not.
         for (id, call) in calls where call.name == name { calls[id] = (name, 0) }
         feed(.discard(call, names: [name]))
         if !options.consumes { copies[name] = nil }
     }
 
-    /// An element is decoded; what has been overtaken meanwhile is not handed out.
+    /// Finishes decoding an element; changes overtaken meanwhile are not handed out.
     mutating func finishDecoding() {
         guard !decoding.isEmpty else { return }
         let element = decoding.removeFirst()
@@ -125,14 +126,14 @@ extension StampWorld {
         if !overtaken.isEmpty { feed(.overtaken(stream, overtaken, isEmpty: left.isEmpty)) }
     }
 
-    /// The loop of the app takes what it holds, and asks for more.
+    /// The app's loop accepts its element and requests the next.
     mutating func ask() {
-        // The loop waits, and cannot ask.
+        // The loop is still waiting and cannot request more.
         if !decoding.isEmpty { return }
         log.append("asks the stream")
         for item in held {
             if changedSince.contains(item.name) {
-                // What it has taken out itself it does not bring back.
+                // Stamps that the app has removed do not come back.
                 let news = (stamps(item.kind.handle) ?? []).subtracting(removed[item.name] ?? [])
                 copies[item.name] = copies[item.name].map { $0.union(news) }
                 unsaved.insert(item.name)
@@ -176,7 +177,7 @@ extension StampWorld {
         feed(.reconciled(results))
     }
 
-    /// The model gives stamps up, also those of calls that have not ended.
+    /// The model drops stamps, including those of calls that have not ended.
     private mutating func giveUp(_ stamps: Stamps, of name: String) {
         expected[name]?.subtract(stamps)
         for (id, call) in calls where call.name == name && call.stamp.map(stamps.contains) == true {

@@ -3,11 +3,11 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// The cloud: what is there, who else changes it, and what becomes of requests.
+/// The cloud: its records, edits by other devices, and the fate of requests.
 extension StampWorld {
     mutating func store(_ name: String, _ stamps: Stamps?, isOwn: Bool) -> CloudVersion? {
         if pick(3) != 0 { cloudDate += 1 }
-        // What was there is deleted; an edit on its way is not.
+        // The deletion removes existing stamps, but not an edit on its way.
         if stamps == nil, let gone = cloud[name]?.stamps { expected[name]?.subtract(gone) }
         let version = stamps.map {
             CloudVersion(tag: history.count + 1, stamps: $0, modified: cloudDate, isOwn: isOwn)
@@ -24,7 +24,7 @@ extension StampWorld {
         log.append("elsewhere \(name) \(stamps.sorted())")
         expected[name, default: []].insert(stamp)
         deletedHere.remove(name)
-        // A deletion that is on its way may find this one, or not.
+        // A pending deletion may or may not remove this version.
         for (id, call) in calls where call.name == name && call.stamp == nil { calls[id] = (name, 0) }
         _ = store(name, stamps, isOwn: false)
     }
@@ -106,7 +106,7 @@ extension StampWorld {
         guard let request = requests[id] else { return }
         if faulty, pick(8) == 0 {
             let error = error(ofItem: false)
-            // An answer that is lost says nothing about what the cloud has done.
+            // A lost answer does not show whether the cloud applied the request.
             if error.recovery == .retry, pick(2) == 0 { perform(id, faulty: true) }
             if answers[id] == nil || error.recovery == .retry { return fail(id, error) }
         }
@@ -184,7 +184,7 @@ extension StampWorld {
         feed(.timerFired(.deadline(id)))
     }
 
-    /// A request that was given up arrives all the same; deletions that do cannot be told from another device's.
+    /// A request that timed out is applied late; a late deletion is indistinguishable from another device's.
     mutating func haunt() {
         guard !ghosts.isEmpty else { return }
         for item in ghosts.removeFirst() where item.handle != nil && item.known != nil {

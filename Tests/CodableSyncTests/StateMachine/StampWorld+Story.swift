@@ -3,7 +3,7 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// One step after another, and what must be true when all is quiet.
+/// The steps of a story, and the checks at its end.
 extension StampWorld {
     mutating func step() {
         let name = name()
@@ -48,7 +48,8 @@ extension StampWorld {
         }
     }
 
-    /// A save is done; another device saves on top of it, and a page brings that before the answer to the save comes.
+    /// A save is applied, another device saves on top of it, and a page with that version arrives before the
+    /// save's answer.
     mutating func crossAnswers(_ name: String) {
         log.append("answers cross")
         for id in requests.keys.sorted() {
@@ -71,7 +72,7 @@ extension StampWorld {
         feed(.timerFired(due.key))
     }
 
-    /// Everything that is under way comes to its end, without faults.
+    /// Finishes everything in progress, without faults.
     mutating func settle() {
         for _ in 0..<300 {
             if !harness.waiting.isEmpty {
@@ -86,7 +87,7 @@ extension StampWorld {
                 return
             }
         }
-        faults.append("work without an end")
+        faults.append("the machine never becomes idle")
     }
 
     mutating func calmDown() {
@@ -96,7 +97,7 @@ extension StampWorld {
         feed(.retry(harness.newCall(), names: names))
         for round in 0..<12 {
             settle()
-            // The disk may have refused the first call.
+            // The disk may have rejected the first call.
             if round == 3, !harness.state.parkedQueue.isEmpty {
                 feed(.retry(harness.newCall(), names: names))
             }
@@ -125,14 +126,14 @@ extension StampWorld {
             }
             let pending = stamps(state[name]?.pending?.handle) ?? []
             let back = (removed[name] ?? []).intersection(there ?? [])
-            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was taken out, and is back") }
+            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was removed, and is back") }
             let missing = (expected[name] ?? []).subtracting((there ?? []).union(pending))
             if !missing.isEmpty {
                 faults.append("\(name): \(missing.sorted()) lost, there is \(there ?? [])")
             }
             if options.resolves != .fails {
                 if deletedHere.contains(name), there != nil { faults.append("\(name) was deleted here") }
-                if copy(of: name) != there { faults.append("\(name) is not shown as it is") }
+                if copy(of: name) != there { faults.append("\(name) is shown differently from the cloud") }
                 if options.consumes, !unsaved.contains(name), copies[name] != there {
                     faults.append("\(name): the app has \(copies[name] ?? []), the cloud \(there ?? [])")
                 }

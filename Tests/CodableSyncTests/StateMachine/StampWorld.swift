@@ -3,29 +3,29 @@ import RecordCoding
 
 @testable import CodableSync
 
-/// A machine, a cloud that keeps the real rules, and an app whose records are sets of stamps, so that every edit can be
-/// followed to its end.
+/// A machine, a cloud that follows the server's rules, and an app whose records are sets of stamps, so that
+/// every edit can be followed to its end.
 ///
-/// Requests reach the cloud, or do not; answers come, come late, or never; the page of a fetch may lag behind.
+/// Requests may not reach the cloud, answers may be late or lost, and pages may lag behind.
 struct StampWorld {
-    /// What decides the story, and what the app and its model do.
+    /// Options of the story, the app and its model.
     struct Options {
         var resolves = Resolver.union
         var keepsDeleted = false
-        /// The app shows what a stream hands it, and edits that; otherwise it reads.
+        /// Whether the app takes its copies from a stream; otherwise it reads.
         var consumes = false
         var deletes = true
         var discards = true
         var faults = true
         var crashes = true
         var foreignEdits = true
-        /// The app takes stamps out again, and its model merges by the ancestor.
+        /// Whether the app removes stamps, and its model merges with the ancestor.
         var removes = false
-        /// Pages cannot read some of the records that they tell of.
+        /// Whether pages sometimes fail to read single records.
         var hidesRecords = true
-        /// Another loop takes every change, too.
+        /// Whether a second loop takes every change, too.
         var hasSecondStream = false
-        /// The numbers of the batches that the disk refuses, counted from 1.
+        /// The batches that the disk rejects, counted from 1.
         var refusedBatches = 0..<0
     }
 
@@ -74,40 +74,40 @@ struct StampWorld {
     var cloudDate = 1000
     var requests: [RequestID: SyncAction] = [:]
     var answers: [RequestID: Answer] = [:]
-    /// Saves whose answers nobody waits for, and which may still arrive.
+    /// Sends that timed out and may still be applied.
     var ghosts: [[SendItem]] = []
-    /// The handles of the versions that a request makes, taken when it leaves, as the engine does.
+    /// The handles reserved for the versions that a request creates, as the engine does.
     var handles: [RequestID: [String: ContentHandle]] = [:]
 
     // The app.
     let names: [String]
-    /// What the app has, by name: read and not edited yet, or accepted from its stream.
+    /// The app's copies by name: read and not edited yet, or accepted from its stream.
     var copies: [String: Stamps] = [:]
     var held: [DeliveryItem] = []
-    /// Elements that are being decoded, and how many calls had ended when that began.
+    /// Elements that are being decoded, with the calls that had ended when decoding began.
     var decoding: [(items: [DeliveryItem], endedCalls: [String: Int])] = []
-    /// How many uploads and deletions have been done, by name.
+    /// The number of finished uploads and deletions, by name.
     var endedCalls: [String: Int] = [:]
-    /// Records that the app has changed without knowing of what it was handed.
+    /// Records that the app changed before it handled its current element.
     var changedSince: Set<String> = []
     var stream: StreamID = 1
-    /// What the second loop holds, and what it has taken, by the orders of the deliveries.
+    /// The delivery orders that the second loop handles, and those that it has accepted.
     var secondHolds: [String: UInt64] = [:]
     var secondHasTaken: [String: UInt64] = [:]
     var calls: [CallID: (name: String, stamp: Int?)] = [:]
     var waiting: Set<CallID> = []
     /// Values of calls that have not ended, by name.
     var underWay: [String: Stamps] = [:]
-    /// Stamps that must be in the cloud in the end: acknowledged, or of another device.
+    /// Stamps expected in the cloud at the end: acknowledged, or written by another device.
     var expected: [String: Stamps] = [:]
-    /// Stamps that the app has taken out, and that must not be in the cloud in the end.
+    /// Stamps that the app removed, and that must not be in the cloud at the end.
     var removed: [String: Stamps] = [:]
-    /// Records of which the app has an edit that the disk refused.
+    /// Records with an edit that the disk rejected.
     var unsaved: Set<String> = []
     var startedAnew: Set<String> = []
-    /// Records that another device has made: a deletion here may have met the former one's deletion instead.
+    /// Records that another device created: a deletion here may have met an earlier deletion instead.
     var madeAnew: Set<String> = []
-    /// Records whose last word is this device's own deletion.
+    /// Records that this device deleted last.
     var deletedHere: Set<String> = []
 
     init(seed: UInt64, _ options: Options) {
@@ -204,9 +204,9 @@ struct StampWorld {
         compareWithJournal()
     }
 
-    /// What is stored is what the journal amounts to.
+    /// Checks that the stored state equals the replayed journal.
     ///
-    /// - Returns: The state as a new process would read it.
+    /// - Returns: The state that a new process would read.
     @discardableResult
     private mutating func compareWithJournal() -> SyncState {
         var state = SyncState()
@@ -218,13 +218,13 @@ struct StampWorld {
         return state
     }
 
-    /// The process ends, and what is not committed never was.
+    /// The process ends; batches that are not committed are lost.
     mutating func crash() {
         log.append("crash")
         var state = compareWithJournal()
         journalBefore += harness.journal
         if pick(2) == 0 {
-            // A snapshot took the place of the journal.
+            // A snapshot has replaced the journal.
             journalBefore = state.sortedNames.compactMap { name in
                 state[name].map { .record(name: name, $0) }
             }

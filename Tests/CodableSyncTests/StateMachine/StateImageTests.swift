@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// When the disk refuses batches, the state becomes what it was before them.
+/// When the disk rejects batches, the state returns to what it was before them.
 final class StateImageTests: XCTestCase {
     private var state = SyncState()
 
@@ -50,7 +50,7 @@ final class StateImageTests: XCTestCase {
         XCTAssertEqual(state.notes.map(\.message), ["stored"])
     }
 
-    func testARecordThatABatchHasChangedTwiceIsRestored() {
+    func testARecordChangedTwiceInABatchIsRestored() {
         let record = state["A"]
         let image = apply(queued(2, base: 1), .fetched(name: "A", KnownVersion(5)), queued(6, base: 5))
         state.restore([image])
@@ -58,7 +58,7 @@ final class StateImageTests: XCTestCase {
         XCTAssertEqual(state.pendingNames, [])
     }
 
-    func testARecordThatTwoBatchesHaveChangedIsRestored() {
+    func testARecordChangedByTwoBatchesIsRestored() {
         let (record, summary) = (state["A"], state.summary)
         let images = [apply(queued(2, base: 1), .subscribed), apply(.fetched(name: "A", KnownVersion(5)))]
         state.restore(images)

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Entries on their way to the disk: what calls cost while many are under way, and what they see.
+/// Entries that are being stored: the cost of many concurrent calls, and the state that calls see.
 final class UncommittedBatchesTests: MachineTestCase {
     private func batch(_ id: BatchID, _ entries: [JournalEntry]) -> UncommittedBatch {
         UncommittedBatch(batch: id, entries: entries, then: .nothing)
@@ -24,17 +24,17 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(batches.keptCount, 0)
     }
 
-    func testARefusedBatchTakesAllLaterOnesWithIt() {
+    func testARejectedBatchRemovesAllLaterOnes() {
         var batches = UncommittedBatches()
         for id in BatchID(1)...5 { batches.append(batch(id, [queued("A", id)])) }
         XCTAssertNotNil(batches.removeFirst(1))
-        XCTAssertEqual(batches.removeAll(from: 3), [], "not the first")
+        XCTAssertEqual(batches.removeAll(from: 3), [], "batch 3 is not the first")
         XCTAssertEqual(batches.removeAll(from: 2).map(\.batch), [2, 3, 4, 5])
         XCTAssertTrue(batches.isEmpty)
     }
 
-    /// What is gone is let go of.
-    func testUnderALoadThatNeverEndsNothingGrows() {
+    /// Removed entries are released.
+    func testMemoryStaysBoundedUnderConstantLoad() {
         var batches = UncommittedBatches()
         batches.append(batch(0, [.fetchedDeletion(name: "moved")]))
         for id in 1...BatchID(5000) {
@@ -45,7 +45,7 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(batches.count, 51)
     }
 
-    func testAnEditBehindAnUnstoredAnswerIsBasedOnIt() {
+    func testAnEditAfterAnUnstoredAnswerIsBasedOnIt() {
         machine.know("A", 1)
         machine.upload("A", 2)
         let request = machine.sendRequest?.id ?? 0
@@ -57,15 +57,15 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t3"])
     }
 
-    /// What the user did is newer than what the app had before, also while it is being stored.
-    func testModelsOfBeforeSyncDoNotReplaceAnEditThatIsBeingStored() {
+    /// The user's edit is newer than the initial models, even while it is being stored.
+    func testInitialModelsDoNotReplaceAnEditBeingStored() {
         machine.run(.stop)
         machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
         var (old, other) = (NewChange.save("A", 2), NewChange.save("B", 3))
         old.isInitial = true
         other.isInitial = true
         machine.feed(.enqueue(machine.newCall(), [old, other]))
-        // The same start once more, while the first is being stored.
+        // The app passes its initial models again while the first call is being stored.
         machine.feed(.enqueue(machine.newCall(), [old, other]))
         XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
@@ -75,8 +75,8 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     // MARK: What waits is what could be sent
 
-    /// A page puts a record whose request has failed into conflict: it is not to be sent, so it does not wait.
-    func testARecordInConflictIsNotCountedAmongThoseThatWait() {
+    /// A page puts a deferred record into conflict: it can't be sent, so it no longer counts as deferred.
+    func testARecordInConflictIsNotDeferred() {
         machine.know("A", 1)
         machine.upload("A", 2)
         machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
@@ -86,8 +86,9 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(machine.upload("B", 6).requests, ["send B=6@-"])
     }
 
-    /// One conflict too many in a row: the record waits once its resolution is stored, and holds nobody up before.
-    func testTooManyConflictsPutARecordOffWhenTheirOutcomeIsStored() {
+    /// After too many conflicts in a row, the record is deferred once its resolution is stored; others are
+    /// not held up.
+    func testTooManyConflictsDeferARecordOnceResolved() {
         machine.know("A", 1)
         machine.upload("A", 2)
         for round in 0..<9 {
@@ -99,7 +100,7 @@ final class UncommittedBatchesTests: MachineTestCase {
             machine.feed(.reconciled(resolved))
             XCTAssertEqual(machine.machine.deferred.count, 0, "round \(round): not stored yet")
             if round == 8 {
-                // Another one is sent meanwhile.
+                // Another record is sent meanwhile.
                 machine.feed(.enqueue(machine.newCall(), [.save("B", 50)]))
             }
             machine.commitAll()
@@ -113,8 +114,8 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     // MARK: Who waits for what
 
-    /// A fetch ends the wait of fetches, and leaves that of sends alone; a push does even less.
-    func testEachCallEndsTheWaitsThatStandInItsWay() {
+    /// A fetch ends the wait of fetches but not that of sends; a push ends fewer waits.
+    func testEachCallEndsItsOwnWaits() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.networkFailure))
         machine.run(.signal(.changes(in: nil)))
@@ -125,12 +126,12 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(other.run(.sync(other.newCall(), [.fetch, .hint])).requests, ["fetch 0"])
         other = machine
         XCTAssertEqual(other.run(.sync(other.newCall(), .send)).requests, ["send A=1@-"])
-        // Whose wait was ended has no timer left to ask once more.
+        // The wait that ended has no timer left.
         XCTAssertNil(other.timers[.sendRetry])
         XCTAssertNotNil(other.timers[.fetchRetry])
     }
 
-    func testAPushMendsNeitherTheConfigurationNorTheAccount() {
+    func testAPushRetriesNeitherConfigurationNorAccountErrors() {
         var broken = machine
         broken.upload("A", 1)
         broken.failSend(CloudError(.badContainer))
@@ -147,7 +148,7 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     // MARK: Clocks
 
-    /// A timer that fires too early ends no wait of the server's.
+    /// A timer that fires too early does not end the server's wait.
     func testAnEarlyTimerIsSetAgain() {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(30)))
@@ -160,14 +161,14 @@ final class UncommittedBatchesTests: MachineTestCase {
     // MARK: The subscription
 
     // PS-07
-    func testASubscriptionThatFailsWaitsByItself() {
+    func testAFailedSubscriptionDoesNotDelaySync() {
         var harness = MachineHarness()
         harness.run(.start)
         harness.confirmAccount()
         harness.run(.zoneSaved(harness.setupRequest ?? 0, nil))
         let failed = harness.run(.subscribed(harness.setupRequest ?? 0, CloudError(.networkFailure)))
         XCTAssertEqual(failed.requests, [])
-        XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync goes on")
+        XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync continues")
         harness.answerFetch(token: "0")
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
@@ -182,7 +183,7 @@ final class UncommittedBatchesTests: MachineTestCase {
     // MARK: Start and stop
 
     // LC-10
-    func testThousandsOfStartsAndStopsLeaveNothingBehind() {
+    func testThousandsOfStartsAndStopsDoNotGrowTheState() {
         var driver = MachineDriver(machine.machine, at: machine.now)
         var sizes: [[Int]] = []
         for round in 0..<3000 {
@@ -205,7 +206,7 @@ final class UncommittedBatchesTests: MachineTestCase {
             if round % 300 == 299 { sizes.append(driver.sizes) }
         }
         for later in sizes {
-            // Queues keep up to 64 gaps before they are tidied.
+            // Queues keep up to 64 gaps before they are compacted.
             for (one, first) in zip(later, sizes[0]) { XCTAssertLessThanOrEqual(one, first + 70, "\(later)") }
         }
         XCTAssertEqual(driver.answers, 600)
@@ -219,7 +220,7 @@ final class UncommittedBatchesTests: MachineTestCase {
     }
 }
 
-/// A machine whose journal commits at once, and nothing that would make ten thousand rounds slow.
+/// A machine whose journal commits immediately, fast enough for thousands of rounds.
 private struct MachineDriver {
     var machine: SyncStateMachine
     let now: Moment

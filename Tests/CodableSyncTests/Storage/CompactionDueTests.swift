@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// When files are made smaller: by what they hold, however often they were opened.
+/// When files are compacted: depending on their contents, not on how often they were opened.
 final class CompactionDueTests: XCTestCase {
     private let disk = SimulatedFileSystem()
 
@@ -22,7 +22,7 @@ final class CompactionDueTests: XCTestCase {
         ])
     }
 
-    func testGrowthCountsOverRestarts() throws {
+    func testGrowthIsCountedAcrossRestarts() throws {
         for number in 1...60 {
             let store = try open()
             try put(UInt64(number), in: store)
@@ -35,7 +35,7 @@ final class CompactionDueTests: XCTestCase {
         store.close()
     }
 
-    func testWhatIsAllNeededIsNotCompactedAtEachOpening() throws {
+    func testAStateWithoutObsoleteDataIsNotCompactedAtEachOpening() throws {
         for number in 1...40 {
             let store = try open()
             try put(UInt64(number), name: "n\(number)", in: store)
@@ -46,7 +46,7 @@ final class CompactionDueTests: XCTestCase {
         XCTAssertTrue((1...4).contains(snapshots), "\(snapshots)")
     }
 
-    func testACompactionThatFailedIsTriedAgainAfterMoreGrowthAndAtTheNextOpening() throws {
+    func testAFailedCompactionIsRetriedAfterMoreGrowthAndAtTheNextOpening() throws {
         let tries = Locked(0)
         let files = HookedFileSystem(disk)
         files.before { operation, path throws(FileError) in
@@ -69,8 +69,8 @@ final class CompactionDueTests: XCTestCase {
         XCTAssertLessThan(size, 4000)
     }
 
-    /// One that is begun where the process ends each time is begun anew by the next.
-    func testAnEngineBeginsACompactionThatAKillHasCutShort() async throws {
+    /// An engine compacts an oversized state when it opens it, even if it appends nothing itself.
+    func testAnEngineCompactsTheOversizedStateOfAKilledProcess() async throws {
         let cloud = FakeCloud()
         let first = Device<Note>(cloud.database(user: "alice"), files: disk)
         for number in 1...20 {
@@ -89,7 +89,7 @@ final class CompactionDueTests: XCTestCase {
         try await first.engine.close()
     }
 
-    func testOpeningWaitsForNoCompaction() async throws {
+    func testOpeningDoesNotWaitForACompaction() async throws {
         let cloud = FakeCloud()
         let first = Device<Note>(cloud.database(user: "alice"), files: disk)
         for number in 1...20 {
@@ -107,7 +107,7 @@ final class CompactionDueTests: XCTestCase {
         XCTAssertNotNil(disk.bytes(at: "/device/users/1/snapshot-2.jsonl"))
     }
 
-    func testGrowthOfALedgerCountsOverRestarts() async throws {
+    func testGrowthOfALedgerIsCountedAcrossRestarts() async throws {
         for number in 1...60 {
             let directory = LedgerDirectoryFixture.directory(disk, compactionSize: 8000)
             let text = "\(number)" + String(repeating: "x", count: 1000)

@@ -3,7 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// What an error tells the user to do: of a state, nothing that would cost edits; of a cloud, what devices make good.
+/// The advice in error messages: for a state, nothing that costs edits; for a cloud, what devices will upload
+/// again.
 final class DamageAdviceTests: XCTestCase {
     private let cloudAdvice = "devices upload again what the cloud no longer has."
     private static let damage = LogDamage(file: "journal-1.jsonl", line: 0, offset: 7, reason: .checksum)
@@ -12,7 +13,7 @@ final class DamageAdviceTests: XCTestCase {
         .tooLarge(path: "/x/journal-1.jsonl", size: 1 << 40),
     ]
 
-    func testOfAStateNoErrorSaysToMoveItAwayWithoutItsPrice() {
+    func testStateErrorsThatAdviseMovingFilesMentionTheEdits() {
         for error in errors {
             guard case .unreadable(let text) = StateDirectory.Failure(error, in: "/x") else {
                 return XCTFail("\(error)")
@@ -23,7 +24,7 @@ final class DamageAdviceTests: XCTestCase {
         }
     }
 
-    func testOfACloudEveryErrorSaysWhatDevicesMakeGood() {
+    func testCloudErrorsSayThatDevicesUploadAgain() {
         for error in errors {
             let text = LedgerDirectoryError(error).message
             XCTAssertTrue(text.hasSuffix(cloudAdvice), text)
@@ -31,13 +32,13 @@ final class DamageAdviceTests: XCTestCase {
         }
     }
 
-    func testAPlaceWithoutALineIsNamedByItsByteAlone() {
+    func testDamageWithoutALineNumberNamesOnlyItsByte() {
         let text = "\(errors[0])"
         XCTAssertTrue(text.contains("at byte 7"), text)
         XCTAssertFalse(text.contains("line 0"), text)
     }
 
-    func testACompactionThatFindsAChangedByteSaysThatWhatCanBeReadIsKept() throws {
+    func testACompactionThatFindsDamageSaysThatReadableDataIsKept() throws {
         let files = SimulatedFileSystem()
         let store = try JSONStateStore.open(directory: "/state", fileSystem: files).store
         defer { store.close() }
@@ -57,7 +58,7 @@ final class DamageAdviceTests: XCTestCase {
         }
     }
 
-    func testAFileThatIsTooLargeSaysWhichLimitItIsBeyond() {
+    func testTheErrorForATooLargeFileNamesSizeAndLimit() {
         let text = FileError(tooLarge: "/x", size: 20, limit: 10).message
         XCTAssertTrue(text.contains("It has 20 bytes; the limit is 10."), text)
         XCTAssertFalse(text.contains("move it away"), text)

@@ -2,7 +2,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Whose a state's directory is: names are compared byte by byte, and no directory of a user is passed over.
+/// Which user a state's directory belongs to: names are compared byte by byte, and every user's directory is
+/// found.
 final class DirectoryOwnerTests: XCTestCase {
     private let files = SimulatedFileSystem()
     private let composed = "Jos\u{E9}"
@@ -19,7 +20,7 @@ final class DirectoryOwnerTests: XCTestCase {
         try StateDirectory(path: "/d", identity: identity, fileSystem: files)
     }
 
-    /// One directory for each user, which the index names in this order.
+    /// Creates one directory per user; the index lists them in this order.
     private func prepare(_ users: [String]) throws {
         let directory = try directory()
         for user in users {
@@ -32,7 +33,7 @@ final class DirectoryOwnerTests: XCTestCase {
 
     private func writeIndex(_ users: [StateUser]) throws { try UserIndex.write(users, to: "/d", files) }
 
-    func testTheLastUserIsNotShownTheStateOfAnotherWhoseNameOnlyLooksTheSame() throws {
+    func testAUserWithALookAlikeNameDoesNotSeeTheOthersState() throws {
         try prepare([composed])
         try writeIndex([StateUser(number: 1, name: decomposed)])
         let opened = try directory().openLast()
@@ -40,7 +41,7 @@ final class DirectoryOwnerTests: XCTestCase {
         XCTAssertEqual(opened.number, 2)
     }
 
-    func testFilesOfAUserWhoseNameOnlyLooksTheSameAreNotOfThisState() throws {
+    func testFilesOfAUserWithALookAlikeNameDoNotBelongToThisState() throws {
         let headers = [(composed, LogFileName(.snapshot, 2)), (decomposed, LogFileName(.journal, 2))].map {
             LogHeader(
                 version: 1,
@@ -55,7 +56,7 @@ final class DirectoryOwnerTests: XCTestCase {
         XCTAssertTrue(judged.label.user?.isIdentical(to: decomposed) == true)
     }
 
-    func testAUserWhoseDirectoryTheIndexGivesToAnotherIsFoundInIt() throws {
+    func testAUsersDirectoryIsFoundDespiteAWrongIndex() throws {
         try prepare(["alice", "bob"])
         try writeIndex([StateUser(number: 2, name: "alice"), StateUser(number: 1, name: "carol")])
         let directory = try directory()
@@ -64,7 +65,7 @@ final class DirectoryOwnerTests: XCTestCase {
         XCTAssertEqual(try directory.open(for: "carol", leaving: nil).number, 3)
     }
 
-    func testADirectoryThatCannotBeReadHoldsUpNobodyElse() throws {
+    func testAnUnreadableDirectoryDoesNotBlockOtherUsers() throws {
         try prepare(["alice", "bob"])
         try writeIndex([StateUser(number: 1, name: "alice"), StateUser(number: 2, name: "carol")])
         files.placeOther(.directory, at: "/d/users/2/journal-1.jsonl")
@@ -72,7 +73,7 @@ final class DirectoryOwnerTests: XCTestCase {
         XCTAssertEqual(try directory.open(for: "dave", leaving: nil).number, 3)
     }
 
-    func testAReleaseThatDoesNotEndIsToldInsteadOfWaitedFor() throws {
+    func testAReleaseThatDoesNotFinishIsReportedInsteadOfWaitedFor() throws {
         let first = try directory()
         first.beginRelease()
         XCTAssertThrowsError(

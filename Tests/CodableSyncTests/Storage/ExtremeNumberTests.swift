@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Numbers in a state's files that no library has written, behind checksums that hold.
+/// Numbers in a state's files that the library never writes, behind valid checksums.
 final class ExtremeNumberTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
 
@@ -11,14 +11,14 @@ final class ExtremeNumberTests: StateFileScenario {
         #"{"name":"p9","queued":{\#(members)}\#(contents)}"#
     }
 
-    /// A line with contents of a handle.
+    /// A line that carries the contents of a handle.
     private func line(handle: String) -> String {
         let record =
             #"{"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
         return queued(#""save":\#(handle),"size":9"#, contents: #","contents":[[\#(handle),\#(record)]]"#)
     }
 
-    /// Goes on from a line: nothing that an edit needs is in its way, now and after a compaction and a restart.
+    /// Opens the files, edits and syncs, before and after a compaction and a restart: no edit is blocked.
     private func assertGoesOn(_ files: StateFiles, _ row: String, telling text: String = "") async throws {
         let device = try open(files)
         try await device.engine.upload(Note("new"))
@@ -30,7 +30,7 @@ final class ExtremeNumberTests: StateFileScenario {
         let pending = try await device.pendingNames()
         XCTAssertEqual(Set(pending).subtracting(["p9"]), Set(Self.edits + ["new"]), row)
         _ = try await device.engine.allModels()
-        // The longest wait that is taken from a file.
+        // The longest wait that is accepted from a file.
         pass(.seconds(3601))
         try await device.engine.sync()
         let server = try await serverRecords()
@@ -39,7 +39,7 @@ final class ExtremeNumberTests: StateFileScenario {
         for name in server.keys where !Self.known.contains(name) { try await serverDelete(name) }
     }
 
-    func testHandlesNearTheHighestNumberAreDamageOrLeaveRoom() async throws {
+    func testHugeHandlesAreReportedAndDoNotBlockEdits() async throws {
         let whole = try await prepare()
         let handles: [UInt64] = [.max, .max - 1, .max - 2, 1 << 63, 1 << 62, (1 << 62) - 1, 1 << 61]
         for handle in handles {
@@ -49,7 +49,7 @@ final class ExtremeNumberTests: StateFileScenario {
         }
     }
 
-    func testCountsNearTheHighestNumberAreNoTrap() async throws {
+    func testCountsNearTheMaximumDoNotTrap() async throws {
         let whole = try await prepare()
         let (highest, above) = (UInt64.max, UInt64.max - 1)
         let (most, least) = (Int64.max, Int64.min)
@@ -73,8 +73,9 @@ final class ExtremeNumberTests: StateFileScenario {
         }
     }
 
-    /// Each key is compared with all before it, so a line with too many is given up at once, and costs only itself.
-    func testALineOfVeryManyMembersIsReadAtOnce() throws {
+    /// Each key is compared with all previous ones, so a line with too many is rejected early and costs only
+    /// itself.
+    func testALineWithTooManyMembersIsRejectedEarly() throws {
         let members = (0..<200_000).map { "\"k\($0)\":0" }.joined(separator: ",")
         let files = SimulatedFileSystem()
         let log = try JSONLog.open(

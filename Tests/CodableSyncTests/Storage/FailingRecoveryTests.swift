@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// A damaged state is opened although the snapshot that is to replace it cannot be written.
+/// A damaged state opens even if the snapshot that should replace it cannot be written.
 final class FailingRecoveryTests: StateFileScenario {
-    func testADamagedStateIsOpenedAlthoughItCannotBeCompacted() async throws {
+    func testADamagedStateOpensEvenIfItCannotBeCompacted() async throws {
         let files = try await prepare()
         let name = "journal-1.jsonl"
         var bytes = files[name]

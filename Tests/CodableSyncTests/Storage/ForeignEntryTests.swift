@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Lines of a state that say that it belongs to somebody else than it said before.
+/// Entries that claim a state for another user or identity than an earlier entry did.
 final class ForeignEntryTests: XCTestCase {
     private let files = SimulatedFileSystem()
 
@@ -34,8 +34,8 @@ final class ForeignEntryTests: XCTestCase {
         XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])
     }
 
-    /// What follows a foreign claim in the same file is the other user's as well.
-    func testWhatFollowsAForeignClaimIsNotTaken() throws {
+    /// Everything after a foreign claim in the same file belongs to the other user, too.
+    func testEntriesAfterAForeignClaimAreIgnored() throws {
         let edit = JournalEntry.queued(name: "b", LocalChange(kind: .delete, edited: nil, base: nil))
         try plant([.made(for: identity("Z")), .claimed(by: "alice"), .claimed(by: "bob"), edit])
         let opened = try JSONStateStore.open(directory: "/state", fileSystem: files)
@@ -43,7 +43,7 @@ final class ForeignEntryTests: XCTestCase {
         XCTAssertEqual(opened.recovery.damages.count, 2)
     }
 
-    func testTheSameClaimAndIdentityOnceMoreAreNoDamage() throws {
+    func testARepeatedClaimOrIdentityIsNotDamage() throws {
         try plant([
             .made(for: identity("Z")), .claimed(by: "alice"), .signedOut(removing: false),
             .claimed(by: "alice"), .made(for: identity("Z")),

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The journal on disk: what is read back is what was lived through.
+/// The journal on disk: reading it back gives the live state.
 final class JSONStateStoreTests: XCTestCase {
     private let fileSystem = SimulatedFileSystem()
 
@@ -29,7 +29,7 @@ final class JSONStateStoreTests: XCTestCase {
             let store = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem).store
             var live = SyncState()
             for entry in JournalSamples.entries {
-                // A second owner is damage.
+                // A second owner would be damage.
                 if [.claimed(by: ""), .made(for: JournalSamples.identities[1])].contains(entry) { continue }
                 try store.append([batch([entry])])
                 live.apply(entry)
@@ -80,12 +80,12 @@ final class JSONStateStoreTests: XCTestCase {
         XCTAssertLessThan(after.reduce(0, +), size.reduce(0, +))
     }
 
-    func testContentsOfASnapshotAreThoseOfTheState() throws {
+    func testASnapshotHoldsOnlyTheContentsThatTheStateNeeds() throws {
         let live = try open().store
         try store("A", 1, in: live)
         try store("A", 2, in: live)
         try live.compact()
-        XCTAssertNil(try live.load([1])[1], "nobody needs the former version")
+        XCTAssertNil(try live.load([1])[1], "the previous version is no longer needed")
         XCTAssertNotNil(try live.load([2])[2])
     }
 
@@ -102,7 +102,7 @@ final class JSONStateStoreTests: XCTestCase {
         XCTAssertEqual(Array(try open().state.sendQueue.names), ["C", "A", "B"])
     }
 
-    /// Appending goes on while a compaction reads and writes.
+    /// Appends continue while a compaction reads and writes.
     func testAppendsDuringACompactionAreKept() throws {
         let live = try open().store
         for number in 1...200 { try store("N\(number % 50)", UInt64(number), in: live) }
@@ -125,8 +125,8 @@ final class JSONStateStoreTests: XCTestCase {
         XCTAssertEqual(try opened.store.load(handles).count, 30)
     }
 
-    /// D5: nothing is lost by a compaction that fails anywhere.
-    func testCompactionThatFailsChangesNothing() throws {
+    /// D5: a compaction that fails at any point loses nothing.
+    func testAFailedCompactionLosesNothing() throws {
         for operation in [
             FileError.Operation.create, .append, .flush, .rename, .remove, .syncDirectory, .read,
         ] {
@@ -150,8 +150,8 @@ final class JSONStateStoreTests: XCTestCase {
         }
     }
 
-    /// C15: calls that share a write and a flush are groups of their own.
-    func testDamageToOneBatchCostsTheOthersNothing() throws {
+    /// C15: calls that share a write and a flush remain separate groups.
+    func testDamageToOneBatchDoesNotAffectOthers() throws {
         let live = try open().store
         let before = fileSystem.calls.count
         let batches = (1...3).map { number -> JournalBatch in
@@ -193,7 +193,7 @@ final class JSONStateStoreTests: XCTestCase {
         XCTAssertEqual(try open().state.sortedNames, ["A", "C"])
     }
 
-    func testStateOfANewerKindIsRefused() throws {
+    func testAnEntryOfAnUnknownKindIsRejectedAsNewer() throws {
         let (log, _) = try JSONLog.open(
             directory: "/state",
             fileSystem: fileSystem,
@@ -206,7 +206,7 @@ final class JSONStateStoreTests: XCTestCase {
         }
     }
 
-    func testIndexKeepsWhatCameDuringACompaction() {
+    func testTheIndexKeepsEntriesAddedDuringACompaction() {
         func position(_ offset: UInt64) -> LogPosition { LogPosition(file: 1, offset: offset, length: 1) }
         var index = ContentIndex([1: position(1), 2: position(2)])
         let frozen = index.freeze()

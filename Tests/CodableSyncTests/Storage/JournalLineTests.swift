@@ -6,15 +6,15 @@ import XCTest
 
 /// The JSON of the journal's entries.
 final class JournalLineTests: XCTestCase {
-    func testEveryEntryReadsBackAsItWasWritten() throws {
+    func testEveryEntryRoundTrips() throws {
         for entry in JournalSamples.entries {
             let line = JournalLine.make(entry).bytes
             XCTAssertEqual(try JournalLine.parse(line).entry, entry, String(decoding: line, as: UTF8.self))
-            XCTAssertFalse(line.contains(10), "a line is one line")
+            XCTAssertFalse(line.contains(10), "a line contains no newline")
         }
     }
 
-    func testContentsAreFoundWhereTheLineSaysTheyAre() throws {
+    func testContentsAreAtTheirReportedRanges() throws {
         let record = JournalSamples.record("A", "some \"text\"")
         for count in 0..<3 {
             let contents = (0..<count).map { number in
@@ -39,7 +39,7 @@ final class JournalLineTests: XCTestCase {
         XCTAssertEqual(line, #"{"name":"A","retried":true}"#)
     }
 
-    func testUnknownKindIsToldFromDamage() {
+    func testAnUnknownKindIsDistinguishedFromDamage() {
         for line in [#"{"name":"A","invented":true}"#, #"{"invented":{"a":[1]}}"#] {
             XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line) { error in
                 XCTAssertEqual(error as? JournalLineError, .unknownKind("invented"), line)
@@ -52,7 +52,7 @@ final class JournalLineTests: XCTestCase {
         }
     }
 
-    func testUnknownMembersOfKnownKindsArePassedOver() throws {
+    func testUnknownMembersOfKnownKindsAreIgnored() throws {
         let line = #"{"name":"A","fetched":{"tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
         let version = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
         XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).entry, .fetched(name: "A", version))
@@ -79,7 +79,7 @@ final class JournalLineTests: XCTestCase {
         XCTAssertNotNil(state["A"]?.undelivered)
     }
 
-    /// Whatever the bytes are, reading and applying them ends.
+    /// Parsing and applying a line never traps, whatever its bytes.
     func testMutatedLinesNeverTrap() {
         var random = SeededBytes(seed: 7)
         let lines = JournalSamples.entries.map { JournalLine.make($0).bytes }
@@ -100,7 +100,7 @@ final class JournalLineTests: XCTestCase {
     }
 }
 
-/// Random damage that is the same in every run.
+/// Reproducible random damage.
 struct SeededBytes {
     private var random: CodableSync.SplitMix64
 

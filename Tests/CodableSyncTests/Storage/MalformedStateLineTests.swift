@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Rows C9 to C12, C16 to C19 and C25: files whose checksums hold, and that are odd all the same.
+/// Rows C9 to C12, C16 to C19 and C25: files with valid checksums and malformed contents.
 final class MalformedStateLineTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
     private let snapshot = "snapshot-2.jsonl"
@@ -46,7 +46,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C5, C8, C9, C10, C11, C12, C15
-    func testALineThatMakesNoSenseCostsItselfAndAFullFetch() async throws {
+    func testAMalformedLineCostsOnlyItselfAndAFullFetch() async throws {
         let whole = try await prepare()
         let groups = whole.groups(journal).map { $0.map { Array($0.utf8) } }
         for (row, line) in Self.odd {
@@ -67,7 +67,7 @@ final class MalformedStateLineTests: StateFileScenario {
             try await device.engine.close()
             let again = try open(files)
             try await assertFetchesAll(again, row)
-            XCTAssertEqual(recoveries(of: again), [], "\(row): told once")
+            XCTAssertEqual(recoveries(of: again), [], "\(row): reported once")
             let after = try await again.pendingNames()
             XCTAssertEqual(after, [], row)
             try await again.engine.close()
@@ -80,7 +80,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C12
-    func testATokenThatCannotBeReadIsLeftOutOfTheSnapshot() async throws {
+    func testAnUnreadableTokenInASnapshotIsDropped() async throws {
         let whole = try await prepare(compacted: true)
         let lines = whole.groups(snapshot)
         let summary = try XCTUnwrap(lines.joined().first { $0.hasPrefix("{\"summary\"") })
@@ -91,7 +91,7 @@ final class MalformedStateLineTests: StateFileScenario {
             let device = try open(files)
             let pending = try await device.pendingNames()
             XCTAssertEqual(pending, Self.edits, odd)
-            // One that can be read and is nobody's is the server's to refuse.
+            // A token that is readable but invalid is for the server to reject.
             XCTAssertEqual(recoveries(of: device).contains { $0.contains("zoneToken") }, isTold, odd)
             try await assertFetchesAll(device, odd)
             try await device.engine.close()
@@ -99,8 +99,8 @@ final class MalformedStateLineTests: StateFileScenario {
         }
     }
 
-    // C12: of a record the version is left out, and its edit stays.
-    func testAVersionThatCannotBeReadIsLeftOutAndTheEditStays() async throws {
+    // C12: only the record's version is dropped; its edit stays.
+    func testAnUnreadableVersionIsDroppedAndTheEditStays() async throws {
         for odd in [#""tag":17"#, #""tag":null"#, #""tag":"a","tag":"b""#] {
             let files = try await prepare()
             let before = try open(files)
@@ -150,7 +150,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C17
-    func testAnEntryOfANewerVersionIsRefusedAndNothingIsTouched() async throws {
+    func testAnEntryOfANewerVersionIsRejectedWithoutChanges() async throws {
         let whole = try await prepare()
         let rows = [
             (#"{"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
@@ -175,7 +175,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C18, I-47
-    func testANewerFormatIsRefusedAndNothingIsTouched() async throws {
+    func testANewerFormatIsRejectedWithoutChanges() async throws {
         let whole = try await prepare(compacted: true)
         for name in [snapshot, "journal-2.jsonl"] {
             let files = whole.copy()
@@ -191,8 +191,8 @@ final class MalformedStateLineTests: StateFileScenario {
         }
     }
 
-    // C18: the files of something else.
-    func testFilesOfAnotherProgramAreRefusedAndNotTouched() async throws {
+    // C18: files of another program.
+    func testFilesOfAnotherProgramAreRejectedWithoutChanges() async throws {
         let files = try await prepare()
         files[journal] = Array("{\"format\":\"accounting\",\"version\":1,\"kind\":\"journal\"}\n".utf8)
         guard case .stateUnreadable(let message)? = try await refusal(files) else { return XCTFail("opened") }
@@ -200,7 +200,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C19
-    func testLeftoversAreRemovedAndWhatIsNotOursIsIgnored() async throws {
+    func testTemporaryFilesAreRemovedAndForeignFilesAreIgnored() async throws {
         let files = try await prepare()
         let foreign = [
             ".DS_Store", "journal-1.jsonl~", ".journal-1.jsonl.swp", "journal-1.jsonl.nosync", "notes.tmp",
@@ -219,7 +219,7 @@ final class MalformedStateLineTests: StateFileScenario {
     }
 
     // C19, C20
-    func testSomethingElseInThePlaceOfAFileIsRefusedAndNothingIsTouched() async throws {
+    func testANonFileInPlaceOfALogIsRejectedWithoutChanges() async throws {
         for kind in [FileKind.directory, .symbolicLink, .other] {
             for name in [journal, snapshot] {
                 let files = try await prepare(compacted: name == snapshot)
@@ -234,8 +234,8 @@ final class MalformedStateLineTests: StateFileScenario {
         }
     }
 
-    // C19: a copy's name that something else has.
-    func testACopyIsPutAsideUnderAnotherNameWhereItsOwnIsTaken() async throws {
+    // C19: the name for the damaged copy is already taken.
+    func testADamagedCopyGetsAnotherNameIfItsOwnIsTaken() async throws {
         let files = try await prepare()
         files.disk.placeOther(.directory, at: files.directory + "/damaged-journal-1.jsonl-1")
         files["damaged-journal-1.jsonl-2"] = [7]
@@ -256,7 +256,7 @@ final class MalformedStateLineTests: StateFileScenario {
             try files.write(
                 files.groups(name).map { lines in
                     lines.map { line in
-                        // At the end of the line, and within every object of its fact.
+                        // At the end of the line, and inside every object of its entry.
                         let outer = "\(line.dropLast()),\(extra)}"
                         return outer.replacing(/"(queued|known|pending|page|summary|record|fetched)":\{/) {
                             "\"\($0.1)\":{\(extra),"

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The same records for an app of another version, which knows a field that must be there.
+/// The same records for another version of the app, which requires an additional field.
 private struct StrictItem: RecordCodable, Equatable {
     static let recordType = "Item"
 
@@ -13,10 +13,10 @@ private struct StrictItem: RecordCodable, Equatable {
     static func resolveConflict(_ conflict: Conflict<StrictItem>) throws -> StrictItem? { conflict.client }
 }
 
-/// Row C25 of the malformed inputs, and damage that would have cost an edit of its neighbours.
+/// Row C25 of the malformed inputs, and damage that must not cost a neighboring edit.
 final class MalformedStateModelTests: StateFileScenario {
     // C25
-    func testAnEditThatTheAppNoLongerDecodesIsListedAndSentAsItWasStored() async throws {
+    func testAnEditThatTheAppCanNoLongerDecodeIsListedAndSentUnchanged() async throws {
         let files = try await prepare()
         let changed = try makeDevice(StrictItem.self, on: files.disk)
         let pending = try await changed.engine.pendingChanges()
@@ -33,8 +33,8 @@ final class MalformedStateModelTests: StateFileScenario {
         XCTAssertEqual(models.map(\.id), Self.known + Self.edits)
     }
 
-    // C25: what must be decoded, because it is in conflict, waits for an update.
-    func testAnEditInConflictThatTheAppNoLongerDecodesIsParkedUntilAnUpdate() async throws {
+    // C25: resolving a conflict requires decoding the edit, so it waits for an update of the app.
+    func testAnUndecodableEditInConflictIsParkedUntilAnUpdate() async throws {
         let files = try await prepare()
         let before = try open(files)
         pass()
@@ -63,7 +63,7 @@ final class MalformedStateModelTests: StateFileScenario {
         try await assertEqualEverywhere(updated)
     }
 
-    /// A device that edits a record; of its journal everything that the test names is damaged.
+    /// Runs `live` on a device, damages its journal at the first match of each name, and opens it again.
     private func damaged(
         _ names: [String],
         _ live: (Device<Note>) async throws -> Void
@@ -81,16 +81,15 @@ final class MalformedStateModelTests: StateFileScenario {
         return try open(files)
     }
 
-    // C15, P-11: the line of the version that an edit was made on.
-    func testAnEditSurvivesTheLossOfTheVersionThatItWasMadeOn() async throws {
-        // Two fetches: the versions that the edit is made on, and those before it.
+    // C15, P-11: the line of the edit's base version is damaged.
+    func testAnEditSurvivesTheLossOfItsBaseVersion() async throws {
         let device = try await damaged(["\"name\":\"known1\",\"fetched\""]) { phone in
             self.pass()
             try await phone.engine.upload(Note("known1", "mine"))
         }
         let pending = try await device.pendingNames()
         XCTAssertEqual(pending, ["known1"] + Self.edits)
-        // Sent before anything was fetched, too.
+        // Sending before the first fetch must work, too.
         try await device.engine.sendChanges()
         try await device.engine.sync()
         let server = try await serverRecords()
@@ -99,8 +98,8 @@ final class MalformedStateModelTests: StateFileScenario {
         try await assertEqualEverywhere(device)
     }
 
-    // C15: an older version is still there, and equal to the edit.
-    func testAnEditIsNotComparedWithAnOlderVersionThanItWasMadeOn() async throws {
+    // C15: an older version, equal to the edit, is still there.
+    func testAnEditIsNotComparedWithAVersionOlderThanItsBase() async throws {
         let device = try await damaged(["\"title\":\"Coffee\""]) { phone in
             self.pass()
             try await self.serverSave(Note("known1", "Coffee"))
@@ -118,8 +117,8 @@ final class MalformedStateModelTests: StateFileScenario {
         try await assertEqualEverywhere(device)
     }
 
-    // C15: the line of the edit that was sent; the one before it must not be sent once more.
-    func testAnEditThatWasReplacedDoesNotComeBackWhenItsSuccessorsLineIsLost() async throws {
+    // C15: the line of the sent edit is damaged; the edit before it must not be sent again.
+    func testAReplacedEditDoesNotComeBackWhenItsSuccessorIsLost() async throws {
         let device = try await damaged(["\"title\":\"second\""]) { phone in
             phone.database.isReachable = false
             try await phone.engine.upload(Note("p9", "first"))
@@ -136,8 +135,8 @@ final class MalformedStateModelTests: StateFileScenario {
         try await assertEqualEverywhere(device)
     }
 
-    // C6, C12: the snapshot's summary with the number of the listing.
-    func testADeletionIsNoticedAlthoughTheNumberOfTheListingIsLost() async throws {
+    // C6, C12: the snapshot's summary, which holds the listing's number, is damaged.
+    func testADeletionIsNoticedEvenIfTheListingsNumberIsLost() async throws {
         let files = try await prepare()
         let phone = try open(files)
         try await phone.engine.resync()
@@ -157,9 +156,9 @@ final class MalformedStateModelTests: StateFileScenario {
         try await assertEqualEverywhere(device)
     }
 
-    // I-06, D1: a crash at any call of the recovery changes nothing of what it comes to; at every third one, unless all
-    // cases are asked for.
-    func testARecoveryThatIsInterruptedAnywhereComesToTheSame() async throws {
+    // I-06, D1: a crash at any call of the recovery does not change its result; at every third call, unless
+    // all cases are requested.
+    func testAnInterruptedRecoveryEndsWithTheSameResult() async throws {
         let files = try await prepare()
         var bytes = files["journal-1.jsonl"]
         let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
@@ -182,11 +181,11 @@ final class MalformedStateModelTests: StateFileScenario {
             let pending = try await second.pendingNames()
             XCTAssertEqual(pending, ["p1", "p3"], "call \(call)")
             let notes = try await second.engine.diagnostics().notes.filter { $0.kind == .recovered }
-            XCTAssertFalse(notes.isEmpty, "call \(call): it is still known")
+            XCTAssertFalse(notes.isEmpty, "call \(call): the recovery is still noted")
             XCTAssertTrue(interrupted.quarantine.contains(bytes), "call \(call): the damaged file is kept")
             try await second.engine.close()
             if !wasInterrupted { return XCTAssertGreaterThan(call, 20) }
         }
-        XCTFail("the recovery never came to an end")
+        XCTFail("the recovery never finished")
     }
 }

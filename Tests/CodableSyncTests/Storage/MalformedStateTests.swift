@@ -3,13 +3,13 @@ import XCTest
 
 @testable import CodableSync
 
-/// Rows C1 to C8, C13 to C15 of the malformed inputs: damage that the checksums tell of.
+/// Rows C1 to C8 and C13 to C15 of the malformed inputs: damage that the checksums detect.
 final class MalformedStateTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
     private let snapshot = "snapshot-2.jsonl"
 
     // C1
-    func testAMissingSnapshotIsToldAndEverythingIsFetched() async throws {
+    func testAMissingSnapshotIsReportedAndEverythingIsFetched() async throws {
         let files = try await prepare(compacted: true)
         let before = try open(files)
         try await before.engine.upload(Note("p4", "later"))
@@ -30,8 +30,8 @@ final class MalformedStateTests: StateFileScenario {
         XCTAssertFalse(delivered.contains { if case .deleted = $0 { true } else { false } })
     }
 
-    // C1: the other half.
-    func testAMissingJournalCostsOnlyWhatWasInIt() async throws {
+    // C1
+    func testAMissingJournalLosesOnlyItsOwnContents() async throws {
         let files = try await prepare(compacted: true)
         try files.remove("journal-2.jsonl")
         let device = try open(files)
@@ -42,7 +42,7 @@ final class MalformedStateTests: StateFileScenario {
     }
 
     // C2
-    func testWithoutAnyFileItIsAFreshStart() async throws {
+    func testMissingFilesMeanAFreshStart() async throws {
         let files = try await prepare(compacted: true)
         for name in files.names { try files.remove(name) }
         let device = try open(files)
@@ -53,7 +53,7 @@ final class MalformedStateTests: StateFileScenario {
     }
 
     // C3, C5, C7, C8, C18
-    func testAFileWithAStrangeBeginningGivesWhatIsIntactBehindIt() async throws {
+    func testIntactEditsAfterADamagedHeaderAreRecovered() async throws {
         let whole = try await prepare()
         let body = Array(whole[journal].drop { $0 != UInt8(ascii: "\n") }.dropFirst())
         let format = "{\"format\":\"codablesync-state\""
@@ -83,8 +83,8 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C3, C8: nothing in it at all, or in another encoding.
-    func testAFileOfNothingReadableIsKeptAsideAndTold() async throws {
+    // C3, C8: files that are empty or in another encoding.
+    func testAnUnreadableFileIsQuarantinedAndReported() async throws {
         let whole = try await prepare(compacted: true)
         var utf16: [UInt8] = [0xFF, 0xFE]
         for byte in whole[snapshot] { utf16 += [byte, 0] }
@@ -104,13 +104,15 @@ final class MalformedStateTests: StateFileScenario {
             try await device.engine.close()
             let again = try open(files)
             try await again.engine.fetchChanges()
-            XCTAssertEqual(recoveries(of: again), [], "\(row): told once")
+            XCTAssertEqual(recoveries(of: again), [], "\(row): reported once")
             try await again.engine.close()
         }
     }
 
-    /// Cuts a file, or turns bits in it, at every so many bytes; the engine is opened for every 13th of them, the
-    /// others are left to the store, which takes a tenth of the time.
+    /// Damages a file at every `step`-th byte.
+    ///
+    /// The engine opens the files for every 13th offset, the store for all others, which takes a tenth of the
+    /// time.
     private func damageEverywhere(
         _ name: String,
         of whole: StateFiles,
@@ -142,22 +144,23 @@ final class MalformedStateTests: StateFileScenario {
                     opened.store.close()
                 }
             } catch LogError.tooNew, SyncError.stateTooNew {
-                // The digit of the version, and nothing else.
+                // Only damage to the version's digit looks like a newer version.
                 XCTAssertLessThan(offset, 60, name)
                 XCTAssertEqual(files.all, before, "\(name), byte \(offset)")
             }
         }
     }
 
-    // C4: every eleventh byte is a place to cut, and the last one; `JSONLogRecoveryTests` cuts a log at every byte.
-    func testASnapshotCutAnywhereGivesWhatStandsBeforeTheCut() async throws {
+    // C4: cuts at every eleventh byte and before the last one; `JSONLogRecoveryTests` cuts a log at every
+    // byte.
+    func testATruncatedSnapshotKeepsTheEditsBeforeTheCut() async throws {
         let whole = try await prepare(compacted: true)
         let bytes = whole[snapshot]
         try await damageEverywhere(snapshot, of: whole, step: 11) { bytes, size in
             Array(bytes[..<size])
         } _: { pending, told, files, size in
             let row = "cut at \(size)"
-            // The newline of a mark says nothing.
+            // The newline after a mark carries no information.
             XCTAssertEqual(pending, files.edits(in: bytes) { $0.upperBound <= size + 1 }, row)
             guard size < bytes.count - 1 else { return XCTAssertEqual(told, [], row) }
             XCTAssertTrue(told.first?.hasPrefix(self.snapshot) == true, "\(row): \(told)")
@@ -165,8 +168,10 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C6: in every 23rd byte a bit is turned, another one each time; `JSONLogRecoveryTests` turns bits in every byte of a log.
-    func testATurnedBitCostsAtMostTheEditThatItIsIn() async throws {
+    // C6: flips a bit in every 23rd byte, a different bit each time.
+    //
+    // `JSONLogRecoveryTests` flips bits in every byte of a log.
+    func testAFlippedBitCostsAtMostTheEditThatContainsIt() async throws {
         for (name, whole) in [(snapshot, try await prepare(compacted: true)), (journal, try await prepare())]
         {
             let bytes = whole[name]
@@ -188,7 +193,7 @@ final class MalformedStateTests: StateFileScenario {
     }
 
     // C7
-    func testSpacesAtTheEndOfALineAndAMissingLastNewlineAreNoDamage() async throws {
+    func testTrailingSpacesAndAMissingLastNewlineAreNotDamage() async throws {
         let whole = try await prepare()
         let files = whole.copy()
         try files.write(whole.groups(journal).map { $0.map { $0 + " \t\r" } }, to: journal)
@@ -211,8 +216,8 @@ final class MalformedStateTests: StateFileScenario {
         }
     }
 
-    // C13: at every sixth byte of the last group, before and behind it, unless all cases are asked for.
-    func testACutAtTheEndOfTheJournalCostsNothingThatWasAcknowledgedBefore() async throws {
+    // C13: cuts at every sixth byte of the last group and at its ends, unless all cases are requested.
+    func testTruncatingTheLastGroupCostsNoEarlierEdit() async throws {
         let whole = try await prepare()
         let bytes = whole[journal]
         let start = bytes.endsOfCommits[bytes.endsOfCommits.count - 2]
@@ -237,7 +242,7 @@ final class MalformedStateTests: StateFileScenario {
     }
 
     // C14
-    func testACountThatCannotBeRightIsDamageOfItsGroup() async throws {
+    func testAWrongCountIsDamageOfItsGroup() async throws {
         let whole = try await prepare()
         let text = String(decoding: whole[journal], as: UTF8.self)
         let lines = text.split(separator: "\n").map(String.init)

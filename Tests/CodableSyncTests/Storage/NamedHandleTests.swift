@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A handle that any line names is never given again, whatever became of the line that brought its contents.
+/// A handle named by any line is never reused, even if the line with its contents is lost.
 final class NamedHandleTests: XCTestCase {
     private let journal = "/state/journal-1.jsonl"
 
@@ -35,7 +35,7 @@ final class NamedHandleTests: XCTestCase {
         KnownVersion(changeTag: "t", handle: ContentHandle(handle), hash: 1, modified: nil)
     }
 
-    func testTheNextHandleIsBeyondEveryOneThatALineNames() throws {
+    func testTheNextHandleIsHigherThanEveryNamedHandle() throws {
         var records: [RecordState] = []
         for change in [
             { $0.sent = [SentVersion(handle: 900, base: nil)] },
@@ -73,7 +73,7 @@ final class NamedHandleTests: XCTestCase {
         }
     }
 
-    /// A record that was sent, and whose line with the edit was damaged afterwards.
+    /// The files of a record that was sent, with damage to the line of its edit.
     private func prepareLostEdit() throws -> SimulatedFileSystem {
         let files = SimulatedFileSystem()
         let store = try open(files).store
@@ -103,8 +103,8 @@ final class NamedHandleTests: XCTestCase {
         XCTAssertEqual(try again.store.load([ContentHandle(next)]).count, 1)
     }
 
-    /// Nothing can be compared with contents that are gone.
-    func testASentVersionWhoseContentsAreLostIsForgotten() throws {
+    /// Lost contents cannot be compared with anything.
+    func testASentVersionWithLostContentsIsForgotten() throws {
         let opened = try open(prepareLostEdit())
         var state = opened.state
         for entry in opened.repairs { state.apply(entry) }
@@ -123,8 +123,8 @@ final class NamedHandleTests: XCTestCase {
         XCTAssertNotNil(try again.store.load([18])[18])
     }
 
-    /// Without its contested fields, a draft would pass for an edit of the newest version.
-    func testADraftWhoseContestedFieldsAreLostWaitsForTheFetch() throws {
+    /// Without its contested fields, a draft would look like an edit of the newest version.
+    func testADraftWithLostContestedFieldsBecomesAnEditWithoutABase() throws {
         let files = try prepareLostEdit()
         let store = try open(files).store
         try put(.fetched(name: "b", known(30)), store, [30: "b"])
@@ -152,8 +152,8 @@ final class NamedHandleTests: XCTestCase {
         XCTAssertEqual(try again.store.load([17]).count, 1)
     }
 
-    /// Lines of a snapshot are in the order of names, so that the highest handle may come first.
-    func testHandlesBehindALongJumpSurviveACompaction() throws {
+    /// Snapshot lines are ordered by name, so the highest handle may come first.
+    func testHandlesAfterALargeGapSurviveACompaction() throws {
         let jump: UInt64 = 1 << 48
         let files = SimulatedFileSystem()
         let store = try open(files).store
@@ -174,7 +174,7 @@ final class NamedHandleTests: XCTestCase {
         }
     }
 
-    /// What is read must leave room for what is counted on from it.
+    /// A count read from a file must leave room for the ones that follow.
     func testACountWithoutRoomForTheNextOnesIsDamage() {
         for count in [UInt64(1) << 62 - 1, 1 << 61] {
             for key in ["deliveryOrder", "listing"] {

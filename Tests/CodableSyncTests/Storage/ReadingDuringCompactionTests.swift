@@ -21,7 +21,7 @@ final class ReadingDuringCompactionTests: XCTestCase {
         try store.append([JournalBatch(batch: 1, entries: entries, contents: contents, flush: false)])
     }
 
-    func testReadersNeverMissWhatIsBeingCompacted() throws {
+    func testReadersFindAllContentsDuringACompaction() throws {
         let store = try JSONStateStore.open(directory: "/state", fileSystem: files).store
         try fill(store, 1...20)
         let isDone = Locked(false)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Names in the engine's directory that stand for numbers, and files in it that are too large.
+/// Numbered directories and oversized files in the engine's directory.
 final class StateDirectoryNumberTests: XCTestCase {
     private let identity = StateIdentity(
         cloud: "cloud-1",
@@ -17,8 +17,8 @@ final class StateDirectoryNumberTests: XCTestCase {
         try StateDirectory(path: path, identity: identity, fileSystem: files)
     }
 
-    /// What is made for another user is found again, however high a number is taken already.
-    func testAUserGetsADirectoryThatIsFoundAgainBesideTheHighestNumbers() throws {
+    /// A new user's directory is found again, however high the existing numbers are.
+    func testAUsersDirectoryIsFoundAgainDespiteHugeNumbers() throws {
         for number in ["9223372036854775806", "9223372036854775807", "9223372036854775805"] {
             let files = SimulatedFileSystem()
             try files.createDirectory(at: "/d/users/\(number)")
@@ -44,7 +44,7 @@ final class StateDirectoryNumberTests: XCTestCase {
         }
     }
 
-    func testADirectoryWhoseNameOnlyReadsLikeANumberIsNobodys() throws {
+    func testADirectoryNameThatOnlyLooksLikeANumberIsIgnored() throws {
         let files = SimulatedFileSystem()
         for name in ["+1", "01", "1 ", "-1", "0"] { try files.createDirectory(at: "/d/users/\(name)") }
         let directory = try directory(files)
@@ -53,8 +53,8 @@ final class StateDirectoryNumberTests: XCTestCase {
         XCTAssertEqual(try directory.open(for: "bob", leaving: StateUser(number: 1, name: "alice")).number, 2)
     }
 
-    /// The file is sparse: it takes no room on the disk, and says that it has ten terabytes.
-    func testAnIndexOfTenTerabytesIsRefusedBeforeAnythingIsAllocated() throws {
+    /// The file is sparse: it takes no disk space but has a size of ten terabytes.
+    func testAnIndexOfTenTerabytesIsRejectedWithoutReadingIt() throws {
         let temporary = try TemporaryDirectory()
         defer { XCTAssertNoThrow(try temporary.remove()) }
         let path = temporary.url.path

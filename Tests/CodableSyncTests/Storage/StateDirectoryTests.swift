@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The engine's directory: its one owner, and whose the states are.
+/// The engine's directory: its single owner, and the user of each state.
 final class StateDirectoryTests: XCTestCase {
     private var fileSystem = SimulatedFileSystem()
 
@@ -23,7 +23,7 @@ final class StateDirectoryTests: XCTestCase {
     }
 
     /// I-08.
-    func testSecondOwnerIsRefusedUntilTheFirstLetsGo() throws {
+    func testASecondOwnerIsRejectedUntilTheFirstReleasesTheDirectory() throws {
         let first = try directory()
         XCTAssertThrowsError(try directory()) { error in
             XCTAssertEqual(error as? StateDirectory.Failure, .inUse(by: "process 1"))
@@ -32,9 +32,9 @@ final class StateDirectoryTests: XCTestCase {
         try directory().release()
     }
 
-    // MARK: Whose it is
+    // MARK: Users
 
-    func testUnclaimedStateIsOpenedUntilItIsClaimed() throws {
+    func testAnUnclaimedStateIsOpenedAndCanBeClaimed() throws {
         let first = try directory()
         let opened = try first.openLast()
         XCTAssertNil(opened.state.summary.user)
@@ -46,7 +46,7 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(second.state.sortedNames, ["A"])
     }
 
-    func testAnotherUsersStateIsTheirsFromTheStartAndTheFormerOneStaysLastUntilTheCommit() throws {
+    func testANewUserBecomesTheLastUserOnlyWithTheCommit() throws {
         let first = try directory()
         try makeAlice(first)
         let bob = try first.open(for: "bob", leaving: nil)
@@ -64,7 +64,7 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(try third.open(for: "alice", leaving: nil).state.sortedNames, ["A"])
     }
 
-    func testSwitchThatCannotBeStoredIsNotMade() throws {
+    func testASwitchThatCannotBeStoredDoesNotTakeEffect() throws {
         let first = try directory()
         try makeAlice(first)
         let bob = try first.open(for: "bob", leaving: nil)
@@ -76,8 +76,8 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(try lastUser(), "alice")
     }
 
-    /// C24, I-39: the journal says whose it is, whatever the index says.
-    func testStateOfAnotherUserIsNotOpenedForThisOne() throws {
+    /// C24, I-39: the journal determines the owner, whatever the index says.
+    func testAnotherUsersStateIsNotOpenedDespiteAWrongIndex() throws {
         let first = try directory()
         try makeAlice(first)
         first.release()
@@ -90,8 +90,8 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
     }
 
-    /// The newest fetch is the best witness of who was here last.
-    func testLostIndexIsFoundInTheJournals() throws {
+    /// Without an index, the last user is the one whose state has the newest fetch.
+    func testALostIndexIsRebuiltFromTheJournals() throws {
         for last in ["alice", "bob"] {
             fileSystem = SimulatedFileSystem()
             try makeTwo(last: last)
@@ -103,8 +103,9 @@ final class StateDirectoryTests: XCTestCase {
         }
     }
 
-    /// A crash between the making of a state and the commit of the switch leaves a directory that nobody names.
-    func testDirectoryThatNobodyNamesIsOnlyItsOwners() throws {
+    /// A crash between creating a state and committing the switch leaves a directory that the index doesn't
+    /// name.
+    func testAnUnindexedDirectoryIsOpenedOnlyForItsOwner() throws {
         let first = try directory()
         try makeAlice(first)
         try put("B", 2, try first.open(for: "bob", leaving: nil).store)
@@ -115,9 +116,9 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(try second.open(for: "bob", leaving: nil).state.sortedNames, ["B"])
     }
 
-    // MARK: What it belongs to
+    // MARK: Identity
 
-    func testStateOfAnotherCloudIsRefusedAndNotTouched() throws {
+    func testAStateOfAnotherCloudIsRejectedWithoutChanges() throws {
         let first = try directory { $0.container = "iCloud.a" }
         try makeAlice(first)
         first.release()
@@ -144,7 +145,7 @@ final class StateDirectoryTests: XCTestCase {
             second.release()
             XCTAssertEqual(files(), before, name)
         }
-        // An app may name the container that it has used by default until then.
+        // The container is compared only if both sides name one: an app may later name its default container.
         try directory().release()
         XCTAssertEqual(try lastUser(), "alice")
     }
@@ -152,7 +153,7 @@ final class StateDirectoryTests: XCTestCase {
     // MARK: Files
 
     /// I-47.
-    func testNewerUsersFileIsRefusedAndNotTouched() throws {
+    func testANewerUsersFileIsRejectedWithoutChanges() throws {
         let bytes = Array(#"{"format":"codablesync-users","version":2,"users":{"a":1}}"#.utf8)
         fileSystem.place(bytes, at: "/d/users.json")
         XCTAssertThrowsError(try directory()) { error in
@@ -160,11 +161,11 @@ final class StateDirectoryTests: XCTestCase {
         }
         XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), bytes)
         fileSystem.place(Self.users, at: "/d/users.json")
-        XCTAssertEqual(try lastUser(), "alice", "the lock was let go")
+        XCTAssertEqual(try lastUser(), "alice", "the lock was released")
     }
 
     /// I-47.
-    func testNewerStateIsRefusedAndNotTouched() throws {
+    func testANewerStateIsRejectedWithoutChanges() throws {
         let (log, _) = try JSONLog.open(
             directory: "/d/users/1",
             fileSystem: fileSystem,
@@ -184,8 +185,9 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(files(), before)
     }
 
-    /// I-05, C24: never "start empty", and never for the wrong user: the journals say whose they are.
-    func testDamagedUsersFileIsKeptAsideAndMadeAnewFromTheJournals() throws {
+    /// I-05, C24: a damaged index never leads to an empty state or another user's, because each journal names
+    /// its user.
+    func testADamagedUsersFileIsQuarantinedAndRebuiltFromTheJournals() throws {
         let rows = [
             "", "{", "[]", "{}", "null", #"{"users":[]} x"#, #"{"users":[{}]}"#,
             #"{"users":[{"directory":0}]}"#,
@@ -204,7 +206,7 @@ final class StateDirectoryTests: XCTestCase {
             fileSystem = SimulatedFileSystem()
             try makeTwo(last: last)
             fileSystem.place(Array(row.utf8), at: "/d/users.json")
-            // Twice: the first one gets no further than to keep it aside.
+            // Twice: the first time, the damaged file is only quarantined.
             try directory().release()
             let directory = try directory()
             let opened = try directory.openLast()
@@ -223,7 +225,7 @@ final class StateDirectoryTests: XCTestCase {
         }
     }
 
-    func testDamagedUsersFileOfNobodyIsSaidOnce() throws {
+    func testADamagedUsersFileOfAnUnclaimedStateIsReportedOnce() throws {
         let first = try directory()
         try put("A", 1, try first.openLast().store)
         first.release()
@@ -238,7 +240,7 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(fileSystem.bytes(at: "/d/damaged-users.json-1"), [0])
     }
 
-    func testDamagedUsersFileThatCannotBeKeptAsideIsNotTouched() throws {
+    func testADamagedUsersFileThatCannotBeQuarantinedIsNotChanged() throws {
         try makeTwo(last: "bob")
         fileSystem.place([0], at: "/d/users.json")
         fileSystem.fail(.create, code: ENOSPC)
@@ -246,7 +248,7 @@ final class StateDirectoryTests: XCTestCase {
             guard case .full? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
         }
         XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), [0])
-        XCTAssertEqual(try lastUser(), "bob", "the lock was let go")
+        XCTAssertEqual(try lastUser(), "bob", "the lock was released")
     }
 
     func testMutatedUsersFileNeverTraps() {
@@ -259,7 +261,7 @@ final class StateDirectoryTests: XCTestCase {
         }
     }
 
-    func testDiskThatFailsIsReportedAndLeavesTheLock() throws {
+    func testADiskFailureIsReportedAndReleasesTheLock() throws {
         for operation in [FileError.Operation.createDirectory, .lock, .look] {
             fileSystem.fail(operation, code: EIO)
             XCTAssertThrowsError(try directory(), operation.rawValue) { error in
@@ -285,7 +287,7 @@ final class StateDirectoryTests: XCTestCase {
         try directory.commit("alice", number: opened.number)
     }
 
-    /// Alice in the first directory and bob in the second; one of them has fetched after the other.
+    /// Creates alice's state in the first directory and bob's in the second; `last` has the newer fetch.
     private func makeTwo(last: String) throws {
         let first = try directory()
         try makeAlice(first)
@@ -299,7 +301,7 @@ final class StateDirectoryTests: XCTestCase {
         first.release()
     }
 
-    /// Whose state the next start opens.
+    /// The user whose state the next start opens.
     private func lastUser() throws -> String? {
         let directory = try directory()
         defer { directory.release() }

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A device with two records that it has fetched, and edits that only its disk knows, to be damaged by tests.
+/// A device with two fetched records and three edits that exist only on its disk, for tests to damage.
 class StateFileScenario: EngineScenario {
     static let known = ["known1", "known2"]
     static let edits = ["p1", "p2", "p3"]
@@ -23,12 +23,13 @@ class StateFileScenario: EngineScenario {
 
     func open(_ files: StateFiles) throws -> Device<Note> { try makeDevice(Note.self, on: files.disk) }
 
-    /// What the device's engine said that it had to recover.
+    /// The texts of the device's `stateRecovered` events.
     func recoveries<Model>(of device: Device<Model>) -> [String] {
         device.events.all.compactMap { if case .stateRecovered(let text) = $0 { text } else { nil } }
     }
 
-    /// Syncs, and checks that everything was asked for again, that nobody lost anything by it, and what is left.
+    /// Syncs, and asserts that all records were fetched again, that none of them changed, and that the cloud
+    /// agrees.
     func assertFetchesAll(
         _ device: Device<Note>,
         _ row: String = "",
@@ -57,7 +58,7 @@ class StateFileScenario: EngineScenario {
         try await assertEqualEverywhere(device, file: file, line: line)
     }
 
-    /// The error of the first call that opens the engine; nothing may be changed by it.
+    /// The error of the first call that opens the engine; asserts that it changes no file.
     func refusal(
         _ files: StateFiles,
         _ row: String = "",
@@ -71,7 +72,7 @@ class StateFileScenario: EngineScenario {
             XCTFail("\(row): it was opened", file: file, line: line)
             return nil
         } catch {
-            XCTAssertEqual(files.all, before, "\(row): a file was touched", file: file, line: line)
+            XCTAssertEqual(files.all, before, "\(row): a file was changed", file: file, line: line)
             try await device.engine.close()
             return error as? SyncError
         }
@@ -89,14 +90,14 @@ struct StateFiles {
         directory = journal.directoryPath
     }
 
-    /// The same files on a disk of their own.
+    /// The same files on a separate disk.
     func copy() -> StateFiles {
         var copy = self
         copy.disk = disk.crashed(keeping: .allWrites)
         return copy
     }
 
-    /// All files but the lock, by path.
+    /// All files except the lock, by path.
     var all: [String: [UInt8]] {
         disk.files.filter { !$0.key.hasSuffix("/lock") }
     }
@@ -110,7 +111,7 @@ struct StateFiles {
 
     func remove(_ name: String) throws { try disk.remove(directory + "/" + name) }
 
-    /// The contents of the copies that were put aside.
+    /// The contents of the quarantined copies.
     var quarantine: [[UInt8]] { names.filter { $0.hasPrefix("damaged-") }.map { self[$0] } }
 
     func compact() throws {
@@ -119,7 +120,7 @@ struct StateFiles {
         store.close()
     }
 
-    /// The first line of a file as the log of this directory writes it.
+    /// The header line of a file, as this directory's log writes it.
     func header(of name: String) throws -> [UInt8] {
         let header = try names.compactMap { name in
             try self[name].withUnsafeBytes { bytes in
@@ -137,7 +138,7 @@ struct StateFiles {
         return LogMarks.header(own, format: "codablesync-state")
     }
 
-    /// The lines of a file, without those of the log itself, in their groups.
+    /// The lines of a file in their groups, without the log's own marks.
     func groups(_ name: String) -> [[String]] {
         var groups: [[String]] = [[]]
         for line in String(decoding: self[name], as: UTF8.self).split(separator: "\n").dropFirst() {
@@ -150,7 +151,7 @@ struct StateFiles {
         return groups.filter { !$0.isEmpty }
     }
 
-    /// Writes a file anew, with groups whose checksums hold, whatever the lines are.
+    /// Rewrites a file with groups of lines, whose checksums are valid whatever the lines are.
     func write(_ groups: [[[UInt8]]], to name: String) throws {
         let logName = try XCTUnwrap(LogFileName(name))
         var bytes = try header(of: name)
@@ -176,7 +177,7 @@ struct StateFiles {
         try write(groups.map { $0.map { Array($0.utf8) } }, to: name)
     }
 
-    /// The edits of a file whose groups have nothing in them that a test touched.
+    /// The edits in those groups of a file that `intact` accepts.
     func edits(in bytes: [UInt8], intact: (Range<Int>) -> Bool) -> [String] {
         var start = 0
         var found: [String] = []

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// One entry of every kind, with every part filled in and left out.
+/// One entry of every kind, with every optional part present and absent.
 enum JournalSamples {
     static let date = Date(timeIntervalSince1970: 1_800_000_000.25)
     static let names = ["A", "Ünïcödé \"quoted\" \\ \u{1F30D}\n"]

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// A store that is closed, or whose files cannot be read, while it is compacted: nothing is lost.
+/// A store that is closed during a compaction, or whose lines become unreadable, loses nothing.
 final class StoreClosingTests: XCTestCase {
     private let state = "/state"
 
@@ -15,7 +15,7 @@ final class StoreClosingTests: XCTestCase {
         try JSONStateStore.open(directory: directory, fileSystem: fileSystem, compactionSize: 1000)
     }
 
-    /// Stores one line for each of these edits.
+    /// Appends one line per edit.
     private func fill(_ store: JSONStateStore, _ numbers: ClosedRange<UInt64>, size: Int = 200) throws {
         for number in numbers {
             let handle = ContentHandle(number)
@@ -60,10 +60,10 @@ final class StoreClosingTests: XCTestCase {
             store.close()
             isClosed.withLock { $0 = true }
         }
-        await hasBegun.reach("closing has begun") { $0 }
+        await hasBegun.reach("the call to close") { $0 }
         for _ in 0..<1000 { await Task.yield() }
-        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is under way")
-        XCTAssertEqual(try store.load([1]).count, 1, "its files are open")
+        XCTAssertFalse(isClosed.withLock { $0 }, "the compaction is still running")
+        XCTAssertEqual(try store.load([1]).count, 1, "the files are still open")
         hold.release()
         await closing.value
         XCTAssertEqual(disk.names(in: state), ["journal-2.jsonl", "snapshot-2.jsonl"])
@@ -71,8 +71,8 @@ final class StoreClosingTests: XCTestCase {
         try assertHolds(1...20, open(disk))
     }
 
-    /// The numbers of closed files are given to the next ones.
-    func testClosingInACompactionLosesNothingOnTheRealDisk() throws {
+    /// The descriptors of closed files are reused for the next ones.
+    func testClosingDuringACompactionLosesNothingOnTheRealDisk() throws {
         let temporary = try TemporaryDirectory()
         defer { XCTAssertNoThrow(try temporary.remove()) }
         for round in 0..<6 {
@@ -84,7 +84,7 @@ final class StoreClosingTests: XCTestCase {
             let others = try (0..<4).map {
                 try LocalFileSystem().openFile(at: "\(directory)-\($0)", for: .replacing)
             }
-            // A compaction that went on would be over before so much is written.
+            // A compaction that was still running would finish before this much is written.
             for other in others { try other.append([UInt8](repeating: 32, count: 1 << 20)) }
             try assertHolds(1...40, open(LocalFileSystem(), directory), "round \(round)")
             for other in others { other.close() }
@@ -100,11 +100,11 @@ final class StoreClosingTests: XCTestCase {
         }
     }
 
-    // MARK: Lines that cannot be read
+    // MARK: Unreadable lines
 
     private var journal: String { state + "/journal-1.jsonl" }
 
-    /// The journal with one line in the place of another, of the same length, whose checksum holds.
+    /// The journal with one line replaced by a malformed one of the same length, with a valid checksum.
     private func bytes(replacing number: Int, in bytes: [UInt8]) throws -> [UInt8] {
         var lines = bytes.split(separator: newline, omittingEmptySubsequences: false).map(Array.init)
         let index = 1 + 2 * (number - 1)
@@ -115,7 +115,7 @@ final class StoreClosingTests: XCTestCase {
         return Array(lines.joined(separator: [newline]))
     }
 
-    func testALineThatCannotBeReadAgainEndsTheCompaction() throws {
+    func testALineThatBecomesUnreadableFailsTheCompaction() throws {
         let disk = SimulatedFileSystem()
         let store = try open(disk).store
         try fill(store, 1...5)
@@ -131,7 +131,7 @@ final class StoreClosingTests: XCTestCase {
         store.close()
     }
 
-    func testALineThatWasReportedAtTheOpeningIsLeftOut() throws {
+    func testACompactionLeavesOutALineReportedAtOpening() throws {
         let disk = SimulatedFileSystem()
         let first = try open(disk).store
         try fill(first, 1...5)
@@ -147,7 +147,7 @@ final class StoreClosingTests: XCTestCase {
         again.store.close()
     }
 
-    func testAReportedLineExcusesNoOther() throws {
+    func testAnotherUnreadableLineStillFailsTheCompaction() throws {
         let disk = SimulatedFileSystem()
         let first = try open(disk).store
         try fill(first, 1...5)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// `users.json`, and the switch that the app has still to be told of.
+/// `users.json`, and the account switch that the app has not received yet.
 final class UserIndexTests: XCTestCase {
     private let fileSystem = SimulatedFileSystem()
 
@@ -18,8 +18,8 @@ final class UserIndexTests: XCTestCase {
         return try StateDirectory(path: "/d", identity: identity, fileSystem: fileSystem)
     }
 
-    /// C9: without what was added later, with it, and with what only a later version knows.
-    func testAFileOfAnEarlierOrALaterVersionIsRead() throws {
+    /// C9: files without later additions, with them, and with members of a future version.
+    func testFilesOfEarlierAndLaterVersionsAreRead() throws {
         try directory().release()
         let rows: [(untold: String, UntoldSwitch?)] = [
             ("", nil), (#","untold":{}"#, UntoldSwitch()),
@@ -37,15 +37,15 @@ final class UserIndexTests: XCTestCase {
         }
     }
 
-    /// I-41: told until it is noted that it was told, and not once more.
-    func testASwitchIsUntoldUntilItIsNotedThatItWasTold() throws {
+    /// I-41: a switch stays pending until its report is stored, and is then gone for good.
+    func testASwitchStaysPendingUntilItsReportIsStored() throws {
         let first = try directory()
         try first.commit("alice", number: 1, telling: UntoldSwitch(from: "bob"))
         first.release()
         let second = try directory()
         fileSystem.fail(.create, code: ENOSPC)
         second.forgetUntoldSwitch()
-        XCTAssertEqual(second.untoldSwitch, UntoldSwitch(from: "bob"), "the disk does not know of it")
+        XCTAssertEqual(second.untoldSwitch, UntoldSwitch(from: "bob"), "the report could not be stored")
         second.forgetUntoldSwitch()
         XCTAssertNil(second.untoldSwitch)
         second.release()

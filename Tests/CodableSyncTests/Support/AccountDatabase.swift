@@ -2,9 +2,10 @@ import Foundation
 
 @testable import CodableSync
 
-/// A device whose account changes as a test says, in front of any cloud; it notes what each user's server was told.
+/// A connection whose account a test changes, in front of any cloud; it notes what each user's server
+/// receives.
 final class AccountDatabase: CloudDatabase {
-    /// What one request told the server of a user.
+    /// The contents of one request to a user's server.
     struct Told: Sendable {
         var user: String
         var names: [String] = []
@@ -37,7 +38,7 @@ final class AccountDatabase: CloudDatabase {
 
     // MARK: The account
 
-    /// Makes somebody the user; without a signal nobody is told.
+    /// Signs a user in; without a signal, the engine is not notified.
     func signIn(_ user: String, signal: Bool = true) {
         change(signal: signal) { state in
             state.user = user
@@ -70,13 +71,13 @@ final class AccountDatabase: CloudDatabase {
         if signal { emit(.accountChanged) }
     }
 
-    // MARK: What was told
+    // MARK: Recorded requests
 
     func told(_ user: String) -> [Told] { state.withLock { $0.told.filter { $0.user == user } } }
 
     var lookUps: Int { state.withLock { $0.lookUps } }
 
-    /// The database of a user, past all accounts.
+    /// The database of a user, regardless of the account.
     func server(of user: String) -> any CloudDatabase {
         state.withLock { state in
             let connection = state.connections[user] ?? connect(user)
@@ -108,7 +109,7 @@ final class AccountDatabase: CloudDatabase {
 
     var signals: AsyncStream<CloudSignal> { signalHub.stream {} }
 
-    /// How many listen for signals.
+    /// The number of listeners for signals.
     var listenerCount: Int { signalHub.now.count }
 
     func accountStatus() async throws -> AccountStatus {

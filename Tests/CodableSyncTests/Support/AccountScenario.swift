@@ -2,16 +2,16 @@ import XCTest
 
 @testable import CodableSync
 
-/// Facts about devices whose account changes, told on the fake; a subclass tells them on the local database.
+/// Scenarios about devices whose account changes, on the fake; a subclass runs them on the local database.
 class AccountScenario: EngineScenario {
-    /// The database of a user of the cloud that the facts are told on.
+    /// The databases of the users, in the cloud that the scenarios use.
     func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
         let clock = clock
         let cloud = FakeCloud(date: { clock.now.wall })
         return { cloud.database(user: $0) }
     }
 
-    /// The same, of a cloud in a directory.
+    /// The same for a cloud in a directory.
     func makeUsersOnLocalDatabase() throws -> @Sendable (String) -> any CloudDatabase {
         let directory = try TemporaryDirectory()
         addTeardownBlock { try directory.remove() }
@@ -26,7 +26,7 @@ class AccountScenario: EngineScenario {
         connect = try makeUsers()
     }
 
-    /// A device on which somebody is signed in, or nobody.
+    /// A device with a signed-in user, or without one.
     func makeAccountDevice<Model>(
         _ model: Model.Type = Model.self,
         user: String?,
@@ -36,7 +36,7 @@ class AccountScenario: EngineScenario {
         return AccountDevice(account: account, device: Device(account, clock: clock, configure: configure))
     }
 
-    /// A device on which alice has two records that are on her server and known here.
+    /// A device on which alice is signed in and has synced two records.
     func makeDeviceOfAlice<Policy>(
         _ policy: Policy.Type = Merging.self,
         on files: any FileSystem = MemoryFileSystem(),
@@ -52,7 +52,7 @@ class AccountScenario: EngineScenario {
         return phone
     }
 
-    /// What the server has of a user.
+    /// The names of the records on a user's server.
     func names<Model>(of user: String, _ phone: AccountDevice<Model>) async throws -> [String] {
         let server = phone.account.server(of: user)
         do {
@@ -68,7 +68,7 @@ class AccountScenario: EngineScenario {
         }
     }
 
-    /// Puts a record into a user's database, past any engine.
+    /// Writes a record directly to a user's database.
     func put<Policy>(_ item: Item<Policy>, of user: String) async throws {
         let server = try XCTUnwrap(connect)(user)
         let zoneID = ZoneID(zoneName: "Item")
@@ -88,14 +88,14 @@ class AccountScenario: EngineScenario {
     }
 }
 
-/// A device, and the account on it.
+/// A device with its account.
 struct AccountDevice<Model: RecordCodable & Equatable> {
     let account: AccountDatabase
     let device: Device<Model>
 
     var engine: SyncEngine<Model> { device.engine }
 
-    /// The account changes that the app was told of, in order.
+    /// The account changes that the app was told about, in order.
     var changes: [String] {
         device.events.all.compactMap {
             if case .accountChanged(let from, let to) = $0 { "\(from ?? "-") > \(to ?? "-")" } else { nil }
@@ -110,7 +110,7 @@ struct AccountDevice<Model: RecordCodable & Equatable> {
         try await engine.pendingChanges().map(\.recordName).sorted()
     }
 
-    /// Everything that the server of a user was told: names, texts, tags and tokens.
+    /// The names, texts, tags and tokens that a user's server received.
     func told(_ user: String) -> (
         names: Set<String>, texts: Set<String>, tags: Set<String>, tokens: Set<ChangeToken>
     ) {

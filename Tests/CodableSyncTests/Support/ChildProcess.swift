@@ -1,13 +1,13 @@
 import Foundation
 import XCTest
 
-/// A run of the helper program that stands beside the tests.
+/// A run of the helper program, which is built next to the tests.
 final class ChildProcess {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
 
-    /// The helper's path: the build puts it beside the tests.
+    /// The helper's path, next to the tests.
     private static var executable: URL {
         #if canImport(Darwin)
             let tests = Bundle(for: ChildProcess.self).bundleURL
@@ -23,7 +23,8 @@ final class ChildProcess {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        // A helper that says nothing must not hold the tests for ever: what waits for its words then reads the end.
+        // A helper that prints nothing must not block the tests forever: once it is killed, readers get the
+        // end of the output.
         let process = process
         DispatchQueue.global().asyncAfter(deadline: .now() + 300) {
             if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
@@ -32,7 +33,7 @@ final class ChildProcess {
 
     var processID: Int32 { process.processIdentifier }
 
-    /// The next line of what it says; `nil` when it has ended.
+    /// The next line of its output; `nil` when the output has ended.
     func readLine() -> String? {
         var line: [UInt8] = []
         while let byte = output.fileHandleForReading.readData(ofLength: 1).first, byte != UInt8(ascii: "\n") {
@@ -41,20 +42,20 @@ final class ChildProcess {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    /// Everything that it has not said yet.
+    /// The rest of its output.
     func readLines() -> [String] {
         var lines: [String] = []
         while let line = readLine() { lines.append(line) }
         return lines
     }
 
-    /// Ends it as the system does: it gets no chance to do anything.
+    /// Kills the process without warning.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Lets it end by itself.
+    /// Lets the process exit by itself.
     func finish() throws {
         try input.fileHandleForWriting.close()
         process.waitUntilExit()

@@ -3,10 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Whether what engines tell is printed: `LOG=1` in the environment.
+/// Whether events are printed: `LOG=1` in the environment.
 private let isLogging = ProcessInfo.processInfo.environment["LOG"] != nil
 
-/// One device of a test: a connection, a disk that outlives engines, a clock, and the engine of the moment.
+/// A device in a test: a connection, a disk that outlives engines, a clock, and the current engine.
 final class Device<Model: RecordCodable & Equatable> {
     let database: ScriptedDatabase
     let clock: ManualClock
@@ -41,16 +41,16 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
-    /// Whether the app was told that files could not be made smaller.
+    /// Whether an event said that a compaction failed.
     var hasToldOfCompaction: Bool { events.all.tellOfCompaction }
 
-    /// Ends the engine in good order, and begins a new one on the same disk.
+    /// Closes the engine, and opens a new one on the same disk.
     func restart() async throws {
         try await engine.close()
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
-    /// Loses power: what had not reached the disk for good is gone, and the next engine begins with the rest.
+    /// Loses power: writes that were not flushed are lost, and the next engine starts with the rest.
     func crash(keeping survivors: SimulatedDisk.Survivors = .onlySynced) async throws {
         let files = try XCTUnwrap(configuration.fileSystem as? SimulatedFileSystem)
         files.powerOffNow()
@@ -59,7 +59,7 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
-    /// Takes up to so many elements of `changes`, accepting all of them.
+    /// Takes up to a number of elements from `changes`, and accepts them.
     func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
     {
         var iterator = engine.changes.makeAsyncIterator()
@@ -68,7 +68,7 @@ final class Device<Model: RecordCodable & Equatable> {
         return taken
     }
 
-    /// Everything that is delivered now, in order, all of it accepted.
+    /// All changes delivered now, in order and accepted.
     func drain(file: StaticString = #filePath, line: UInt = #line) async throws -> [ModelChange<Model>] {
         try await drain(leaving: 0, file: file, line: line)
     }
@@ -84,7 +84,7 @@ extension ModelChange {
 }
 
 extension [SyncEvent] {
-    /// Whether one of them tells that files could not be made smaller.
+    /// Whether one of the events says that a compaction failed.
     var tellOfCompaction: Bool {
         contains { event in
             if case .stateUnwritable(let text) = event { text.contains("out of the files") } else { false }
@@ -92,7 +92,7 @@ extension [SyncEvent] {
     }
 }
 
-/// Collects events in the order in which the engine told them.
+/// Collects events in the order in which the engine sent them.
 final class EventLog: Sendable {
     private let events = Told<[SyncEvent]>([])
 
@@ -102,7 +102,7 @@ final class EventLog: Sendable {
 
     func clear() { events.withLock { $0 = [] } }
 
-    /// Returns once something is true of the events that were told.
+    /// Returns once a condition on the events is true.
     func reach(
         _ what: String,
         file: StaticString = #filePath,
@@ -114,7 +114,7 @@ final class EventLog: Sendable {
 }
 
 extension EventLog {
-    /// The names of the records that were set aside, as often as the engine told.
+    /// The names of parked records, once for each event.
     var parkedNames: [String] {
         all.compactMap { if case .parked(let name, _) = $0 { name } else { nil } }
     }

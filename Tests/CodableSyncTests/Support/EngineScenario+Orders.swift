@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// The two orders in which a device may come to know of a conflict.
+/// The two orders in which a device can find a conflict.
 enum SyncOrder: String, CaseIterable {
     case fetchFirst, sendFirst
 
@@ -19,7 +19,7 @@ enum SyncOrder: String, CaseIterable {
 }
 
 extension EngineScenario {
-    /// Two devices that have the same models, and have shown them.
+    /// Two devices that have the same models and have shown them.
     func makePair<Model>(
         _ models: Model...,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -34,7 +34,7 @@ extension EngineScenario {
         return (phone, tablet)
     }
 
-    /// Lets the apps of the devices take and show all that there is.
+    /// Lets the apps on the devices accept and show all changes.
     func show<Model>(_ devices: Device<Model>...) async throws {
         for device in devices {
             _ = try await device.drain()
@@ -42,12 +42,12 @@ extension EngineScenario {
         }
     }
 
-    /// A device whose disk can lose its power.
+    /// A device whose disk can lose power.
     func makeDevice<Model>(_ model: Model.Type, on disk: SimulatedFileSystem) throws -> Device<Model> {
         try makeDevice(model) { $0.fileSystem = disk }
     }
 
-    /// What becomes of a device that dies now: a new one, on what had reached the disk.
+    /// The device after a power loss: a new engine on the contents that had been flushed.
     func crash<Model>(
         _ device: Device<Model>,
         on disk: SimulatedFileSystem,
@@ -58,7 +58,7 @@ extension EngineScenario {
         return (try makeDevice(Model.self, on: left), left)
     }
 
-    /// Acts as somebody else's device: one request, past any engine.
+    /// Sends one request directly to the database, as another device.
     @discardableResult
     func serverModify(
         _ device: ScriptedDatabase,
@@ -83,7 +83,7 @@ extension EngineScenario {
         return result
     }
 
-    /// Fills the zone with so many records, past any engine.
+    /// Adds this number of records directly to the zone.
     func fill(_ database: ScriptedDatabase, _ count: Int) async throws {
         for start in stride(from: 0, to: count, by: 400) {
             let names = (start..<min(start + 400, count)).map { "r-\($0)" }
@@ -97,7 +97,7 @@ extension EngineScenario {
 }
 
 extension Device {
-    /// Takes changes, accepting them, until no more than so many records are left to be told of.
+    /// Takes and accepts changes until no more than this number of records is left to deliver.
     func drain(
         leaving count: Int,
         file: StaticString = #filePath,
@@ -117,14 +117,14 @@ extension Device {
         return taken.withLock { $0 }
     }
 
-    /// Takes the next element without accepting it, as an app that dies over it does.
+    /// Takes the next element without accepting it, like an app that crashes while it handles the element.
     func peek() async -> ModelChange<Model>? {
         let changes = engine.changes
         for await change in changes { return change }
         return nil
     }
 
-    /// What was given up, as the events tell.
+    /// The discarded changes, according to the events.
     func discarded() -> [(name: String, reason: DiscardReason)] {
         events.all.compactMap {
             if case .discarded(let name, _, let reason) = $0 { (name, reason) } else { nil }

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Engines that work by themselves, watched until they rest.
+/// Engines that sync by themselves, observed until they are idle.
 extension EngineScenario {
-    /// A device that syncs by itself, and has come to rest.
+    /// A device that syncs automatically and has become idle.
     func makeRestingDevice(
         configure: (inout SyncConfiguration) -> Void = { _ in }
     ) async throws -> Device<Note> {
@@ -18,7 +18,7 @@ extension EngineScenario {
         return phone
     }
 
-    /// Opens what an engine that is gone has let go of: it counts as gone a moment before its end is done.
+    /// Opens a directory that a released engine used, which may take a moment to become free.
     func whenFree<Value>(
         file: StaticString = #filePath,
         line: UInt = #line,
@@ -35,7 +35,7 @@ extension EngineScenario {
         }
     }
 
-    /// Waits until an engine has nothing left to do at this time; what a test holds is not waited for.
+    /// Waits until an engine is idle; held requests don't count.
     func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
         async throws
     {
@@ -43,12 +43,12 @@ extension EngineScenario {
         await device.engine.rest(file: file, line: line)
     }
 
-    /// How long it is until the engine's next timer.
+    /// The time until the engine's next timer.
     func nextWait<Model>(of device: Device<Model>) throws -> Duration {
         try XCTUnwrap(device.engine.resources.nextInstant) - clock.now.monotonic
     }
 
-    /// Lets time pass, and the engine do what it does then.
+    /// Advances the clock, and waits until the engine is idle.
     func pass<Model>(
         _ duration: Duration,
         _ device: Device<Model>,
@@ -59,7 +59,7 @@ extension EngineScenario {
         try await quiet(device, file: file, line: line)
     }
 
-    /// Lets time pass, wait by wait, until something is true; fails if that takes a day.
+    /// Advances the clock from timer to timer until a condition is true; fails after a day.
     func passUntil<Model>(
         _ what: String,
         _ device: Device<Model>,
@@ -87,29 +87,29 @@ extension SyncError {
     }
 }
 
-/// What tests wait for in an engine.
+/// Values of an engine that tests wait for.
 extension SyncEngine {
-    /// How many records are left to be told of.
+    /// The number of records left to deliver.
     var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
-    /// How many calls wait for the cloud.
+    /// The number of calls that wait for the cloud.
     var waiterCount: Int { machine?.waiters.count ?? 0 }
 }
 
 extension ScriptedDatabase {
-    /// All requests until now.
+    /// All requests so far.
     var totalCount: Int { Operation.allCases.reduce(0) { $0 + count($1) } }
 
-    /// The most requests of one kind that were under way at once.
+    /// The largest number of concurrent requests of one kind.
     var highestPeak: Int { Operation.allCases.map { peak($0) }.max() ?? 0 }
 }
 
-/// How many files this process has open, where the system tells.
+/// The number of open files of this process, if the system provides it.
 func openFiles() throws -> Int {
     guard FileManager.default.fileExists(atPath: "/proc/self/fd") else { return 0 }
     return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
-/// Asserts that a call fails with an error of the engine.
+/// Asserts that a call throws an engine's error.
 func assertThrows<Value>(
     _ expected: SyncError,
     _ message: String = "",

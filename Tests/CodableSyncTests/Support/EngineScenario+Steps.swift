@@ -2,19 +2,19 @@ import XCTest
 
 @testable import CodableSync
 
-/// Steps of a story that take several lines each.
+/// Steps of scenarios that take several lines each.
 extension EngineScenario {
-    /// A cloud that is a directory, which is removed when the test ends.
+    /// A cloud in a directory, which is removed when the test ends.
     func makeLocalCloud() throws -> any TestCloud {
         let directory = try TemporaryDirectory()
         addTeardownBlock { try directory.remove() }
         return LocalTestCloud(directory: directory.url, clock: clock)
     }
 
-    /// How many records a crowd has: on a directory, where each request is flushed, a tenth of what a fact names.
+    /// The size of a large test set: a tenth on a directory, where every request is flushed.
     func many(_ count: Int) -> Int { isOnDirectory ? count / 10 : count }
 
-    /// A device whose disk can lose power and be full.
+    /// A device whose disk can lose power and become full.
     func makeFragileDevice<Model>(
         _ model: Model.Type = Model.self,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -27,7 +27,7 @@ extension EngineScenario {
         return (device, files)
     }
 
-    /// Acts as somebody else's device, past any engine: writes all fields of a model.
+    /// Writes all fields of a model directly to the server, as another device.
     func serverSave<Policy>(_ item: Item<Policy>, zone: String = "Item") async throws {
         try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)
     }
@@ -35,13 +35,13 @@ extension EngineScenario {
 }
 
 extension Device {
-    /// Begins to sync, without waiting for the end.
+    /// Starts a sync without waiting for its end.
     func beginSync() -> Task<SyncSummary, any Error> {
         let engine = engine
         return Task { try await engine.sync() }
     }
 
-    /// The names of the unconfirmed changes, in order of names.
+    /// The names of the pending changes, sorted.
     func pendingNames() async throws -> [String] {
         try await engine.pendingChanges().map(\.recordName).sorted()
     }

@@ -3,11 +3,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// A cloud of a test: connections of one user to one and the same data.
+/// A cloud in a test: connections of one user to the same data.
 protocol TestCloud: Sendable {
     func connect() -> any CloudDatabase
 
-    /// Ends all connections: once it returns, nothing is written any more.
+    /// Closes all connections; after it returns, nothing is written.
     func close() async
 }
 
@@ -45,15 +45,15 @@ struct LocalTestCloud: TestCloud {
     }
 }
 
-/// Facts about engines, told on the fake; a subclass for each other database tells them once more.
+/// Scenarios for engines, on the fake; a subclass for each other database runs them again.
 ///
-/// Server and devices share one manual clock, so dates are what a test makes them.
+/// Server and devices share one manual clock, so each test controls all dates.
 class EngineScenario: XCTestCase {
     private(set) var clock = ManualClock()
     private var cloud: (any TestCloud)?
     var isOnDirectory: Bool { cloud is LocalTestCloud }
 
-    /// The database that the facts are told on.
+    /// The database that the scenarios use.
     func makeCloud() throws -> any TestCloud {
         let clock = clock
         return FakeTestCloud(cloud: FakeCloud(date: { clock.now.wall }))
@@ -63,16 +63,16 @@ class EngineScenario: XCTestCase {
         clock = ManualClock()
         let cloud = try makeCloud()
         self.cloud = cloud
-        // An engine that a test leaves behind must not write while its directory is removed.
+        // An engine left over by a test must not write while its directory is being removed.
         addTeardownBlock { await cloud.close() }
     }
 
-    /// Lets the server take a value of any type in any field: for what an engine makes of one that it cannot decode.
+    /// Lets the server accept any type of value in any field, for tests of values that cannot be decoded.
     func withoutSchema() {
         (cloud as? FakeTestCloud)?.cloud.options.enforcesSchema = false
     }
 
-    /// One more device of the same user.
+    /// Another device of the same user.
     func makeDevice<Model>(
         _ model: Model.Type = Model.self,
         configure: (inout SyncConfiguration) -> Void = { _ in }
@@ -80,7 +80,7 @@ class EngineScenario: XCTestCase {
         Device(try XCTUnwrap(cloud).connect(), clock: clock, configure: configure)
     }
 
-    /// What the server has, as plain fields by record name, read past any script.
+    /// The server's records as plain fields by record name, read directly.
     func serverRecords(_ zone: String = "Item") async throws -> [String: Record] {
         let database = try XCTUnwrap(cloud).connect()
         var records: [String: Record] = [:]
@@ -99,7 +99,7 @@ class EngineScenario: XCTestCase {
         }
     }
 
-    /// Acts as somebody else's device, past any engine: writes these fields over whatever is there.
+    /// Writes fields directly to the server, as another device, replacing the current version.
     @discardableResult
     func serverSave(_ name: String, _ fields: [String: RecordValue], zone: String = "Item") async throws
         -> Record
@@ -117,7 +117,7 @@ class EngineScenario: XCTestCase {
         return try XCTUnwrap(result.saveResults[id]).get()
     }
 
-    /// Acts as somebody else's device: deletes a record.
+    /// Deletes a record, as another device.
     func serverDelete(_ name: String, zone: String = "Item") async throws {
         let database = try XCTUnwrap(cloud).connect()
         _ = try await database.modifyRecords(
@@ -128,7 +128,7 @@ class EngineScenario: XCTestCase {
         )
     }
 
-    /// Lets time pass, so that edits and saves have dates of their own.
+    /// Advances the clock, so that edits and saves have different dates.
     func pass(_ duration: Duration = .seconds(60)) {
         clock.advance(by: duration)
     }
@@ -145,10 +145,10 @@ class EngineScenario: XCTestCase {
             }
             if work == 0 { return }
         }
-        XCTFail("The devices do not come to rest.", file: file, line: line)
+        XCTFail("The devices do not become idle.", file: file, line: line)
     }
 
-    /// All devices and the server hold the same records.
+    /// Asserts that all devices and the server have the same records.
     func assertEqualEverywhere<Model>(
         _ devices: Device<Model>...,
         in zone: String = "Item",

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CodableSync
 
-/// Holds a request until a test lets it go, and lets the test wait until one is held.
+/// Holds a request until a test releases it, and lets the test wait until a request is held.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -15,14 +15,14 @@ final class Gate: Sendable {
 
     private let state = Locked(State())
 
-    /// A gate that holds nobody.
+    /// A gate that is open.
     static var opened: Gate {
         let gate = Gate()
         gate.open()
         return gate
     }
 
-    /// Called by the request: waits here.
+    /// Holds the request that calls this.
     func pass() async throws {
         try await withCheckedThrowingContinuation { continuation in
             let (outcome, watchers) = state.withLock {
@@ -41,7 +41,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Returns once a request is held here.
+    /// Returns once a request is held.
     func reached() async {
         await withCheckedContinuation { continuation in
             let isReached = state.withLock { state -> Bool in
@@ -52,7 +52,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets the request go, or fails it.
+    /// Releases the request, or fails it.
     func open(throwing failure: CloudError? = nil) {
         let held = state.withLock { state in
             state.isOpen = true

@@ -2,12 +2,12 @@ import Foundation
 
 @testable import CodableSync
 
-/// Holds one call to a file system until a test lets it go on, and lets the test wait until it is held.
+/// Holds one file-system call until a test releases it, and lets the test wait until it is held.
 final class FileHold: Sendable {
     private let gate = Gate()
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// Called by the file system: stands still here.
+    /// Blocks the file system that calls this.
     fileprivate func stand() {
         let gate = gate
         Task { try await gate.pass() }
@@ -17,14 +17,14 @@ final class FileHold: Sendable {
     /// Returns once the call is held.
     func reached() async { await gate.reached() }
 
-    /// Lets the call go on.
+    /// Releases the call.
     func release() {
         gate.open()
         semaphore.signal()
     }
 }
 
-/// Another file system, whose calls can be held and counted: one process among several that use the same files.
+/// A file system whose calls can be held and counted, for one of several processes that share the same files.
 final class HeldFileSystem: WrappingFileSystem {
     private struct State {
         var holds: [(operation: FileError.Operation, name: String, hold: FileHold)] = []
@@ -36,14 +36,14 @@ final class HeldFileSystem: WrappingFileSystem {
 
     init(_ base: any FileSystem) { self.base = base }
 
-    /// Holds the next call of this kind on a file whose name begins like this.
+    /// Holds the next call of this kind on a file whose name has this prefix.
     func hold(_ operation: FileError.Operation, _ name: String = "") -> FileHold {
         let hold = FileHold()
         state.withLock { $0.holds.append((operation, name, hold)) }
         return hold
     }
 
-    /// How many calls of a kind were begun.
+    /// The number of calls of a kind that have begun.
     func count(_ operation: FileError.Operation) -> Int {
         state.withLock { $0.counts[operation, default: 0] }
     }

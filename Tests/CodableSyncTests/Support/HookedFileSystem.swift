@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CodableSync
 
-/// A disk in front of which a test does something, or waits, when a file is touched.
+/// A disk that runs a test's closure, which may block, before each operation.
 final class HookedFileSystem: WrappingFileSystem {
     let base: any FileSystem
     private let hook = Locked<(@Sendable (FileError.Operation, String) throws(FileError) -> Void)?>(nil)
@@ -11,7 +11,7 @@ final class HookedFileSystem: WrappingFileSystem {
         self.base = base
     }
 
-    /// Sets what is called before each operation; it may block.
+    /// Sets the closure that runs before each operation; it may block.
     func before(_ body: (@Sendable (FileError.Operation, String) throws(FileError) -> Void)?) {
         hook.withLock { $0 = body }
     }
@@ -22,7 +22,7 @@ final class HookedFileSystem: WrappingFileSystem {
     }
 }
 
-/// Stops the first thread that comes by, until a test lets it go.
+/// Stops the first thread that passes, until a test opens it.
 final class Barrier: Sendable {
     private let isTaken = Locked(false)
     private let release = DispatchSemaphore(value: 0)
@@ -39,9 +39,9 @@ final class Barrier: Sendable {
         release.wait()
     }
 
-    /// Returns once somebody is stopped.
+    /// Returns once a thread is stopped.
     func reached(file: StaticString = #filePath, line: UInt = #line) async {
-        await hasArrived.reach("somebody is stopped", file: file, line: line) { $0 }
+        await hasArrived.reach("a thread is stopped", file: file, line: line) { $0 }
     }
 
     func open() { release.signal() }

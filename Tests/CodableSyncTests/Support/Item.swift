@@ -1,7 +1,7 @@
 import CodableSync
 import Foundation
 
-/// How a model of the tests decides its conflicts.
+/// How a test model resolves conflicts.
 protocol ItemPolicy: Sendable {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>?
     static func resolveDeletion(of client: Item<Self>) throws -> Item<Self>?
@@ -11,7 +11,7 @@ extension ItemPolicy {
     static func resolveDeletion(of client: Item<Self>) throws -> Item<Self>? { nil }
 }
 
-/// The model of most tests: a few fields, and a policy of the test's choice.
+/// The model of most tests: a few fields, and a policy that the test chooses.
 struct Item<Policy: ItemPolicy>: RecordCodable, Hashable {
     static var recordType: String { "Item" }
 
@@ -60,7 +60,7 @@ enum Merging: ItemPolicy {
 
 typealias Note = Item<Merging>
 
-/// Counts how often the resolvers of each policy were asked.
+/// Counts the conflicts that each policy has resolved.
 final class Calls: Sendable {
     static let shared = Calls()
 

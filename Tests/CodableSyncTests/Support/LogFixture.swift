@@ -2,11 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// A log on a simulated disk, with lines that are easy to tell apart.
+/// A log on a simulated disk, with distinct lines.
 enum LogFixture {
     static let directory = "/log"
 
-    /// Opens the log; returns the lines that were visited.
+    /// Opens the log, and returns the visited lines.
     static func open(
         _ fileSystem: any FileSystem,
         directory: String = directory,

@@ -1,6 +1,6 @@
 import CodableSync
 
-/// A policy that merges: a type of its own for each test that counts calls.
+/// A policy that merges; each test that counts conflicts uses its own type.
 protocol MergingPolicy: ItemPolicy {}
 
 extension MergingPolicy {

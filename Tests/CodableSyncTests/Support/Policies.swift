@@ -1,28 +1,28 @@
 import CodableSync
 import Foundation
 
-/// Keeps this device's model, and brings back what was deleted elsewhere.
+/// Keeps this device's model, and re-creates records deleted elsewhere.
 enum ClientWins: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { conflict.client }
     static func resolveDeletion(of client: Item<Self>) throws -> Item<Self>? { client }
 }
 
-/// Keeps the cloud's model.
+/// Keeps the server's model.
 enum ServerWins: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { conflict.server }
 }
 
-/// Gives this device's change up.
+/// Discards this device's change.
 enum GivingUp: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { nil }
 }
 
-/// Keeps what was edited last, whole.
+/// Keeps the model that was edited last, unmerged.
 enum NewestWins: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { conflict.latestEdit }
 }
 
-/// Cannot decide.
+/// Always throws.
 enum Throwing: ItemPolicy {
     struct Undecided: Error, CustomStringConvertible {
         var description: String { "undecided" }
@@ -32,7 +32,7 @@ enum Throwing: ItemPolicy {
     static func resolveDeletion(of client: Item<Self>) throws -> Item<Self>? { throw Undecided() }
 }
 
-/// Makes another record of it.
+/// Returns a model with another record name.
 enum Renaming: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? {
         var model = conflict.client
@@ -41,7 +41,7 @@ enum Renaming: ItemPolicy {
     }
 }
 
-/// Makes a model that no record can hold.
+/// Returns a model that is too large for a record.
 enum Overgrowing: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? {
         var model = conflict.client
@@ -50,7 +50,7 @@ enum Overgrowing: ItemPolicy {
     }
 }
 
-/// Keeps either side, as a seeded die says: no two devices decide alike.
+/// Keeps either side, chosen by a seeded generator: two devices decide differently.
 enum Dicing: ItemPolicy {
     static let die = Locked(SplitMix64(seed: 7))
 
@@ -68,7 +68,7 @@ enum Clearing: ItemPolicy {
     }
 }
 
-/// Merges, and remembers what it was asked.
+/// Merges, and records its conflicts.
 enum Recording: ItemPolicy {
     static let asked = Locked<[Conflict<Item<Self>>]>([])
 
@@ -78,7 +78,7 @@ enum Recording: ItemPolicy {
     }
 }
 
-/// Merges, and does what a test says in the middle of it.
+/// Merges, and runs a test's closure while it does.
 enum Interrupted: ItemPolicy {
     static let interruption = Locked<(@Sendable () -> Void)?>(nil)
 

@@ -3,11 +3,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// A cloud in a directory of a simulated disk, which can be put back to what it was.
+/// A cloud in a directory of a simulated disk, which can be restored to an earlier state.
 final class RestorableCloud: TestCloud {
-    /// How the files of a backup take the place of what is there.
+    /// How the files of a backup replace the current ones.
     enum Manner: String, CaseIterable {
-        /// Other files under the same names, as a program for backups does.
+        /// New files with the same names, as a backup program creates.
         case newFiles
         /// The same files with other contents, as `cp` does.
         case inPlace
@@ -52,7 +52,7 @@ final class RestorableCloud: TestCloud {
     }
 }
 
-/// Facts about devices whose cloud is put back to an earlier moment.
+/// Scenarios with a cloud that is restored to an earlier state.
 class RestoredCloudScenario: EngineScenario {
     private(set) var cloud = RestorableCloud(clock: ManualClock())
 

@@ -3,28 +3,28 @@ import Foundation
 
 /// A connection to any database that fails, loses, holds back or changes answers as a test says.
 ///
-/// The fake has faults of its own; this one puts the same in front of every database, so that one suite of
+/// The fake can do this by itself; this type does it in front of every database, so that one suite of
 /// scenarios runs on all of them.
 final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
-    // Sendable, since what changes is in `script`, which has a lock.
+    // Sendable because all mutable state is in `script`, which has a lock.
 
     enum Operation: String, Sendable, CaseIterable {
         case account, zones, subscriptions, databaseChanges, fetch, lookUp, modify
     }
 
-    /// What happens to a request instead of the normal course.
+    /// What happens to a request instead of its usual processing.
     enum Fault: Sendable {
-        /// Fails, and nothing has happened.
+        /// Fails without being applied.
         case fail(CloudError)
-        /// Happens, and the answer is lost.
+        /// Is applied, and its answer is lost.
         case loseAnswer
-        /// Waits until the gate is opened, before anything happens.
+        /// Waits for the gate before it is applied.
         case holdBefore(Gate)
-        /// Happens at once; the answer waits until the gate is opened.
+        /// Is applied immediately; the answer waits for the gate.
         case holdAfter(Gate)
     }
 
-    /// One request for records, as it was sent.
+    /// A modify request, as it was sent.
     struct Modify: Sendable {
         var saves: [Record]
         var deletions: [String]
@@ -64,12 +64,12 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         script.withLock { $0.faults[operation, default: []] += faults }
     }
 
-    /// Forgets what was planned and has not happened.
+    /// Removes planned actions that have not happened yet.
     func clearPlans() {
         script.withLock { $0.faults = [:] }
     }
 
-    /// Forgets which items were to fail.
+    /// Removes planned failures of items.
     func clearItemFaults() {
         script.withLock { $0.itemErrors = [:] }
     }
@@ -86,7 +86,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         }
     }
 
-    /// Every request of the kind fails until it is set to `nil`.
+    /// Fails every request of the kind until the error is set to `nil`.
     func failAlways(_ operation: Operation, _ error: CloudError?) {
         script.withLock { $0.standing[operation] = error }
     }
@@ -100,7 +100,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         }
     }
 
-    /// The item fails so often, each time it is sent.
+    /// Fails the item this number of times, each time it is sent.
     func failItem(_ name: String, _ errors: CloudError...) {
         script.withLock { $0.itemErrors[name, default: []] += errors }
     }
@@ -109,7 +109,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         script.withLock { $0.standingItemErrors[name] = error }
     }
 
-    /// Every request that carries the item fails as a whole, and the error does not say whose fault it is.
+    /// Fails every request that contains the item, without naming the item in the error.
     func failRequests(with name: String, _ error: CloudError?) {
         script.withLock { $0.requestErrors[name] = error }
     }
@@ -122,15 +122,15 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         script.withLock { $0.fetchTransform = transform }
     }
 
-    /// Every page is the first one, whatever position is asked for.
+    /// Returns the first page for every token.
     func ignoreTokens() {
         script.withLock { $0.ignoresTokens = true }
     }
 
-    /// The positions from which pages were asked for, in order.
+    /// The tokens of all page requests, in order.
     var askedTokens: [ChangeToken?] { script.withLock { $0.askedTokens } }
 
-    /// The positions that pages gave, in order.
+    /// The tokens that pages returned, in order.
     var givenTokens: [ChangeToken] { script.withLock { $0.givenTokens } }
 
     func setAccount(_ status: AccountStatus?) {
@@ -141,7 +141,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         script.withLock { $0.limits = limits }
     }
 
-    /// Requests with more items than this get `limitExceeded`, whatever the limits say.
+    /// Fails requests with more items than this with `limitExceeded`, whatever the limits say.
     func acceptAtMost(_ count: Int?) {
         script.withLock { $0.maximumAccepted = count }
     }
@@ -150,7 +150,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
 
     func count(_ operation: Operation) -> Int { script.withLock { $0.counts[operation] ?? 0 } }
 
-    /// The most requests of the kind that were under way at once.
+    /// The largest number of concurrent requests of the kind.
     func peak(_ operation: Operation) -> Int { script.withLock { $0.peaks[operation] ?? 0 } }
 
     // MARK: CloudDatabase
@@ -162,7 +162,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         return AsyncStream { continuation in script.withLock { $0.lostSignals.append(continuation) } }
     }
 
-    /// Lets no signal through to engines that are opened from now on.
+    /// Sends no signals to engines opened from now on.
     func loseSignals() {
         script.withLock { $0.losesSignals = true }
     }
@@ -248,7 +248,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         }
     }
 
-    /// Keeps the items away from the database that are to fail.
+    /// Withholds from the database the items that are planned to fail.
     private func modify(
         _ saves: [Record],
         _ deletions: [RecordID],
@@ -298,7 +298,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
         }
     }
 
-    /// A push of a test is `["zone": name]`, for databases that know of no pushes.
+    /// A push in a test is `["zone": name]`, for databases without pushes.
     override func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
         if let zone = userInfo["zone"] as? String {
             return CloudNotification(zoneID: ZoneID(zoneName: zone))
@@ -308,7 +308,7 @@ final class ScriptedDatabase: ForwardingDatabase, @unchecked Sendable {
 }
 
 extension ScriptedDatabase.Operation {
-    /// The kind of a request; `nil` where a test has no say in it.
+    /// The kind of a request; `nil` for requests that tests cannot change.
     fileprivate init?(_ operation: FakeOperation) {
         switch operation {
         case .any, .userRecordName: return nil

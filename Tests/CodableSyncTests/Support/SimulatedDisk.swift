@@ -2,17 +2,17 @@ import Foundation
 
 @testable import CodableSync
 
-/// What a disk holds: for each file the bytes that reached it and the operations that did not yet, and the same for
-/// the names of each directory.
+/// The contents of a disk: the flushed bytes and pending operations of each file, and the same for the names
+/// in each directory.
 struct SimulatedDisk {
     /// A file, which may have had several names.
     ///
-    /// `@unchecked Sendable` holds because the file system that holds it touches it behind its lock alone.
+    /// `@unchecked Sendable` holds because the file system that owns it uses it only while holding its lock.
     final class File: @unchecked Sendable {
         let number: UInt64
-        /// What a program reads.
+        /// The contents that a program reads.
         private(set) var current: [UInt8] = []
-        /// What is there after a loss of power, if nothing else is.
+        /// The contents that survive any power loss.
         private(set) var synced: [UInt8] = []
         private(set) var unsynced: [Change] = []
 
@@ -37,7 +37,7 @@ struct SimulatedDisk {
             unsynced = []
         }
 
-        /// What a failed flush does: the data counts as written, and is not.
+        /// After a failed flush, the data counts as written but is lost.
         func lose() { unsynced = [] }
 
         static func apply(_ change: Change, to bytes: inout [UInt8]) {
@@ -62,16 +62,16 @@ struct SimulatedDisk {
         var kind: FileError.Operation
         var remaining: Int
         var code: Int32
-        /// How many bytes of a write are done all the same.
+        /// The number of bytes that a failing write still writes.
         var torn: Int?
     }
 
-    /// When the power goes, in relation to a call.
+    /// When the power fails, relative to a call.
     enum Moment: Hashable, CaseIterable {
         case before, after, torn
     }
 
-    /// Which of the operations that were not synced reached the disk.
+    /// Which of the unflushed operations survive.
     enum Survivors: Hashable {
         case allWrites
         case onlySynced
@@ -86,7 +86,7 @@ struct SimulatedDisk {
         var directory: String? { (added?.path ?? removed ?? addedDirectory)?.directoryPath }
     }
 
-    /// What files and directories there are, by path.
+    /// All files and directories, by path.
     fileprivate struct Names {
         var files: [String: File] = [:]
         var directories: Set<String> = []
@@ -97,7 +97,7 @@ struct SimulatedDisk {
             if let path = change.addedDirectory { directories.insert(path) }
         }
 
-        /// Those that can be reached: what is in a directory without a name is lost with it.
+        /// Only reachable entries count: the contents of a directory without a name are lost with it.
         var reachable: Names {
             var names = Names()
             for path in directories.sorted() where names.has(path.directoryPath) {
@@ -126,7 +126,7 @@ struct SimulatedDisk {
 
     // MARK: Faults
 
-    /// Counts a call; returns whether it is to be done.
+    /// Counts a call; returns whether it is performed.
     mutating func begin(_ kind: FileError.Operation, _ path: String, file: File? = nil) throws(FileError)
         -> Bool
     {
@@ -147,7 +147,7 @@ struct SimulatedDisk {
         return true
     }
 
-    /// Ends a call that may have been the last one.
+    /// Ends a call; the power may fail right after it.
     func end() throws(FileError) {
         if isOff, let call = calls.last { throw FileError(call.kind, call.path, code: EIO) }
     }
@@ -181,7 +181,7 @@ struct SimulatedDisk {
 
     fileprivate static func isRoot(_ path: String) -> Bool { path == "/" || path == "." }
 
-    /// Makes one directory, whose name is lost with the power until the one above it is synced.
+    /// Creates a directory; its name is lost with the power until its parent is flushed.
     mutating func makeDirectory(_ path: String) throws(FileError) -> Bool {
         if directories.contains(path) { return true }
         if Self.isRoot(path) { return false }
@@ -195,7 +195,7 @@ struct SimulatedDisk {
         return true
     }
 
-    /// Puts a directory there, as if it had been there for long.
+    /// Adds a directory as if it had always existed.
     private mutating func placeDirectory(_ path: String) {
         var path = path
         while !Self.isRoot(path) {
@@ -281,7 +281,7 @@ struct SimulatedDisk {
         return disk
     }
 
-    /// What the next process finds after this one was killed: everything, and no more of it synced than before.
+    /// The contents after the process was killed: every write is there, but no more of them are flushed.
     func killed() -> SimulatedDisk {
         var disk = self
         disk.locks = []
@@ -294,7 +294,7 @@ struct SimulatedDisk {
 }
 
 extension SimulatedDisk.File {
-    /// What is left after a crash: any of the operations that were not synced, the last of them torn.
+    /// The contents after a crash: any of the unflushed operations, the last of them torn.
     fileprivate func bytes(after survivors: SimulatedDisk.Survivors, _ random: inout SplitMix64) -> [UInt8] {
         switch survivors {
         case .allWrites: return current
@@ -309,7 +309,7 @@ extension SimulatedDisk.File {
             }
             let kept = Int.random(in: 0...written.count, using: &random)
             if Bool.random(using: &random) {
-                // The size was written and the data was not.
+                // The size was written, but not the data.
                 written.replaceSubrange(kept..., with: [UInt8](repeating: 0, count: written.count - kept))
             } else {
                 written.removeLast(written.count - kept)
@@ -320,7 +320,7 @@ extension SimulatedDisk.File {
     }
 }
 
-/// A small generator of random numbers: the same seed gives the same numbers.
+/// A small random number generator: the same seed gives the same numbers.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,10 +2,10 @@ import Foundation
 
 @testable import CodableSync
 
-/// A file system in memory that loses what was not synced when the power goes, and fails when it is told to.
+/// A file system in memory that loses unflushed writes when the power fails, and fails on request.
 ///
-/// Every call is counted. A crash makes the file system of the next start out of what had reached the disk.
-/// `@unchecked Sendable` holds because everything mutable is in `disk`, behind `condition`.
+/// Every call is counted. A crash creates the file system of the next start from the flushed contents.
+/// `@unchecked Sendable` holds because all mutable state is in `disk`, behind `condition`.
 final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
     private let condition = NSCondition()
     private var disk = SimulatedDisk()
@@ -24,66 +24,68 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
 
     // MARK: What tests say and see
 
-    /// Every call so far.
+    /// All calls so far.
     var calls: [SimulatedDisk.Call] { withDisk { $0.calls } }
 
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     var writtenBytes: Int { withDisk { $0.writtenBytes } }
 
-    /// Lets a call fail: of those of this kind, the one after `count` others from now on.
+    /// Fails one call of this kind, after `count` others.
     func fail(_ kind: FileError.Operation, after count: Int = 0, code: Int32, torn: Int? = nil) {
         withDisk { $0.faults.append(.init(kind: kind, remaining: count, code: code, torn: torn)) }
     }
 
-    /// Forgets the faults that were planned and have not happened.
+    /// Removes planned faults that have not happened yet.
     func clearFaults() {
         withDisk { $0.faults = [] }
     }
 
-    /// Leaves room for so many more bytes; `nil` for any number.
+    /// Leaves room for this many more bytes; `nil` for no limit.
     func leaveRoom(for bytes: Int?) {
         withDisk { $0.room = bytes }
     }
 
-    /// Stops everything at a call, counted from 0: it is not done, done, or done in part, and every later one fails.
+    /// Turns the power off at a call, counted from 0: the call is skipped, performed or performed in part,
+    /// and all later ones fail.
     func powerOff(at call: Int, _ moment: SimulatedDisk.Moment) {
         withDisk { $0.powerOff = (call, moment) }
     }
 
-    /// Stops everything at the next call.
+    /// Turns the power off at the next call.
     func powerOffNow() {
         withDisk { $0.powerOff = ($0.calls.count, .before) }
     }
 
-    /// Whether the power is gone.
+    /// Whether the power is off.
     var isOff: Bool { withDisk { $0.isOff } }
 
-    /// Whether the power goes at some call.
+    /// Whether a power loss is planned.
     var isDoomed: Bool { withDisk { $0.powerOff != nil } }
 
-    /// What the next start finds after the crash of this process or the loss of power.
+    /// The disk at the next start, after a power loss.
     func crashed(keeping survivors: SimulatedDisk.Survivors) -> SimulatedFileSystem {
         SimulatedFileSystem(withDisk { $0.crashed(keeping: survivors) })
     }
 
-    /// What the next process finds after this one was killed: nothing is lost, and nothing more is synced.
+    /// The disk at the next start, after this process was killed: nothing is lost, and nothing more is
+    /// flushed.
     func killed() -> SimulatedFileSystem { SimulatedFileSystem(withDisk { $0.killed() }) }
 
-    /// Every file as a program sees it, by path.
+    /// All files as a program sees them, by path.
     var files: [String: [UInt8]] { withDisk { $0.files.mapValues(\.current) } }
 
     /// The bytes of a file as a program sees them.
     func bytes(at path: String) -> [UInt8]? { withDisk { $0.files[path].map(\.current) } }
 
-    /// Puts a file there, as if it had been there for long.
+    /// Adds a file as if it had always existed.
     func place(_ bytes: [UInt8], at path: String) { withDisk { $0.place(bytes, at: path) } }
 
-    /// Makes a file another one of the same contents, as a restored backup does.
+    /// Replaces a file by a new one with the same contents, as a restored backup does.
     func replace(_ path: String) {
         withDisk { disk in disk.place(disk.files[path]?.current ?? [], at: path) }
     }
 
-    /// Puts something there that is not a file.
+    /// Adds an entry that is not a file.
     func placeOther(_ kind: FileKind, at path: String) { withDisk { $0.others[path] = kind } }
 
     /// The names in a directory.
@@ -168,7 +170,7 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
     }
 }
 
-/// An open file of a simulated disk: it goes on to be the same file when its name is given to another.
+/// An open file of a simulated disk; it stays the same file when its name is given to another.
 final class SimulatedOpenFile: OpenFile {
     let path: String
     let identity: FileIdentity
@@ -183,7 +185,7 @@ final class SimulatedOpenFile: OpenFile {
         identity = FileIdentity(device: 1, number: file.number)
     }
 
-    /// A closed file is none of the disk's calls.
+    /// Calls on a closed file don't reach the disk.
     private func check(_ operation: FileError.Operation) throws(FileError) {
         if isClosed.withLock({ $0 }) { throw FileError(operation, path, code: EBADF) }
     }

@@ -2,18 +2,18 @@ import Foundation
 
 @testable import CodableSync
 
-/// A simulated disk whose flushes wait as long as a test wants them to.
+/// A simulated disk whose flushes wait until a test releases them.
 ///
-/// `@unchecked Sendable` holds because everything mutable is guarded by `condition`.
+/// `@unchecked Sendable` holds because all mutable state is guarded by `condition`.
 final class SlowFileSystem: WrappingFileSystem, @unchecked Sendable {
     let base: any FileSystem = SimulatedFileSystem()
     private let condition = NSCondition()
     private var isHeld = false
-    /// How many flushes wait now.
+    /// The number of flushes that are waiting.
     let waiting = Told(0)
     private var flushes = 0
 
-    /// How many flushes were done.
+    /// The number of completed flushes.
     var flushCount: Int { locked { flushes } }
 
     func hold() { locked { isHeld = true } }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CodableSync
 
-/// A clock that stands still: whoever waits for it, waits until cancelled.
+/// A clock that stands still: a sleep ends only when it is canceled.
 struct StoppedClock: SyncClock {
     var now = Moment(monotonic: .zero, wall: Date(timeIntervalSince1970: 1_700_000_000))
 

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// What is true of every state and machine between two inputs: tests and simulations look after each one.
+/// The invariants of every state and machine; tests and simulations check them after each input.
 extension SyncState {
-    /// What is wrong with the state, in words; nothing if it holds together.
+    /// The violated invariants of the state.
     ///
     /// Complexity: O(n) in the number of records.
     func brokenInvariants() -> [String] {
@@ -30,14 +30,14 @@ extension SyncState {
             counts.delivery += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
             if let order = record.undelivered?.order {
                 if !orders.insert(order).inserted {
-                    broken.append("\(name): its delivery has the order of another")
+                    broken.append("\(name): its delivery order is not unique")
                 }
                 if order > summary.deliveryOrder {
-                    broken.append("\(name): its delivery comes from the future")
+                    broken.append("\(name): its delivery order was not assigned yet")
                 }
             }
             if let known = record.known, newestKnown.map({ known.isNewer(than: $0) }) ?? true {
-                broken.append("\(name) is newer than the newest that is known")
+                broken.append("\(name) is newer than `newestKnown`")
             }
         }
         let kept = (
@@ -52,12 +52,12 @@ extension SyncState {
 extension RecordState {
     fileprivate func brokenInvariants() -> [String] {
         var broken: [String] = []
-        if isEmpty { broken.append("nothing is left to remember") }
-        if isSendable, isInConflict { broken.append("to be sent and in conflict at once") }
+        if isEmpty { broken.append("the record is empty") }
+        if isSendable, isInConflict { broken.append("sendable and in conflict at once") }
         if known != nil, lost != nil { broken.append("known and lost at once") }
-        if isLostRefused, lost == nil { broken.append("refused, and nothing is lost") }
+        if isLostRefused, lost == nil { broken.append("refused without a lost version") }
         if let handle = pending?.handle, handle == known?.handle || handle == lost?.handle {
-            broken.append("the pending edit is the cloud's version")
+            broken.append("the pending edit is the known version")
         }
         if let handle = pending?.handle, pending?.base == handle { broken.append("the edit is its own base") }
         if Set(sent.map(\.handle)).count != sent.count { broken.append("sent twice") }
@@ -66,13 +66,14 @@ extension RecordState {
 }
 
 extension SyncStateMachine {
-    /// What must hold between two inputs; not for many records, where it would take longer than the test.
+    /// Asserts the invariants between two inputs; skipped for many records, where it would take longer than
+    /// the test.
     func assertInvariants(after input: SyncInput) {
         guard state.records.count < 50 else { return }
         for line in brokenInvariants() { XCTFail("\(line), after \(input)") }
     }
 
-    /// What is wrong with the machine, in words; nothing if it holds together.
+    /// The violated invariants of the machine.
     ///
     /// Complexity: O(n) in the number of records.
     func brokenInvariants() -> [String] {
@@ -82,10 +83,10 @@ extension SyncStateMachine {
         let lanes = [fetching, lookingUp, sending].count { $0.isBusy }
         if lanes > 1 { broken.append("\(lanes) lanes share the slot") }
         for name in beingLookedUp where !lookUps.contains(name) {
-            broken.append("\(name) is being looked up, and not to be")
+            broken.append("\(name) is being looked up without a reason")
         }
         for name in deferred.names where !state.sendQueue.contains(name) {
-            broken.append("\(name) is deferred, and not to be sent")
+            broken.append("\(name) is deferred but not sendable")
         }
         return broken
     }

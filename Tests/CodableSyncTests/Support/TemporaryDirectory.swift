@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CodableSync
 
-/// A directory of a test's own, to be removed when the test ends.
+/// A temporary directory for one test, which removes it at its end.
 struct TemporaryDirectory {
     let url: URL
     var path: String { url.path(percentEncoded: false).withoutTrailingSlash }

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Waits for something that somebody tells; `nil` if it was not told within two minutes.
+/// Waits for a value from another task; `nil` if it does not arrive within two minutes.
 ///
-/// No machine is so slow that it is told later: the bound only ends a test that would hang for ever.
+/// The limit only ends a test that would otherwise hang; no machine is that slow.
 func inTime<Value: Sendable>(_ wait: @escaping @Sendable () async -> Value) async -> Value? {
     let waiter = Locked<CheckedContinuation<Value?, Never>?>(nil)
     let end = { @Sendable (value: Value?) in
@@ -26,7 +26,7 @@ func inTime<Value: Sendable>(_ wait: @escaping @Sendable () async -> Value) asyn
     }
 }
 
-/// Waits for something that somebody tells, and fails if nobody does.
+/// Waits for a value from another task, and fails if it does not arrive.
 func waiting<Value: Sendable>(
     for what: String,
     else late: Value,
@@ -39,7 +39,7 @@ func waiting<Value: Sendable>(
     return late
 }
 
-/// A value behind a lock, whose changes are told to those who wait for them.
+/// A value behind a lock that notifies waiting tasks of its changes.
 final class Told<Value>: Sendable {
     private struct Watcher {
         let id: UInt64
@@ -57,7 +57,7 @@ final class Told<Value>: Sendable {
 
     init(_ value: sending Value) { state = Locked(State(value: value)) }
 
-    /// Reads or changes the value, and tells those for whom that is what they wait for.
+    /// Reads or changes the value, and resumes tasks whose condition is now true.
     @discardableResult
     func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         let (result, told) = try state.withLock { state in
@@ -71,7 +71,7 @@ final class Told<Value>: Sendable {
         return result
     }
 
-    /// Returns once something is true of the value.
+    /// Returns once a condition on the value is true.
     func reach(
         _ what: String,
         file: StaticString = #filePath,
@@ -95,7 +95,7 @@ final class Told<Value>: Sendable {
 }
 
 extension SyncEngine {
-    /// Returns once something is true of the engine, as it tells itself.
+    /// Returns once a condition on the engine is true.
     func reach(
         _ what: String,
         file: StaticString = #filePath,
@@ -108,22 +108,22 @@ extension SyncEngine {
         XCTAssertTrue(isTrue, "the engine was closed before: \(what)", file: file, line: line)
     }
 
-    /// A task that ends when the engine is closed, or gone.
+    /// A task that ends when the engine is closed or released.
     func watchEnd() -> Task<Void, Never> {
         let events = eventHub.stream {}
         return Task { for await _ in events {} }
     }
 
-    /// Returns once the engine has nothing to do at this time.
+    /// Returns once the engine is idle.
     func rest(file: StaticString = #filePath, line: UInt = #line) async {
-        await waiting(for: "the engine rests", else: (), file: file, line: line) {
+        await waiting(for: "the engine is idle", else: (), file: file, line: line) {
             await self.waitUntilIdle()
         }
     }
 }
 
 extension ManualClock {
-    /// Returns once something is true of the times that are waited for.
+    /// Returns once a condition on the clock's pending sleeps is true.
     func reach(
         _ what: String,
         file: StaticString = #filePath,

@@ -2,11 +2,13 @@ import Foundation
 
 @testable import CodableSync
 
-/// A file system in front of another one, which hears of each operation before it is done.
+/// A file system in front of another one, which calls a closure before each operation.
 protocol WrappingFileSystem: FileSystem {
     var base: any FileSystem { get }
 
-    /// Called before each operation on a file or a directory; for a new name, with that name. It may block.
+    /// Called before each operation on a file or a directory; a rename passes the new name.
+    ///
+    /// It may block.
     func before(_ operation: FileError.Operation, _ path: String) throws(FileError)
 }
 
@@ -52,7 +54,7 @@ extension WrappingFileSystem {
     }
 }
 
-/// An open file of a `WrappingFileSystem`, which can be used no more once it is closed.
+/// An open file of a `WrappingFileSystem`, which cannot be used after it is closed.
 private final class WrappedFile: OpenFile {
     private let base: any OpenFile
     private let fileSystem: any WrappingFileSystem

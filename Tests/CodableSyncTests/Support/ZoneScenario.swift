@@ -2,22 +2,22 @@ import XCTest
 
 @testable import CodableSync
 
-/// Facts about zones that somebody removes, told on the fake and on the local database.
+/// Scenarios about lost zones, on the fake and on the local database.
 class ZoneScenario: EngineScenario {
-    /// What became of a zone, as a test plays it.
+    /// How a test removes the zone.
     enum Loss: String, CaseIterable {
         case deleted, purged, encryptedDataReset
-        /// Gone, and the database's feed does not say why.
+        /// The zone is missing, and the database's feed does not give a reason.
         case unexplained
 
-        /// Whether everything that the device knows goes up again.
+        /// Whether all known records are uploaded again.
         var isUploadedAgain: Bool { self == .encryptedDataReset || self == .unexplained }
     }
 
     let zoneID = ZoneID(zoneName: "Item")
     private var act: ((LedgerRequest.Operation) async throws -> Void)?
 
-    /// Whether the facts are told on the local database.
+    /// Whether the scenarios run on the local database.
     var isLocal: Bool { false }
 
     override func makeCloud() throws -> any TestCloud {
@@ -38,7 +38,7 @@ class ZoneScenario: EngineScenario {
         return FakeTestCloud(cloud: cloud)
     }
 
-    /// Somebody removes the zone; where there is no reason, these devices must not learn one.
+    /// Removes the zone; without a reason, hides it from these devices.
     func remove(_ loss: Loss, hidingItFrom devices: ScriptedDatabase...) async throws {
         if loss == .unexplained { for device in devices { device.hideReasons() } }
         switch loss {
@@ -49,15 +49,15 @@ class ZoneScenario: EngineScenario {
         }
     }
 
-    /// Another device makes the zone anew.
+    /// Re-creates the zone, as another device.
     func makeZone() async throws {
         try await act?(.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: []))
     }
 
-    /// All change tokens are too old.
+    /// Expires all change tokens.
     func expireTokens() async throws { try await act?(.expireTokens(zoneID)) }
 
-    /// The titles of what the server has, by record name; nothing if there is no zone.
+    /// The titles of the server's records by record name; empty without a zone.
     func serverTitles() async throws -> [String: RecordValue] {
         do {
             return try await serverRecords().mapValues { $0.fields["title"] ?? .null }
@@ -66,7 +66,7 @@ class ZoneScenario: EngineScenario {
         }
     }
 
-    /// Syncs; a purge is met, and decided as the test says.
+    /// Syncs, and answers the purge question if there is one.
     func sync<Model>(_ device: Device<Model>, deciding answer: PurgeAnswer?) async throws {
         do {
             try await device.engine.sync()
@@ -79,7 +79,7 @@ class ZoneScenario: EngineScenario {
 }
 
 extension ScriptedDatabase {
-    /// The feed of the database says nothing about zones that are gone.
+    /// Hides deleted zones from the database's feed.
     func hideReasons() {
         failAlways(.databaseChanges, CloudError(.badDatabase))
     }

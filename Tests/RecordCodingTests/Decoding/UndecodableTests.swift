@@ -30,7 +30,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// B1, EV-04.
-    func testARequiredFieldThatIsMissingIsNamed() throws {
+    func testAMissingRequiredFieldIsNamed() throws {
         for name in ["text", "small", "flag", "season", "coordinate", "points", "date", "data", "ratio"] {
             let failure = try failure(name, nil)
             XCTAssertEqual(failure?.error, .missingField(field: name))
@@ -62,14 +62,14 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// EV-03.
-    func testAFieldThatIsMissingTakesTheDefaultOfTheModel() throws {
+    func testAMissingFieldTakesTheModelsDefault() throws {
         XCTAssertEqual(try decoded(Defaulted.self, [:]).added, 7)
         XCTAssertEqual(try decoded(Defaulted.self, ["added": nil]).added, 7)
         XCTAssertEqual(try decoded(Defaulted.self, ["added": 8]).added, 8)
     }
 
     /// B2.
-    func testAValueOfAnotherKindIsNamedWithBothKinds() throws {
+    func testAWrongKindErrorNamesBothKinds() throws {
         let rows: [(String, RecordValue, found: String)] = [
             ("text", 1, "int64"), ("text", ["a"], "list"), ("count", "1", "string"),
             ("flag", "true", "string"),
@@ -93,7 +93,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// B3.
-    func testANumberThatTheTypeCannotHoldIsShown() throws {
+    func testTheErrorForANumberOutOfRangeShowsIt() throws {
         XCTAssertEqual(
             try failure("small", 300)?.error,
             .valueOutOfRange(field: "small", expected: "UInt8", value: "300")
@@ -138,7 +138,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// B4, EV-08.
-    func testAnUnknownCaseIsAnErrorOrTheFallbackOfTheModel() throws {
+    func testAnUnknownEnumCaseIsAnErrorOrTheModelsFallback() throws {
         XCTAssertEqual(try failure("season", "winter")?.path, ["season"])
         XCTAssertEqual(try failure("level", 5)?.path, ["level"])
         XCTAssertEqual(try decoded(Box<Forgiving>.self, ["value": "new"]).value, .other)
@@ -171,7 +171,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// B7.
-    func testAModelOfAnotherNameThanItsRecordIsRefused() throws {
+    func testAModelWhoseNameDiffersFromItsRecordIsRejected() throws {
         var record = try RecordEncoder().encode(Note())
         record.recordID.recordName = "other"
         let failure = RecordCodingTests.failure { _ = try RecordDecoder().decode(Note.self, from: record) }
@@ -179,7 +179,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// B11.
-    func testBytesThatAreNotTheJSONExpectedAreNamedByTheirField() throws {
+    func testTheErrorForUnexpectedJSONNamesItsField() throws {
         let texts = ["", "x", "{\"latitude\":1", "{\"latitude\":1,\"longitude\":2}x", "\u{FEFF}{}", "NaN"]
         let utf16 = Data("{}".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
         for data in texts.map({ Data($0.utf8) }) + [utf16, Data([0xFF])] {
@@ -219,7 +219,7 @@ final class UndecodableTests: XCTestCase {
     }
 
     /// EV-22.
-    func testAWrongValueOfAComputedFieldDoesNoHarm() throws {
+    func testAWrongValueForAComputedFieldIsIgnored() throws {
         var record = try RecordEncoder().encode(Computed())
         XCTAssertEqual(record.fields["loud"], "A")
         record.fields["loud"] = 5

@@ -5,7 +5,7 @@ import XCTest
 /// Encoders used by hand, in the right way and in every wrong one.
 final class ContainerTests: XCTestCase {
     /// A11.
-    func testContainersNestedByHandAreJSON() throws {
+    func testManuallyNestedContainersAreEncodedAsJSON() throws {
         let value = Custom { encoder in
             var top = encoder.container(keyedBy: AnyKey.self)
             var inner = top.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("inner"))
@@ -69,7 +69,7 @@ final class ContainerTests: XCTestCase {
     }
 
     /// A12.
-    func testContainersOfDifferentKindsAreRefused() {
+    func testContainersOfDifferentKindsAreRejected() {
         let misuses: [(String, (any Encoder) throws -> Void)] = [
             (
                 "keyed, unkeyed",

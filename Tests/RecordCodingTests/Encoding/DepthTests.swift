@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-/// A21: nesting beyond 512 and graphs without an end give an error, on a thread with a small stack too.
+/// A21: nesting beyond 512 levels and endless graphs throw an error, even on a thread with a small stack.
 final class DepthTests: XCTestCase {
     private final class Node: Codable {
         var next: Node?
@@ -30,11 +30,11 @@ final class DepthTests: XCTestCase {
 
     private func assertTooDeep(_ body: () throws -> Void, line: UInt = #line) {
         guard case .tooDeep(_, 512)? = failure(of: body)?.error else {
-            return XCTFail("no error, or another one", line: line)
+            return XCTFail("expected the error for excessive depth", line: line)
         }
     }
 
-    func testNestingOf512LevelsRoundTripsAndMoreIsRefused() throws {
+    func testNestingOf512LevelsRoundTripsAndMoreIsRejected() throws {
         let deep = try fields(Box(value: DepthTests.chain(512)))
         var node = try decoded(Box<Node>.self, deep).value
         var count = 1
@@ -46,7 +46,7 @@ final class DepthTests: XCTestCase {
         assertTooDeep { _ = try fields(Box(value: DepthTests.chain(513))) }
     }
 
-    func testGraphsWithoutAnEndAreRefused() {
+    func testEndlessGraphsAreRejected() {
         let loop = Node()
         loop.next = loop
         defer { loop.next = nil }
@@ -58,7 +58,7 @@ final class DepthTests: XCTestCase {
         assertTooDeep { _ = try fields(Box(value: link)) }
     }
 
-    func testContainersNestedByHandAreCutOff() {
+    func testManuallyNestedContainersAreRejectedBeyondTheLimit() {
         assertTooDeep {
             _ = try fields(
                 Custom { encoder in
@@ -81,15 +81,15 @@ final class DepthTests: XCTestCase {
         }
     }
 
-    func testDecodingWithoutAnEndIsRefused() {
+    func testEndlessDecodingIsRejected() {
         assertTooDeep { _ = try decoded([String: Endless].self, ["a": .bytes(Data("1".utf8))]) }
         let text = String(repeating: "[", count: 100_000)
         let failure = failure { _ = try decoded(Box<[[Int]]>.self, ["value": .bytes(Data(text.utf8))]) }
         guard case .malformedJSON(field: "value", _)? = failure?.error else { return XCTFail("no error") }
     }
 
-    /// Secondary threads of Apple's systems have 512 KB.
-    func testTheLimitFitsIntoASmallStack() {
+    /// Secondary threads have a stack of 512 KB on Apple's platforms.
+    func testTheDepthLimitFitsInASmallStack() {
         let done = expectation(description: "done")
         let thread = Thread {
             do {

@@ -28,14 +28,14 @@ final class FieldKindTests: XCTestCase {
         )
     }
 
-    func testAModelGoesIntoARecordOfItsTypeAndName() throws {
+    func testAModelIsEncodedIntoARecordOfItsTypeAndName() throws {
         let record = try RecordEncoder().encode(Note(), zoneID: ZoneID(zoneName: "Notes"))
         XCTAssertEqual(record.recordType, "Note")
         XCTAssertEqual(record.recordID, RecordID(recordName: "note-1", zoneID: ZoneID(zoneName: "Notes")))
         XCTAssertNil(record.systemFields)
     }
 
-    func testGenericPropertiesAreOfTheKindOfTheirType() throws {
+    func testAGenericPropertyHasTheKindOfItsConcreteType() throws {
         XCTAssertEqual(try fields(Box(value: 1))["value"], 1)
         XCTAssertEqual(try fields(Box(value: "a"))["value"], "a")
         XCTAssertEqual(try fields(Box(value: true))["value"], 1)
@@ -46,7 +46,7 @@ final class FieldKindTests: XCTestCase {
         XCTAssertEqual(try decoded(Box<Int?>.self, ["value": 7]).value, 7)
     }
 
-    func testListsAreListsWhateverTheirElements() throws {
+    func testArraysBecomeListsWhateverTheirElements() throws {
         typealias Season = Everything.Season
         typealias Level = Everything.Level
         XCTAssertEqual(try fields(Box(value: ["a", ""]))["value"], ["a", ""])
@@ -65,7 +65,7 @@ final class FieldKindTests: XCTestCase {
         XCTAssertEqual(try fields(Box(value: [reference]))["value"], [.reference(reference)])
     }
 
-    func testAnEmptyArrayIsAListOrBytesByItsElementType() throws {
+    func testAnEmptyArrayIsAListOrBytesDependingOnItsElementType() throws {
         XCTAssertEqual(try fields(Box(value: [String]()))["value"], [])
         XCTAssertEqual(try fields(Box(value: [Everything.Season]()))["value"], [])
         XCTAssertEqual(try fields(Box(value: [Everything.Level]()))["value"], [])
@@ -79,7 +79,7 @@ final class FieldKindTests: XCTestCase {
         XCTAssertEqual(try fields(Box(value: [Stored]()))["value"], bytes)
     }
 
-    /// A type with a raw value for user defaults that codes as a keyed container all the same.
+    /// A type with a raw value, for example for user defaults, that nevertheless encodes a keyed container.
     private struct Stored: Codable, RawRepresentable, Equatable {
         var count = 0
 
@@ -97,7 +97,7 @@ final class FieldKindTests: XCTestCase {
         }
     }
 
-    func testARawValueThatTheCodingDoesNotUseIsNoKind() throws {
+    func testARawValueThatEncodingDoesNotUseHasNoEffect() throws {
         let box = Box(value: [Stored(), Stored()])
         XCTAssertEqual(try fields(box)["value"], .bytes(Data(#"[{"count":0},{"count":0}]"#.utf8)))
         XCTAssertEqual(try decoded(Box<[Stored]>.self, fields(box)), box)
@@ -106,7 +106,7 @@ final class FieldKindTests: XCTestCase {
 
     private enum Ratio: Double, Codable { case one = 1, half = 0.5 }
 
-    func testAnEnumOfDoublesIsADoubleAlsoWithoutAFraction() throws {
+    func testAnEnumOfDoublesIsADoubleEvenForWholeNumbers() throws {
         XCTAssertEqual(try fields(Box(value: [Ratio.one, .half]))["value"], [1.0, 0.5])
         XCTAssertEqual(try decoded(Box<Ratio>.self, fields(Box(value: Ratio.one))).value, .one)
     }
@@ -126,15 +126,15 @@ final class FieldKindTests: XCTestCase {
         XCTAssertEqual(try decoded(Box<[Data]>.self, data).value, [Data()])
     }
 
-    /// A25: an optional of an optional is its value or null; `.some(nil)` and `nil` are the same.
-    func testAnOptionalOfAnOptionalIsOneNull() throws {
+    /// A25: a nested optional is its value or null; `.some(nil)` and `nil` are the same.
+    func testNestedOptionalsBecomeOneNull() throws {
         XCTAssertEqual(try fields(Box<Int??>(value: .some(nil)))["value"], .null)
         XCTAssertEqual(try fields(Box<Int??>(value: nil))["value"], .null)
         XCTAssertEqual(try decoded(Box<Int??>.self, fields(Box<Int??>(value: 3))).value, 3)
     }
 
     /// A24.
-    func testAFileIsAnAssetAndAnyOtherURLItsText() throws {
+    func testAFileURLIsAnAssetAndAnyOtherURLIsText() throws {
         let file = URL(fileURLWithPath: "/tmp/no such file")
         XCTAssertEqual(try fields(Box(value: file))["value"], .asset(RecordAsset(fileURL: file)))
         let relative = try XCTUnwrap(URL(string: "a/b?c"))

@@ -2,8 +2,8 @@ import Foundation
 import RecordCoding
 import XCTest
 
-/// A file inside of a nested value can be no asset: it is refused with its whole path, and never stored as the text
-/// of a path.
+/// A file inside a nested value cannot be an asset: it is rejected with its full path, never stored as the
+/// text of a path.
 final class NestedFileTests: XCTestCase {
     private struct Attachment: Codable {
         var title = "scan"
@@ -35,7 +35,7 @@ final class NestedFileTests: XCTestCase {
         }
     }
 
-    func testAFileIsRefusedAtAnyDepthWithItsPath() throws {
+    func testANestedFileIsRejectedAtAnyDepthWithItsPath() throws {
         let attachment = Attachment(location: file)
         let rows: [(String?, String)] = [
             (field(attachment), "value.location"),
@@ -54,12 +54,12 @@ final class NestedFileTests: XCTestCase {
         for (found, expected) in rows { XCTAssertEqual(found, expected) }
     }
 
-    func testAnAssetIsRefusedInsideOfANestedValue() {
+    func testANestedAssetIsRejected() {
         XCTAssertEqual(field(["a": RecordAsset(fileChecksum: "c", size: 3)]), "value.a")
         XCTAssertEqual(field([[RecordAsset(fileURL: file)]]), "value[0][0]")
     }
 
-    func testAFileOfTheTopLevelIsStillAnAsset() throws {
+    func testATopLevelFileIsStillAnAsset() throws {
         XCTAssertEqual(try fields(Box(value: file))["value"], .asset(RecordAsset(fileURL: file)))
         XCTAssertEqual(
             try fields(Box(value: [file]))["value"],
@@ -67,7 +67,7 @@ final class NestedFileTests: XCTestCase {
         )
     }
 
-    func testANestedFileThatWasStoredIsStillRead() throws {
+    func testAStoredNestedFileCanStillBeDecoded() throws {
         let json = Data(#"{"location":"file:///tmp/scan.pdf","title":"scan"}"#.utf8)
         let read = try decoded(Box<Attachment>.self, ["value": .bytes(json)]).value
         XCTAssertEqual(read.location, file)

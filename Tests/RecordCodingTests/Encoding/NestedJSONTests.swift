@@ -2,7 +2,8 @@ import Foundation
 import RecordCoding
 import XCTest
 
-/// What has no kind of its own is one field of bytes: JSON as Foundation writes it, always in the same order.
+/// A value without a field kind of its own becomes one field of bytes: Foundation's JSON, always in the same
+/// order.
 final class NestedJSONTests: XCTestCase {
     private func json(_ value: some Codable) throws -> String {
         guard case .bytes(let data)? = try fields(Box(value: value))["value"] else { return "no bytes" }
@@ -38,7 +39,7 @@ final class NestedJSONTests: XCTestCase {
         var reference = RecordReference(recordName: "r")
     }
 
-    func testNestedValuesAreTheBytesOfFoundation() throws {
+    func testNestedValuesHaveTheBytesOfFoundationsJSON() throws {
         XCTAssertEqual(try json(Nest()), try foundation(Nest()))
         XCTAssertEqual(try json(["a": 1]), #"{"a":1}"#)
         XCTAssertEqual(try json(Decimal(string: "0.10")), "0.1")
@@ -66,7 +67,8 @@ final class NestedJSONTests: XCTestCase {
         var inDictionary: [String: Set<Double>] = [:]
     }
 
-    /// P-36: sets and dictionaries of the same contents are filled in different orders and sizes.
+    /// P-36: the sets and dictionaries have the same contents, inserted in different orders and with other
+    /// capacities.
     func testEqualValuesGiveEqualBytesAtAnyDepth() throws {
         let numbers = Array(0..<50)
         func make(_ order: [Int], capacity: Int) -> Unordered {
@@ -93,7 +95,7 @@ final class NestedJSONTests: XCTestCase {
         XCTAssertNotEqual(
             Array(first.points),
             Array(second.points),
-            "the orders should differ for the test to test"
+            "the orders must differ, or the test proves nothing"
         )
         XCTAssertEqual(try json(first), try json(second))
         XCTAssertEqual(try json(Set([3, 1, 2])), "[1,2,3]")
@@ -101,7 +103,7 @@ final class NestedJSONTests: XCTestCase {
         XCTAssertEqual(try decoded(Box<Unordered>.self, fields(Box(value: first))).value, first)
     }
 
-    func testWrappersOfOneValueAreTheirJSON() throws {
+    func testWrappersOfASingleValueAreEncodedAsItsJSON() throws {
         struct Wrapper: Codable, Equatable {
             var text: String
             init(_ text: String) { self.text = text }
@@ -121,7 +123,7 @@ final class NestedJSONTests: XCTestCase {
     }
 
     /// A25.
-    func testEnumsWithPayloadRoundTrip() throws {
+    func testEnumsWithAssociatedValuesRoundTrip() throws {
         for payload in [Everything.Payload.text("é"), .pair(.min, .max), .nothing] {
             XCTAssertEqual(
                 try decoded(Box<Everything.Payload>.self, fields(Box(value: payload))).value,

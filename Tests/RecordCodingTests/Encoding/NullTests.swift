@@ -48,7 +48,7 @@ final class NullTests: XCTestCase {
         XCTAssertEqual(try decoded(Optionals.self, [:]), Optionals(), "EV-07")
     }
 
-    func testEveryTypedOverloadWritesANullByHand() throws {
+    func testEveryTypedOverloadCanWriteANull() throws {
         let value = Custom { encoder in
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encodeIfPresent(String?.none, forKey: AnyKey("string"))
@@ -64,7 +64,7 @@ final class NullTests: XCTestCase {
         XCTAssertTrue(fields.values.allSatisfy { $0 == .null })
     }
 
-    func testPresentOptionalsHaveTheirValue() throws {
+    func testOptionalsWithAValueEncodeIt() throws {
         let fields = try fields(Note(recordName: "a", title: "t", text: "x", tags: ["y"], stars: 1))
         XCTAssertEqual(fields, ["recordName": "a", "title": "t", "text": "x", "tags": ["y"], "stars": 1])
     }

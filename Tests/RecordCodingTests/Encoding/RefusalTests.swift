@@ -2,7 +2,8 @@ import Foundation
 import RecordCoding
 import XCTest
 
-/// Values that cannot become records (group A of malformed input): one clear error each, and no trap.
+/// Values that cannot become records (group A of malformed input): each throws one clear error and never
+/// traps.
 final class RefusalTests: XCTestCase {
     private func assertRefused(
         _ value: some Encodable,
@@ -16,7 +17,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A1 to A4.
-    func testRecordNamesThatBreakTheRuleAreRefused() throws {
+    func testInvalidRecordNamesAreRejected() throws {
         let names: [(String, RecordCodingError.NameFault)] = [
             ("", .empty), ("_tag", .startsWithUnderscore),
             (String(repeating: "a", count: 256), .tooLong(length: 256)),
@@ -33,7 +34,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A5.
-    func testRecordNamesWithOddCharactersRoundTrip() throws {
+    func testRecordNamesWithUnusualCharactersRoundTrip() throws {
         for name in ["a\u{0}b", "a\nb", "\r\n", "a/b", "a:b", "..", "%2F", " ", "-", "a\u{7F}"] {
             let model = Note(recordName: name)
             let record = try RecordJSON.decode(RecordJSON.encode(RecordEncoder().encode(model)))
@@ -43,7 +44,7 @@ final class RefusalTests: XCTestCase {
     }
 
     private final class Names: @unchecked Sendable {
-        // Used by one test on one thread only.
+        // Used only by one test, on one thread.
         var next = 0
     }
 
@@ -59,13 +60,13 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A6.
-    func testARecordNameThatChangesIsRefused() {
+    func testAChangingRecordNameIsRejected() {
         let failure = failure { _ = try RecordEncoder().encode(Unstable()) }
         XCTAssertEqual(failure?.error, .unstableRecordName(first: "name-1", second: "name-2"))
     }
 
     /// A7, A22, P-35.
-    func testARecordMayHaveAMillionBytesAndNoMore() throws {
+    func testARecordHasAtMostAMillionBytes() throws {
         XCTAssertNoThrow(try fields(["data": Data(count: 999_992), "number": Data(count: 8)]))
         let failure = failure {
             _ = try fields([
@@ -86,7 +87,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A22.
-    func testManyFieldsAndLongArraysAreNoTrouble() throws {
+    func testManyFieldsAndLongArraysRoundTrip() throws {
         let many = Dictionary(uniqueKeysWithValues: (0..<30_000).map { ("f\($0)", "x") })
         let manyFields = try fields(many)
         XCTAssertEqual(manyFields.count, 30_000)
@@ -101,7 +102,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A8, A9, EV-16.
-    func testATopLevelThatIsNoKeyedContainerIsRefused() {
+    func testATopLevelWithoutAKeyedContainerIsRejected() {
         assertRefused(5, .unsupportedShape(field: "", reason: "its top level is a single value"), path: [])
         assertRefused("a", .unsupportedShape(field: "", reason: "its top level is a single value"), path: [])
         assertRefused(
@@ -131,7 +132,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A14.
-    func testAnErrorOfTheAppPassesThrough() {
+    func testTheAppsErrorsPassThrough() {
         struct AppError: Error {}
         XCTAssertThrowsError(try fields(Custom { _ in throw AppError() })) { XCTAssertTrue($0 is AppError) }
         XCTAssertThrowsError(try fields(["a": Custom { _ in throw AppError() }])) {
@@ -140,7 +141,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A15, EV-12.
-    func testNumbersThatAreNotFiniteAreRefusedAtAnyDepth() {
+    func testNonFiniteNumbersAreRejectedAtAnyDepth() {
         for (number, text) in [(Double.nan, "nan"), (.infinity, "inf"), (-.infinity, "-inf")] {
             assertRefused(Box(value: number), .nonFiniteNumber(field: "value", value: text))
             assertRefused(Box(value: Float(number)), .nonFiniteNumber(field: "value", value: text))
@@ -184,7 +185,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A16, EV-13.
-    func testIntegersOutsideOfInt64AreRefusedNeverWrapped() throws {
+    func testIntegersBeyondInt64AreRejectedInsteadOfWrapped() throws {
         assertRefused(
             Box(value: UInt64.max),
             .integerOutOfRange(field: "value", value: "18446744073709551615")
@@ -207,7 +208,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A18.
-    func testDatesOutsideOfTheYears1To9999AreRefused() throws {
+    func testDatesOutsideTheYears1To9999AreRejected() throws {
         for seconds in [-62_135_769_601, 253_402_300_800, 1e18, -1e18, 1e300, .infinity, .nan] {
             let date = Date(timeIntervalSince1970: seconds)
             for failure in [
@@ -230,7 +231,7 @@ final class RefusalTests: XCTestCase {
         }
     }
 
-    func testDatesAreRoundedToTheMillisecondAndThenStay() throws {
+    func testDatesAreRoundedToMillisecondsAndThenStable() throws {
         for seconds in [1_700_000_000.123_456, 0.000_4, -0.000_6, 1_234_567_890.999_9, -62_135_596_799.999_4]
         {
             let date = Date(timeIntervalSince1970: seconds)
@@ -241,7 +242,7 @@ final class RefusalTests: XCTestCase {
     }
 
     /// A19.
-    func testKeysThatAreNoFieldNamesAreRefused() {
+    func testInvalidFieldNamesAreRejected() {
         let keys: [(String, RecordCodingError.NameFault)] = [
             ("a b", .illegalCharacter), ("1a", .startsWithoutLetter), ("é", .notASCII), ("", .empty),
             ("_a", .startsWithUnderscore),
@@ -264,8 +265,8 @@ final class RefusalTests: XCTestCase {
         XCTAssertNoThrow(try fields([String(repeating: "a", count: 255): 1, "A_9": 1]))
     }
 
-    /// A20: nothing is flattened, so nothing can clash.
-    func testNestedKeysDoNotClashWithThoseOfTheTopLevel() throws {
+    /// A20: nothing is flattened, so names cannot clash.
+    func testNestedKeysDoNotClashWithTopLevelKeys() throws {
         struct Outer: Codable {
             var a = ["b": 1]
             var a_b = 2
@@ -294,7 +295,7 @@ final class RefusalTests: XCTestCase {
         }
     }
 
-    func testURLsThatAreFilesAndNotDoNotMixInAList() throws {
+    func testAListWithFilesAndOtherURLsIsRejected() throws {
         let urls = [URL(fileURLWithPath: "/a"), try XCTUnwrap(URL(string: "https://a.b"))]
         assertRefused(Box(value: urls), .mixedList(field: "value"), path: ["value", "Index 1"])
     }

@@ -4,7 +4,7 @@ import XCTest
 @testable import RecordCoding
 
 final class JSONTests: XCTestCase {
-    func testWriterPutsCommasAndNoSpaces() {
+    func testTheWriterWritesCommasAndNoSpaces() {
         var writer = JSONWriter(reserving: 64)
         writer.beginObject()
         writer.key("a")
@@ -31,7 +31,7 @@ final class JSONTests: XCTestCase {
         )
     }
 
-    func testStringsOfEveryFormRoundTripByteEqual() throws {
+    func testUnusualStringsRoundTripByteForByte() throws {
         let strings = [
             "", "plain", "\u{0}", "\u{1}\u{1F}\u{7F}", "\"\\/\n\r\t\u{8}\u{C}", "é", "e\u{301}", "漢字", "👩‍👩‍👧",
             "\u{FFFE}\u{FFFD}",
@@ -56,7 +56,7 @@ final class JSONTests: XCTestCase {
         XCTAssertEqual(try reader.string(), "\"\\/\u{8}\u{C}\n\r\tA😀\u{0}")
     }
 
-    func testIntegersRoundTripAtTheirEnds() throws {
+    func testTheLargestAndSmallestIntegersRoundTrip() throws {
         for value in [
             0, 1, -1, 9, 10, -10, 1_234_567_890, Int64.max, Int64.min, Int64.max - 1, Int64.min + 1,
         ] {
@@ -97,7 +97,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testDoublesAreReadLikeTheStandardLibraryReadsThem() throws {
+    func testDoublesAreReadAsByTheStandardLibrary() throws {
         for text in [
             "-0", "0.1e1", "1E5", "1e-5", "123456789012345678901234567890", "0.000000000000000000000001",
             "1e-400", "2.5e+3",
@@ -107,7 +107,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testBase64RoundTripsAndHasOneSpelling() throws {
+    func testBase64RoundTripsAndHasOneEncoding() throws {
         for count in 0..<70 {
             let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) })
             var writer = JSONWriter()
@@ -126,7 +126,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testTextsThatAreNotJSONAreRefused() {
+    func testInvalidJSONIsRejected() {
         let texts: [String] = [
             "", " ", "\u{FEFF}1", "01", "-", "-01", "+1", "1.", ".5", "1e", "1e+", "NaN", "Infinity", "0x10",
             "1 2", "tru", "nul",
@@ -149,7 +149,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testIntegersThatDoNotFitAreRefused() {
+    func testIntegersOutOfRangeAreRejected() {
         for text in [
             "9223372036854775808", "-9223372036854775809", "18446744073709551616", "1.0", "1e2", "-0",
             "\"1\"", "99999999999999999999",
@@ -167,7 +167,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testNestingIsReadUpTo512AndRefusedBeyond() throws {
+    func testNestingBeyond512LevelsIsRejected() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(String(repeating: "[", count: depth).utf8)
                 + Array(String(repeating: "]", count: depth).utf8)
@@ -180,7 +180,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    func testRawValueTellsWhereAValueStands() throws {
+    func testRawValueReturnsTheRangeOfAValue() throws {
         let text = Array(#" [ {"a" : [1, "]"] } , 2]"#.utf8)
         var reader = JSONReader(text)
         try reader.beginArray()
@@ -192,7 +192,7 @@ final class JSONTests: XCTestCase {
         try reader.end()
     }
 
-    func testAPartOfALongerTextIsReadWithTheOffsetsOfTheWhole() throws {
+    func testOffsetsInAPartOfATextAreThoseOfTheWhole() throws {
         let text = Array("xxx[1,2]yyy".utf8)
         var reader = JSONReader(text, in: 3..<8)
         XCTAssertEqual(try reader.rawValue(), 3..<8)
@@ -203,7 +203,7 @@ final class JSONTests: XCTestCase {
         XCTAssertThrowsError(try outside.skipValue())
     }
 
-    func testWrongKindsAreNamed() {
+    func testTheErrorForAWrongKindNamesTheExpectedOne() {
         let text = Array("[true,null]".utf8)
         var reader = JSONReader(text)
         XCTAssertThrowsError(try reader.beginObject()) {
@@ -215,7 +215,7 @@ final class JSONTests: XCTestCase {
         XCTAssertNoThrow(try reader.beginArray())
     }
 
-    /// Random changes to valid texts: no trap, and what is accepted Foundation accepts.
+    /// Random changes to valid texts never trap, and Foundation accepts every text that is accepted here.
     func testMutatedTextsNeverTrapAndNothingInvalidIsAccepted() throws {
         let seeds = [
             #"{"a":[1,-2.5e3,"x\u00e9\n",true,false,null],"b":{"c":"AP8=","d":{}},"é":"👩‍👩‍👧"}"#,
@@ -246,7 +246,7 @@ final class JSONTests: XCTestCase {
         }
     }
 
-    /// Calls every reading function on the same bytes; only a trap can fail here.
+    /// Calls every reading function on the same bytes; only a trap can make this fail.
     private func readAllWays(_ bytes: [UInt8]) {
         for start in [0, bytes.count / 2] {
             let readers: [(inout JSONReader) throws -> Void] = [

@@ -3,7 +3,7 @@ import RecordCoding
 import XCTest
 
 final class LimitsTests: XCTestCase {
-    func testNamesOfZones() {
+    func testZoneNames() {
         for name in ["Landmark", "a b", "_defaultZone", String(repeating: "z", count: 255)] {
             XCTAssertNoThrow(try RecordLimits.checkZoneName(name), name)
         }
@@ -13,7 +13,7 @@ final class LimitsTests: XCTestCase {
         XCTAssertThrowsError(try RecordLimits.check(ZoneID(zoneName: "a", ownerName: "")))
     }
 
-    func testNamesOfFieldsAndTypes() {
+    func testFieldAndTypeNames() {
         for name in ["a", "A1", "a_b", "codableSyncEdited", String(repeating: "z", count: 255)] {
             XCTAssertNoThrow(try RecordLimits.checkFieldName(name), name)
         }
@@ -30,7 +30,7 @@ final class LimitsTests: XCTestCase {
         }
     }
 
-    func testTheSizeOfAValue() {
+    func testSizesOfValues() {
         let zone = ZoneID(zoneName: "zz", ownerName: "o")
         let rows: [(RecordValue, Int)] = [
             ("", 0), ("é", 2), ("👩‍👩‍👧", 18), (1, 8), (1.5, 8), (.date(Date()), 8), (.bytes(Data(count: 5)), 5),
@@ -50,7 +50,7 @@ final class LimitsTests: XCTestCase {
         XCTAssertEqual(record.size, 11)
     }
 
-    func testARecordThatSomebodyElseMadeIsCheckedWhole() {
+    func testAManuallyBuiltRecordIsCheckedCompletely() {
         let good = Record(recordType: "T", recordID: someID, fields: ["a": [1, 2], "b": nil])
         XCTAssertNoThrow(try RecordLimits.check(good))
         let values: [RecordValue] = [
@@ -73,14 +73,14 @@ final class LimitsTests: XCTestCase {
         )
     }
 
-    func testTheMessageOfAReservedNameNamesThePrefix() {
+    func testTheMessageForAReservedNameNamesThePrefix() {
         let error = RecordCodingError.invalidName(kind: .fieldName, name: "codableSyncX", fault: .reserved)
         let reason = "is reserved for CloudKit's own, or begins with \"codableSync\""
         XCTAssertEqual(error.message, "The field name \"codableSyncX\" \(reason). Take another one.")
     }
 
-    /// A model with a file is refused, so that files are no way out.
-    func testTheMessageOfATooLargeRecordPromisesNothing() {
+    /// Models with files are rejected, so the message cannot recommend files.
+    func testTheMessageForATooLargeRecordDoesNotRecommendFiles() {
         let error = RecordCodingError.tooLarge(recordName: "a", size: 2, limit: 1, largestFields: [])
         XCTAssertTrue(error.message.hasSuffix("Make them smaller, or spread them over several records."))
     }

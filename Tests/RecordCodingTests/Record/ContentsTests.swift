@@ -14,7 +14,7 @@ final class ContentsTests: XCTestCase {
         XCTAssertEqual(fields.contentHash, 5_233_358_126_185_495_781)
     }
 
-    func testTheContentHashDoesNotDependOnOrderNullsEmptyListsAndReservedFields() {
+    func testTheContentHashIgnoresOrderNullsEmptyListsAndReservedFields() {
         var first: [String: RecordValue] = [:]
         var second: [String: RecordValue] = [:]
         second.reserveCapacity(1000)
@@ -30,7 +30,7 @@ final class ContentsTests: XCTestCase {
         )
     }
 
-    func testTheContentHashTellsContentsApart() {
+    func testDifferentContentsHaveDifferentHashes() {
         let variants: [[String: RecordValue]] = [
             [:], ["a": ""], ["a": "1"], ["a": 1], ["a": 1.0], ["a": 0.0], ["a": -0.0], ["a": ["1"]],
             ["a": [1]], ["a": .bytes(Data("1".utf8))], ["b": "1"],
@@ -53,7 +53,7 @@ final class ContentsTests: XCTestCase {
         XCTAssertEqual(seen.count, 100_000)
     }
 
-    func testDifferencesAreWhatTheServerLacks() {
+    func testDifferencesAreTheFieldsToSend() {
         let known: [String: RecordValue] = [
             "same": 1, "changed": "a", "cleared": 2, "theirs": 3, "nfc": "é", "zero": 0.0, "list": ["a"],
         ]
@@ -74,7 +74,7 @@ final class ContentsTests: XCTestCase {
     }
 
     /// P-36.
-    func testReservedFieldsAloneAreNoDifference() {
+    func testReservedFieldsAloneAreNotADifference() {
         let known: [String: RecordValue] = ["a": 1, "codableSyncEdited": 1]
         XCTAssertEqual(
             (["a": 1, "b": nil, "codableSyncEdited": 2] as [String: RecordValue]).differences(from: known),
@@ -84,7 +84,7 @@ final class ContentsTests: XCTestCase {
         XCTAssertEqual(differences, ["a": 2, "codableSyncEdited": 2])
     }
 
-    func testDatesOfOneMillisecondAreNoDifference() {
+    func testDatesWithinAMillisecondAreNotADifference() {
         let date = Date(milliseconds: 1_700_000_000_123)
         let other = Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextUp)
         XCTAssertNotEqual(date, other)
@@ -110,7 +110,7 @@ final class ContentsTests: XCTestCase {
         for value in [Int64.min, .max] { _ = Date(milliseconds: value).milliseconds }
     }
 
-    func testARecordAgreesWithAServerThatDroppedEmptyListsAndHasMore() {
+    func testARecordAgreesWithAServerThatDropsEmptyListsOrAddsFields() {
         let mine: [String: RecordValue] = ["a": 1, "empty": [], "null": nil, "codableSyncEdited": 5]
         XCTAssertTrue(mine.agrees(with: ["a": 1, "more": 2, "codableSyncEdited": 6]))
         XCTAssertTrue(mine.agrees(with: ["a": 1, "empty": nil, "null": []]))
@@ -121,7 +121,7 @@ final class ContentsTests: XCTestCase {
     }
 
     /// B15, B16.
-    func testEditDateAndSchemaVersionIgnoreNonsense() {
+    func testEditDateAndSchemaVersionIgnoreInvalidValues() {
         var record = Record(recordType: "T", recordID: someID)
         XCTAssertNil(record.editDate)
         XCTAssertEqual(record.schemaVersion, 1)

@@ -2,14 +2,14 @@ import Foundation
 import RecordCoding
 import XCTest
 
-/// Names are compared by their bytes: a server takes two Unicode forms of one text for two names.
+/// Names are compared byte by byte: to a server, two Unicode forms of a text are different names.
 final class NameIdentityTests: XCTestCase {
-    /// Names that Swift's strings take as equal.
+    /// Names that are equal as Swift strings.
     private let pairs = [
         ("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("\u{C5}", "\u{212B}"),
     ]
 
-    func testRecordIDsDifferWhereTheirBytesDo() {
+    func testRecordIDsWithDifferentBytesAreDifferent() {
         for (one, other) in pairs {
             XCTAssertEqual(one, other)
             XCTAssertNotEqual(RecordID(recordName: one), RecordID(recordName: other), one)
@@ -18,7 +18,7 @@ final class NameIdentityTests: XCTestCase {
         XCTAssertEqual(RecordID(recordName: "caf\u{E9}"), RecordID(recordName: "caf\u{E9}"))
     }
 
-    func testTheOrderOfRecordIDsAgreesWithTheirEquality() {
+    func testTheOrderOfRecordIDsMatchesTheirEquality() {
         for (one, other) in pairs {
             let (one, other) = (RecordID(recordName: one), RecordID(recordName: other))
             XCTAssertNotEqual(one < other, other < one)
@@ -28,7 +28,7 @@ final class NameIdentityTests: XCTestCase {
         XCTAssertEqual(Set(zones.sorted()).count, zones.count)
     }
 
-    func testZoneIDsDifferWhereTheirBytesDo() {
+    func testZoneIDsWithDifferentBytesAreDifferent() {
         for (one, other) in pairs {
             XCTAssertNotEqual(ZoneID(zoneName: one), ZoneID(zoneName: other), one)
             XCTAssertNotEqual(
@@ -40,7 +40,7 @@ final class NameIdentityTests: XCTestCase {
         }
     }
 
-    func testReferencesDifferWhereTheirBytesDo() {
+    func testReferencesWithDifferentBytesAreDifferent() {
         for (one, other) in pairs {
             let (one, other) = (RecordReference(recordName: one), RecordReference(recordName: other))
             XCTAssertNotEqual(one, other)
@@ -48,7 +48,7 @@ final class NameIdentityTests: XCTestCase {
         }
     }
 
-    func testAReferenceToANameThatNoRecordCanHaveIsNotDecoded() {
+    func testAReferenceToAnInvalidRecordNameIsNotDecoded() {
         for name in ["", "_x", "caf\u{E9}", String(repeating: "x", count: 256)] {
             let value = RecordValue.reference(RecordReference(recordName: name))
             let decodings = [
@@ -65,8 +65,8 @@ final class NameIdentityTests: XCTestCase {
         }
     }
 
-    func testAFieldIsReadByItsOwnNameOnly() {
-        // An optional would take the value of the other name, or be nil in silence.
+    func testAFieldIsReadOnlyByItsExactName() {
+        // Without the error, the optional would silently take the other field's value or be nil.
         XCTAssertThrowsError(try decoded(Kelvin.self, ["\u{212A}": "theirs"])) { error in
             guard case DecodingError.dataCorrupted(let context) = error,
                 case .invalidName? = context.underlyingError as? RecordCodingError

@@ -3,11 +3,11 @@ import XCTest
 
 @testable import RecordCoding
 
-/// What is read is written, and read again as the same: for random records, and for random texts.
+/// Decoding, encoding and decoding again gives the same record, for random records and random texts.
 final class RecordJSONPropertyTests: XCTestCase {
     private let rounds = Cases.sample(1200, of: 4000)
 
-    /// Reads what was written of a record that was read; it must be the same to the last bit.
+    /// Asserts that a decoded record survives encoding and decoding bit for bit.
     private func assertReadsBack(_ record: Record, _ origin: String, line: UInt = #line) {
         let bytes = RecordJSON.encode(record)
         let text = String(decoding: bytes, as: UTF8.self)
@@ -25,7 +25,7 @@ final class RecordJSONPropertyTests: XCTestCase {
         }
     }
 
-    func testEveryTextThatIsReadIsWrittenAndReadAgain() throws {
+    func testEveryDecodableTextRoundTrips() throws {
         var random = RandomRecords(seed: 21)
         var accepted = 0
         for _ in 0..<rounds {
@@ -38,7 +38,7 @@ final class RecordJSONPropertyTests: XCTestCase {
         XCTAssertLessThan(accepted, rounds)
     }
 
-    func testEveryRecordThatTheLimitsAllowIsWrittenAndReadAgain() throws {
+    func testEveryRecordWithinTheLimitsRoundTrips() throws {
         var random = RandomRecords(seed: 22)
         var allowed = 0
         for _ in 0..<rounds {
@@ -47,21 +47,21 @@ final class RecordJSONPropertyTests: XCTestCase {
                 try RecordLimits.check(record)
                 allowed += 1
             } catch {
-                // What no record may have is written in a form that is refused, or read back as what it is.
+                // The encoding of a record beyond the limits is either rejected or decoded to what it says.
                 if let back = read(String(decoding: RecordJSON.encode(record), as: UTF8.self)) {
                     assertReadsBack(back, "\(record.fields)")
                 }
                 continue
             }
-            // Two dates of one millisecond are the same: what is stored is the millisecond.
+            // The first decoding rounds dates to milliseconds.
             assertReadsBack(try RecordJSON.decode(RecordJSON.encode(record)), "\(record.fields)")
         }
         XCTAssertGreaterThan(allowed, rounds / 10)
         XCTAssertLessThan(allowed, rounds)
     }
 
-    /// A server's dates of a record are for people: one beyond all limits does not cost the record.
-    func testSystemDatesBeyondTheLimitsAreLeftOut() throws {
+    /// The system dates are for display only: a date beyond all limits must not make the record unreadable.
+    func testSystemDatesBeyondTheLimitsAreDropped() throws {
         for seconds in [Double.nan, .infinity, 1e300, -1e300, 9.3e15, 1e14] {
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             let fields = SystemFields(recordChangeTag: "t", creationDate: date, modificationDate: date)
@@ -78,7 +78,7 @@ final class RecordJSONPropertyTests: XCTestCase {
     }
 }
 
-/// Records, and texts that look like records, of numbers and characters of every kind.
+/// Random records, and texts that look like records, with numbers and characters of every kind.
 private struct RandomRecords {
     private var random: SeededGenerator
 

@@ -49,7 +49,7 @@ final class RecordJSONTests: XCTestCase {
         parent: RecordReference(recordName: "p")
     )
 
-    func testEveryKindIsExactAndDistinguishable() throws {
+    func testEveryKindRoundTripsExactlyAndIsDistinct() throws {
         let back = try RecordJSON.decode(RecordJSON.encode(full))
         XCTAssertEqual(back, full)
         for (name, value) in full.fields {
@@ -57,7 +57,7 @@ final class RecordJSONTests: XCTestCase {
         }
     }
 
-    func testTheFormIsStable() throws {
+    func testTheEncodingIsStable() throws {
         let record = Record(
             recordType: "T",
             recordID: RecordID(recordName: "A1", zoneID: ZoneID(zoneName: "Z")),
@@ -80,7 +80,7 @@ final class RecordJSONTests: XCTestCase {
         XCTAssertEqual(RecordJSON.encode(other), RecordJSON.encode(full))
     }
 
-    func testValuesThatNoRecordMayHaveReadBackAsAnError() {
+    func testInvalidValuesCannotBeDecoded() {
         let values: [RecordValue] = [
             .double(.nan), .double(.infinity), .date(Date(timeIntervalSinceReferenceDate: .nan)),
             .date(Date(timeIntervalSinceReferenceDate: 1e300)),
@@ -92,7 +92,7 @@ final class RecordJSONTests: XCTestCase {
         }
     }
 
-    func testTextsThatAreNoRecordsAreRefused() {
+    func testTextsThatAreNotRecordsAreRejected() {
         let texts = [
             "", "{}", "[]", "null", #"{"name":"a","zone":"z","type":"t"}"#,
             #"{"name":"a","zone":"z","type":"t","fields":{},"more":1}"#,
@@ -116,7 +116,7 @@ final class RecordJSONTests: XCTestCase {
         }
     }
 
-    func testMutatedRecordsNeverTrapAndReadBackAsTheyWereRead() throws {
+    func testMutatedRecordsNeverTrapAndRoundTrip() throws {
         var generator = SeededGenerator(seed: 11)
         let bytes = RecordJSON.encode(full)
         var accepted = 0

@@ -35,7 +35,7 @@ final class SystemFieldsTests: XCTestCase {
     }
 
     /// B9, P-34.
-    func testABlobThatIsNoneIsRefused() {
+    func testAMalformedBlobIsRejected() {
         let good = systemFields.encodedBlob
         var blobs = [
             Data(), Data("{}".utf8), Data("[]".utf8), Data([0xFF]), good + Data("x".utf8),
@@ -53,7 +53,7 @@ final class SystemFieldsTests: XCTestCase {
         }
     }
 
-    func testTheKeyIsNeverAFieldAndTheBlobArrives() throws {
+    func testTheSystemFieldsKeyIsNeverAFieldAndTheBlobIsDecoded() throws {
         var record = try RecordEncoder().encode(Stored(title: "a", systemFields: Data([1])))
         XCTAssertEqual(record.fields, ["recordName": "s", "title": "a"])
         XCTAssertNil(try RecordDecoder().decode(Stored.self, from: record).systemFields)
@@ -68,7 +68,7 @@ final class SystemFieldsTests: XCTestCase {
         )
     }
 
-    func testTheKeyIsAFieldOfEveryOtherType() throws {
+    func testTheKeyIsAnOrdinaryFieldInOtherTypes() throws {
         XCTAssertEqual(try fields(Plain(systemFields: Data([1])))["systemFields"], .bytes(Data([1])))
         XCTAssertEqual(try fields(Box(value: Stored(systemFields: Data([1]))))["value"]?.kind, .bytes)
         XCTAssertEqual(
@@ -83,7 +83,7 @@ final class SystemFieldsTests: XCTestCase {
         XCTAssertNil(Stored(systemFields: Data("x".utf8)).lastModified)
     }
 
-    func testAMergedModelHasTheSystemFieldsOfTheServer() throws {
+    func testAMergedModelHasTheServersSystemFields() throws {
         let blob = systemFields.encodedBlob
         let conflict = Conflict(
             client: Stored(title: "mine"),

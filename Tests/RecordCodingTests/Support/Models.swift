@@ -59,21 +59,21 @@ struct Note: RecordCodable, Equatable {
     static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? { try conflict.merged() }
 }
 
-/// One value of any type in one field.
+/// A single field with a value of any type.
 struct Box<Value: Codable>: Codable {
     var value: Value
 }
 
 extension Box: Equatable where Value: Equatable {}
 
-/// A value that encodes itself by a closure.
+/// A value that encodes itself with a closure.
 struct Custom: Encodable {
     var body: (any Encoder) throws -> Void
 
     func encode(to encoder: any Encoder) throws { try body(encoder) }
 }
 
-/// A key of any text.
+/// A coding key with any text.
 struct AnyKey: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -85,7 +85,7 @@ struct AnyKey: CodingKey {
 
 let someID = RecordID(recordName: "record-1")
 
-/// The fields that a value is encoded into.
+/// The fields that result from encoding a value.
 func fields(_ value: some Encodable) throws -> [String: RecordValue] {
     try RecordEncoder().encode(value, recordType: "Thing", recordID: someID).fields
 }

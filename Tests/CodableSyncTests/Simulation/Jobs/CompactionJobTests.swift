@@ -4,20 +4,20 @@
 
     @testable import CodableSync
 
-    /// Compactions beside jobs of the engine.
+    /// Compactions that run alongside other jobs of the engine.
     final class CompactionJobTests: XCTestCase {
-        /// I-01: a compaction drops what the journal has replaced; a read that knows only of the replaced version finds
-        /// the newer one, not nothing.
-        func testAReadBesideACompactionFindsWhatIsThere() throws {
+        /// I-01: a compaction removes entries that were replaced; a read that started from a replaced entry
+        /// finds the newer one.
+        func testAReadDuringACompactionFindsTheRecord() throws {
             for seed in UInt64(0)..<10 {
                 let lost = try JobSimulation.run(seed: seed) { try readBesideCompactions($0, seed) }
                 XCTAssertEqual(lost, 0, "seed \(seed)")
             }
         }
 
-        /// Edits one record again and again, and reads it in between.
+        /// Edits one record repeatedly, and reads it in between.
         ///
-        /// - Returns: How many reads found nothing.
+        /// - Returns: The number of reads that found no record.
         private func readBesideCompactions(_ simulation: JobSimulation, _ seed: UInt64) throws -> Int {
             var configuration = SyncConfiguration()
             configuration.storage = .directory(URL(fileURLWithPath: "/device"))

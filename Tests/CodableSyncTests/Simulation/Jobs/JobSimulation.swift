@@ -2,16 +2,16 @@
     import Dispatch
     import Foundation
 
-    /// Runs all jobs of the concurrency runtime and all blocks of dispatch queues on one thread, in an order that a seed
-    /// decides.
+    /// Runs all jobs of the concurrency runtime and all blocks of dispatch queues on one thread, in an order
+    /// that a seed decides.
     ///
-    /// While a simulation runs, what its thread enqueues goes nowhere but here: `Task`, actors, continuations, and
-    /// `DispatchQueue.async`. Jobs are chosen among all that are ready, blocks among the first of each queue. Nothing runs
-    /// at the same time as anything else, so that a seed gives the same story each time.
+    /// While a simulation runs, it receives everything that its thread enqueues: `Task`, actors,
+    /// continuations and `DispatchQueue.async`. Each step picks one of the ready jobs or the first block of a
+    /// queue. Nothing runs in parallel, so a seed always gives the same story.
     ///
-    /// `@unchecked Sendable` holds because one thread alone uses it: the hooks look at the thread first.
+    /// `@unchecked Sendable` holds because only one thread uses it: the hooks check the thread first.
     final class JobSimulation: @unchecked Sendable {
-        /// A queue, and what waits in it.
+        /// A queue and its waiting blocks.
         private struct Queue {
             let id: OpaquePointer
             var blocks: [() -> Void]
@@ -22,14 +22,14 @@
         private var jobs: [UnownedJob] = []
         private var queues: [Queue] = []
         private var random: SplitMix64
-        /// How many jobs and blocks were run.
+        /// The number of jobs and blocks that have run.
         private(set) var stepCount = 0
-        /// A digest of all choices, to compare two runs of a seed.
+        /// A digest of all choices, to compare two runs of the same seed.
         private(set) var digest: UInt64 = 0
 
         private init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-        /// Runs a body in which everything that is enqueued waits for ``step()``.
+        /// Runs a body; everything that it enqueues waits for ``step()``.
         static func run<Result>(seed: UInt64, _ body: (JobSimulation) throws -> Result) rethrows -> Result {
             installed
             let simulation = JobSimulation(seed: seed)
@@ -41,7 +41,7 @@
 
         /// Runs one job or block.
         ///
-        /// - Returns: Whether there was one.
+        /// - Returns: Whether one was waiting.
         @discardableResult
         func step() -> Bool {
             let count = jobs.count + queues.count
@@ -59,7 +59,7 @@
 
         /// Runs jobs and blocks until none is left.
         ///
-        /// - Parameter limit: So many at most.
+        /// - Parameter limit: The maximum number of steps.
         /// - Returns: Whether none is left.
         @discardableResult
         func drain(limit: Int = 200_000) -> Bool {
@@ -67,14 +67,14 @@
             return false
         }
 
-        /// A number of the seed, for whoever plays beside the jobs.
+        /// A random number derived from the seed, for code outside the jobs.
         func draw() -> UInt64 { random.next() }
 
         // MARK: What the hooks do
 
         fileprivate static nonisolated(unsafe) var current: JobSimulation?
 
-        /// The simulation, for what its own thread enqueues.
+        /// The current simulation, if this is its thread.
         fileprivate static var mine: JobSimulation? {
             guard let current, pthread_equal(current.thread, pthread_self()) != 0 else { return nil }
             return current
@@ -90,7 +90,7 @@
             }
         }
 
-        /// Whoever waits for a queue runs what stands in it.
+        /// Waiting for a queue runs all of its blocks.
         fileprivate func runAll(of queue: OpaquePointer) {
             while queues.contains(where: { $0.id == queue }) { runFirst(of: queue) }
         }
@@ -98,7 +98,7 @@
         private func runFirst(of queue: OpaquePointer) {
             guard let index = queues.firstIndex(where: { $0.id == queue }) else { return }
             let block = queues[index].blocks.removeFirst()
-            // It stays in its place while it runs: nothing else of the queue may run meanwhile.
+            // A running block keeps its place, so that no other block of the queue runs meanwhile.
             if queues[index].blocks.isEmpty { queues.remove(at: index) }
             block()
         }
@@ -117,7 +117,7 @@
         }()
     }
 
-    /// What a job is told that it runs on; it is never asked to enqueue one.
+    /// The executor passed to each job; it is never asked to enqueue one.
     private final class JobExecutor: SerialExecutor {
         func enqueue(_ job: UnownedJob) {
             JobSimulation.mine?.enqueue(job)
@@ -134,10 +134,10 @@
     private typealias Block = @convention(block) () -> Void
     private typealias QueueCall = @convention(c) (OpaquePointer, @escaping Block) -> Void
 
-    /// The function that would be called if this module did not define one of that name.
+    /// The function that a call would reach if this module did not define one of the same name.
     private func next(_ name: String) -> QueueCall {
-        // A thread sanitizer has put its own there, which must see what goes to real queues; otherwise it is that of the
-        // libraries that come after this one, which the handle -1 means.
+        // Under a thread sanitizer this is the sanitizer's own function, which must see what real queues
+        // receive; otherwise it is found in the libraries loaded after this one (the handle -1).
         let found =
             dlsym(dlopen(nil, RTLD_NOW), "__interceptor_" + name)
             ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
@@ -148,7 +148,7 @@
     private let nextAsync = next("dispatch_async")
     private let nextSync = next("dispatch_sync")
 
-    /// Takes the place of the library's function in the process of the tests.
+    /// Replaces the library's function in the test process.
     @_cdecl("dispatch_async")
     public func simulatedAsync(_ queue: OpaquePointer, _ block: @escaping @convention(block) () -> Void) {
         if let simulation = JobSimulation.mine {
@@ -158,7 +158,7 @@
         }
     }
 
-    /// The same: whoever waits for a queue runs what stands in it.
+    /// Replaces `dispatch_sync` the same way.
     @_cdecl("dispatch_sync")
     public func simulatedSync(_ queue: OpaquePointer, _ block: @escaping @convention(block) () -> Void) {
         if let simulation = JobSimulation.mine {

@@ -3,7 +3,9 @@
 
     @testable import CodableSync
 
-    /// Stories of jobs: `SEEDS=5000..<5100` in the environment tells others, and `LOG=1` prints them.
+    /// Stories of jobs.
+    ///
+    /// `SEEDS=5000..<5100` in the environment runs other seeds, and `LOG=1` prints each story.
     final class JobStoryTests: XCTestCase {
         private func story<Model>(
             _ seed: UInt64,
@@ -43,14 +45,14 @@
             _ model: Model.Type = StampSet.self,
             _ change: (inout StoryOptions) -> Void = { _ in }
         ) throws {
-            try tell(model, 2) { options, _ in change(&options) }
+            try tell(model, 1) { options, _ in change(&options) }
         }
 
-        /// I-01: nothing that an upload returned for is missing, whatever falls between two jobs.
-        func testNothingThatACallReturnedForIsMissing() throws { try tell() }
+        /// I-01: no acknowledged upload is missing, in any order of jobs.
+        func testNoAcknowledgedUploadIsMissing() throws { try tell() }
 
-        /// The same, where only jobs and answers are out of order.
-        func testNothingIsMissingWhereOnlyJobsCross() throws {
+        /// The same with jobs and answers in any order, but no other faults.
+        func testNoAcknowledgedUploadIsMissingWhenOnlyJobsAreReordered() throws {
             try tell {
                 $0.faults = false
                 $0.crashes = false
@@ -60,16 +62,16 @@
             }
         }
 
-        /// I-11, I-19: everybody has the same in the end where records are deleted.
-        func testEverybodyHasTheSameInTheEnd() throws { try tell { $0.deletes = true } }
+        /// I-11, I-19: all devices agree in the end when records are deleted.
+        func testDevicesConvergeWhenRecordsAreDeleted() throws { try tell { $0.deletes = true } }
 
-        /// I-01, I-02: no edit and no draft is lost, and no field goes back, beside loops, reads and uploads.
-        func testNoFieldGoesBack() throws {
+        /// I-01, I-02: no edit or draft is lost and no field is reverted, while loops, reads and uploads run.
+        func testNoFieldIsReverted() throws {
             try tell(StampFields.self) { $0.losesZone = false }
         }
 
-        /// The same, where only jobs and answers are out of order.
-        func testNoFieldGoesBackWhereOnlyJobsCross() throws {
+        /// The same with jobs and answers in any order, but no other faults.
+        func testNoFieldIsRevertedWhenOnlyJobsAreReordered() throws {
             try tell(StampFields.self) {
                 $0.faults = false
                 $0.crashes = false
@@ -79,8 +81,8 @@
             }
         }
 
-        /// I-01: an edit that the disk refuses leaves nothing behind, and takes no other edit with it.
-        func testNoEditThatWasRefusedStays() throws {
+        /// I-01, I-03: an edit that the disk rejects leaves no trace, and no other edit is lost with it.
+        func testARejectedEditLeavesNoTrace() throws {
             try tell(StampFields.self) {
                 $0.refusesWrites = true
                 $0.losesZone = false
@@ -88,16 +90,16 @@
         }
 
         /// The same for uploads, which replace whole records.
-        func testNoUploadThatWasRefusedStays() throws {
+        func testARejectedUploadLeavesNoTrace() throws {
             try tell {
                 $0.refusesWrites = true
                 $0.losesZone = false
             }
         }
 
-        /// I-01: the same for each write of a story in turn: 60 seeds tell the same story, in each of which the disk of one
-        /// device refuses another one.
-        func testNothingIsLostWhicheverWriteIsRefused() throws {
+        /// I-01, I-03: the same for each write of a story in turn: 60 seeds run the same story, and in each the disk of one
+        /// device rejects a different write.
+        func testNothingIsLostWhenAnySingleWriteIsRejected() throws {
             try tell(StampFields.self, 4, variants: 60) { options, variant in
                 options.refusedWrite = Int(variant)
                 options.crashes = false
@@ -106,8 +108,9 @@
             }
         }
 
-        /// I-05: what a user writes comes to their own records, whoever signs in between two jobs.
-        func testNothingComesToAnotherUsersRecords() throws {
+        /// I-39, I-40: each user's edits reach that user's records and nobody else's, even when the account
+        /// changes between two jobs.
+        func testEditsNeverReachAnotherUsersRecords() throws {
             try tell {
                 $0.changesUsers = true
                 $0.consumes = false
@@ -115,15 +118,14 @@
             }
         }
 
-        /// Whoever writes alone meets no conflict.
-        func testOneWriterMeetsNoConflict() throws {
+        /// With a single writer, no conflict occurs.
+        func testASingleWriterHasNoConflicts() throws {
             try tell {
                 $0.writers = 1
                 $0.losesZone = false
             }
         }
 
-        /// Nothing depends on anything but the seed.
         func testASeedGivesTheSameStoryTwice() {
             for seed in UInt64(0)..<2 {
                 let first = story(seed, of: StampSet.self, .init(), keepsLog: true)

@@ -1,14 +1,14 @@
 @testable import CodableSync
 
-/// What a story of jobs needs of its model: stamps, each written once.
+/// What a story of jobs needs from its model: stamps, each written once.
 protocol StoryModel: RecordCodable, Equatable {
-    /// Whether edits of what the device shows, and drafts, have fields of their own.
+    /// Whether edits and drafts have their own fields.
     static var hasFields: Bool { get }
 
     init(name: String)
-    /// All that was written and is still there.
+    /// All stamps that are still present.
     var stamps: [String] { get }
-    /// The stamps that a device has written by edits.
+    /// The stamps that a device wrote with edits.
     subscript(edits device: Int) -> [String] { get set }
     /// The last draft of a device.
     subscript(draft device: Int) -> String { get set }
@@ -28,8 +28,8 @@ extension StampSet: StoryModel {
     }
 }
 
-/// A model with fields of its own for each device, for edits and for drafts, merged field by field: a stamp is lost where
-/// a field goes back.
+/// A model with separate fields for each device, for edits and for drafts, merged field by field: reverting a
+/// field loses a stamp.
 struct StampFields: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 
@@ -43,12 +43,12 @@ struct StampFields: RecordCodable, Equatable {
 
     var recordName: String { id }
 
-    /// Records of which two copies met that have no common ancestor.
+    /// Names of records that had a conflict without a common ancestor.
     static let createdTwice = Locked<Set<String>>([])
 
     static func resolveConflict(_ conflict: Conflict<StampFields>) throws -> StampFields? {
         guard conflict.ancestor == nil else { return try conflict.merged() }
-        // Created twice, or its answer was lost: what was taken out since comes back.
+        // The record was created twice, or an answer was lost: stamps that were removed since come back.
         createdTwice.withLock { _ = $0.insert(conflict.client.id) }
         var model = conflict.server
         for device in 0..<3 {
