@@ -15,7 +15,7 @@ public struct ModelEdit<Model: RecordCodable>: Sendable {
 
 extension ModelEdit: Equatable where Model: Equatable {}
 
-/// What an edit does if this device has no such record.
+/// What an edit does if this device does not have the record.
 public enum MissingRecord: Hashable, Sendable {
     /// It throws ``SyncError/recordNotFound(_:)``.
     case fail
