@@ -66,7 +66,7 @@ extension LostWrite {
     /// Whether this save set the field on the server.
     fileprivate func arrived(_ value: RecordValue, of name: String, in server: Record) -> Bool {
         guard !ReservedField.isReserved(name), value.isSame(as: server.value(name)) else { return false }
-        // Two devices may create one record with some fields alike: a creation proves nothing.
+        // Two devices may create the same record with some equal fields, so a creation proves nothing.
         guard let base else { return false }
         return !value.isSame(as: base.value(name))
     }
@@ -77,7 +77,7 @@ extension Record {
 }
 
 extension RecordValue {
-    /// Whether both values are equal for a server, which does not distinguish values such as `null` and none.
+    /// Whether a server treats both values as equal.
     fileprivate func isSame(as other: RecordValue) -> Bool {
         isNothing ? other.isNothing : isIdentical(to: other)
     }

@@ -21,8 +21,9 @@ extension SyncEngine {
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
     ///   the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
-    /// - If a conflict has set an earlier edit aside, reads show the server's value. The closure gets that value, and the
-    ///   new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)`` reports.
+    /// - If an earlier edit was parked by a conflict, reads show the server's version. The closure gets that
+    ///   version, and
+    ///   the new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)`` reports.
     /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:
@@ -61,7 +62,8 @@ extension SyncEngine {
         try await perform(EditedRecords(names: [name], models: nil, ifMissing: .fail), change)[0]
     }
 
-    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: either all edits become durable, together, or none.
+    /// Edits several models, as ``edit(_:ifMissing:_:)`` does; either all edits become durable together or
+    /// none does.
     ///
     /// The edits may be sent in several requests. Later calls for any of the records wait for the closure.
     ///

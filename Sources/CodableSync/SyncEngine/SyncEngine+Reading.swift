@@ -33,7 +33,7 @@ extension SyncEngine {
         give(try await read(nil))
     }
 
-    /// Returns the models of a read to the app, and notes that it was given them.
+    /// Returns the models of a read, and adds the note that the app was given them.
     private nonisolated func give(_ read: ReadModels<Model>) -> [Model] {
         if let note = read.note { callQueue.note(note) }
         return read.models
@@ -41,7 +41,7 @@ extension SyncEngine {
 
     private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
-            // The queue must not grow if the app only reads.
+            // Keeps the queue from growing if the app only reads.
             takeNotes()
             guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
             return try await modelsShown(for: all)
@@ -89,8 +89,9 @@ extension SyncEngine {
 
     /// Returns the current models of these records, in order; models that can't be decoded are skipped.
     ///
-    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only returned models
-    /// count as given, so nothing counts until nothing can throw any more.
+    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only
+    /// returned models
+    /// count as given to the app, so the note is made at the end, when nothing can throw any more.
     private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
@@ -139,7 +140,7 @@ extension SyncEngine {
         return count
     }
 
-    /// Whether this is the cloud's latest known version; older ones may be gone from the disk.
+    /// Whether this is the cloud's latest known version; older versions may no longer be on disk.
     private func isLastWord(_ version: ReadVersion) -> Bool {
         machine?.state[version.name]?.known?.handle == version.handle
     }
