@@ -1,8 +1,7 @@
 /// Why a change is parked.
 ///
 /// A parked change is not sent until `retry` is called or a new edit replaces it. It is listed by
-/// `parkedChanges` and
-/// survives restarts.
+/// `parkedChanges` and survives restarts.
 public struct ParkReason: Hashable, Sendable, Codable {
     /// The kinds of reasons.
     public enum Kind: String, Hashable, Sendable, Codable {
@@ -15,8 +14,7 @@ public struct ParkReason: Hashable, Sendable, Codable {
         /// `resolveConflict` or `resolveDeletion` threw, or returned an invalid model.
         case resolverFailed
         /// The server's version cannot be decoded, so an edit does not overwrite it. If a newer version of
-        /// the app wrote it,
-        /// a deletion does not delete it either.
+        /// the app wrote it, a deletion does not delete it either.
         case serverValueUndecodable
         /// The stored model can no longer be read.
         case contentsUnreadable

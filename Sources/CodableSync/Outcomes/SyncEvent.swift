@@ -25,8 +25,7 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
 /// An event in an engine, for logs and tests; an app need not handle events to keep its data correct.
 ///
 /// Some events carry records, so that a discarded version can be restored. An event's description is one line
-/// with
-/// record names and without fields.
+/// with record names and without fields.
 public enum SyncEvent: Hashable, Sendable {
     /// A fetch began.
     case fetchBegan
@@ -59,8 +58,8 @@ public enum SyncEvent: Hashable, Sendable {
     /// for it.
     ///
     /// It is reported once until the loop requests another element; `waiting` is the number of records that
-    /// wait on disk.
-    /// Do other asynchronous work outside of the loop, and release streams that you no longer read.
+    /// wait on disk. Do other asynchronous work outside of the loop, and release streams that you no longer
+    /// read.
     case streamStalled(waiting: Int)
     /// Records were ignored, since they have another type, have no usable name, or were not requested.
     case ignoredRecords(count: Int)
@@ -68,13 +67,11 @@ public enum SyncEvent: Hashable, Sendable {
     case unmentioned(recordName: String)
     /// The user has changed or signed out; read `allModels()` again.
     ///
-    /// `from` is the user in the previous event, and `to` is the user whose records the app now sees; `nil`
-    /// means that
-    /// there is none. If `from` is `nil`, edits made before now belong to the new user.
+    /// `from` is the last user that the app was notified of, and `to` is the user whose records it now sees;
+    /// `nil` means that there is none. The first user of a state takes over the edits made before.
     case accountChanged(from: String?, to: String?)
     /// The state of the user who is signed in cannot be opened; the former user's state is unchanged, and the
-    /// engine
-    /// tries again.
+    /// engine tries again.
     case accountSwitchFailed(to: String, SyncError)
     /// The zone was lost; `nil` if the reason is unknown.
     case zoneLost(DatabaseChanges.Deletion.Reason?)

@@ -22,8 +22,7 @@ public enum SyncStatus: Hashable, Sendable {
     /// Changes are being sent.
     case sending
     /// A request failed, the state could not be read or written, or the server ordered a wait; the next
-    /// attempt is at
-    /// this date.
+    /// attempt is at this date.
     case waiting(until: Date)
     /// There is no network.
     case offline

@@ -2,8 +2,7 @@
 ///
 /// A change token is a position, so a fetch that returns to the same one gets no nearer to the end. The watch
 /// remembers one token and replaces it after 1, 2, 4, … pages (Brent's cycle detection), so that it finds
-/// cycles of
-/// any length.
+/// cycles of any length.
 struct PagingWatch: Equatable, Sendable {
     enum Finding: Equatable, Sendable {
         case circle

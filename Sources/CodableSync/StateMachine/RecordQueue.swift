@@ -1,8 +1,7 @@
 /// A first-in, first-out queue of record names, with one place for each name.
 ///
 /// Appending, removing and testing are O(1), amortised. Positions only increase, so "everything queued before
-/// now" is
-/// a single number.
+/// now" is a single number.
 package struct RecordQueue: Sendable {
     /// Places in the order of their positions; a place is a gap if its name has moved to another position.
     private var places: [(name: String, position: Int)] = []

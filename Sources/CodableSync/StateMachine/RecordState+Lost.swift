@@ -1,10 +1,8 @@
 import RecordCoding
 
 // After the zone is lost, the version that the cloud had is uploaded again before any edit of the record. The
-// edit is
-// then sent as a difference to that version: fields that the model does not know are kept, and another device
-// that
-// does the same gets a conflict with an ancestor. A parked edit stays parked.
+// edit is then sent as a difference to that version: fields that the model does not know are kept, and
+// another device that does the same gets a conflict with an ancestor. A parked edit stays parked.
 extension RecordState {
     /// The latest version that the cloud has, or had before the zone was lost.
     package var lastKnown: KnownVersion? { known ?? lost }
@@ -28,8 +26,7 @@ extension RecordState {
     /// Queues the known version to be uploaded again as a new record.
     ///
     /// A record with a pending deletion is not uploaded; the deletion stays pending, in case another device
-    /// has
-    /// uploaded the record again.
+    /// has uploaded the record again.
     mutating func queueAgain() {
         let version = lastKnown
         let contested = pending?.contested

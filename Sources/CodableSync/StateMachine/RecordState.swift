@@ -197,8 +197,7 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// The newer of two contents that the app has seen: the pending edit if it is on top, else the cloud's
-    /// latest
-    /// version, else the contents with the greater handle.
+    /// latest version, else the contents with the greater handle.
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
         if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }

@@ -5,8 +5,7 @@ import struct Foundation.Date
 /// Everything that the state machine can ask the engine to do.
 ///
 /// Where order matters between lanes, the machine emits the second action only after the first has completed.
-/// At most
-/// one request about zones and records is in flight at a time.
+/// At most one request about zones and records is in flight at a time.
 package enum SyncAction: Equatable, Sendable {
     /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
     /// as stored.
@@ -18,8 +17,7 @@ package enum SyncAction: Equatable, Sendable {
     case switchUser(to: String)
     case checkAccount(RequestID)
     /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
-    /// read, and
-    /// leaves that mark.
+    /// read, and leaves that mark.
     case saveZone(RequestID, mark: UInt64?)
     case subscribe(RequestID)
     case readDatabaseChanges(RequestID, since: ChangeToken?)

@@ -11,12 +11,10 @@ extension SyncState {
     }
 
     /// Records a sign-out; with `removing`, removes the records that the cloud has, which are fetched again
-    /// when the user
-    /// returns.
+    /// when the user returns.
     ///
     /// What the cloud does not have stays: edits, versions to be uploaded again after their zone was lost,
-    /// and everything
-    /// while the app must decide about a purge.
+    /// and everything while the app must decide about a purge.
     mutating func applySignedOut(removing: Bool) {
         changeSummary { $0.signOut = removing ? .removed : $0.signOut ?? .kept }
         guard removing else { return }

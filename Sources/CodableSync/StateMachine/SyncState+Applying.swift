@@ -148,8 +148,8 @@ extension SyncState {
                 )
             } else if record.pending?.isDeletion == false {
                 // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an
-                // earlier
-                // conflict stays undelivered; if it were confirmed as it is, it would count as the app's own.
+                // earlier conflict stays undelivered; if it were confirmed as it is, it would count as the
+                // app's own.
                 if !record.isPendingNews { record.undelivered = nil }
             }
         }

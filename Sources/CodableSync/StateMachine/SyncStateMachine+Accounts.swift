@@ -85,8 +85,7 @@ extension SyncStateMachine {
     }
 
     /// Forgets what streams and readers hold: the sign-out may have removed it, so it must not be accepted or
-    /// be an
-    /// ancestor.
+    /// be an ancestor.
     mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         losses += 1

@@ -206,8 +206,7 @@ extension SyncStateMachine {
     /// Reports versions that a read could not decode, and marks them as not seen.
     ///
     /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
-    /// under that
-    /// name is not an edit of it.
+    /// under that name is not an edit of it.
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
         var entries: [JournalEntry] = []

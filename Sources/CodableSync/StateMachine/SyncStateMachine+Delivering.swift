@@ -163,8 +163,7 @@ extension SyncStateMachine {
                 continue
             }
             // Stored before it is handed out, so that the next opening knows which changes may have crashed
-            // the app.
-            // A crash of the process loses no written data, so no flush is needed.
+            // the app. A crash of the process loses no written data, so no flush is needed.
             let handedOut = JournalEntry.handedOut(OrderRuns(element.map(\.order)))
             append(
                 configuration.keepsUndelivered ? [handedOut] : [],

@@ -27,8 +27,7 @@ extension SyncStateMachine {
     // MARK: Changes that were replaced before they were delivered
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
-    /// newer
-    /// version arrived.
+    /// newer version arrived.
     package func overtakenNames(in id: StreamID) -> [String] {
         guard let stream = streams.first(where: { $0.id == id }) else { return [] }
         return stream.handed.filter { state[$0.name]?.undelivered?.order != $0.order }.map(\.name)
@@ -88,8 +87,7 @@ extension SyncStateMachine {
     }
 
     /// Repoints elements that streams hold from former contents to new ones: another copy, or the version
-    /// that a save
-    /// created.
+    /// that a save created.
     mutating func repointHanded(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
         for index in streams.indices {
             for place in streams[index].handed.indices
@@ -131,8 +129,7 @@ extension SyncStateMachine {
     }
 
     /// Whether an acceptance still applies: the change is undelivered, or the entry restores what the app has
-    /// seen after
-    /// a change that no stream takes.
+    /// seen after a change that no stream takes.
     private func isOpen(_ accepted: AcceptedChange) -> Bool {
         guard let record = state[accepted.name] else { return false }
         if accepted.order == 0 { return record.undelivered != nil && record.seen == accepted.seen }

@@ -7,8 +7,8 @@ extension SyncStateMachine {
     /// - Parameters:
     ///   - entries: The entries.
     ///   - flush: Whether they must survive a power loss before `then` happens. Entries that the cloud or the
-    ///     app's stream
-    ///     would repeat need not; they are flushed with later entries or by ``advanceFlushing()``.
+    ///     app's stream would repeat need not; they are flushed with later entries or by
+    ///     ``advanceFlushing()``.
     ///   - outcome: What happens once they are stored.
     mutating func append(
         _ entries: [JournalEntry],

@@ -1,15 +1,11 @@
 import RecordCoding
 
 // Another device may have recreated the zone after a loss that this device has not noticed. Everything known
-// is from
-// one zone: the one that existed at the stored position in the database's feed. A full listing, a look-up or
-// a refused
-// save may come from the next zone. Such a response is held while the feed is read from the stored position.
-// If the
-// feed reports no loss, the response is from the known zone, and the position advances. Otherwise the
-// response is
-// dropped, and requested again once the loss is stored. The held request keeps the slot, so only one is ever
-// held.
+// is from one zone: the one that existed at the stored position in the database's feed. A full listing, a
+// look-up or a refused save may come from the next zone. Such a response is held while the feed is read from
+// the stored position. If the feed reports no loss, the response is from the known zone, and the position
+// advances. Otherwise the response is dropped, and requested again once the loss is stored. The held request
+// keeps the slot, so only one is ever held.
 extension SyncStateMachine {
     /// Whether a response is held and its contents are still needed.
     package var holdsAnswer: Bool { heldAnswer != nil }
@@ -67,8 +63,7 @@ extension SyncStateMachine {
     }
 
     /// Whether a known version is missing from the held page; otherwise the loss is older than everything
-    /// known and
-    /// does not matter.
+    /// known and does not matter.
     ///
     /// Complexity: O(n log n), once for each lost zone.
     var knowsOfFormerZone: Bool {

@@ -152,8 +152,7 @@ extension SyncStateMachine {
     }
 
     /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
-    /// never
-    /// existed.
+    /// never existed.
     private func mayHaveBeenThere(_ name: String) -> Bool {
         inFlightNames[name]?.known != nil || state[name]?.sent.isEmpty == false
     }

@@ -5,8 +5,7 @@ import struct Foundation.Date
 /// Account, zone and subscription: the setup before the first request for records.
 extension SyncStateMachine {
     // These properties are read at every step, so none of them uses `&&` or `||`: in a debug build, the
-    // right-hand side
-    // is a closure with a copy of the whole machine.
+    // right-hand side is a closure with a copy of the whole machine.
 
     /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
     var mayWork: Bool {
@@ -122,8 +121,7 @@ extension SyncStateMachine {
         case .stop:
             fault = error
         // Only errors about the zone count here; an account look-up cannot report one. Callers get the error
-        // for a
-        // purge once it is stored; after a reset, they keep waiting.
+        // for a purge once it is stored; after a reset, they keep waiting.
         case .askUser where isAccountConfirmed:
             return loseZone(.purged, after: error)
         case .uploadEverything where isAccountConfirmed && state.summary.zone != .unreadable:

@@ -3,11 +3,9 @@ extension SyncStateMachine {
     /// Makes the machine of another user, which continues for the app where the former user's stopped.
     ///
     /// It takes over what concerns the app: whether the engine is started, callers that wait for `sync`, live
-    /// streams,
-    /// and the reported status and account. It takes over nothing about the former user or their cloud: no
-    /// waits, no
-    /// errors, and nothing deferred, read or handed out. Numbers continue, so that no late response matches a
-    /// request.
+    /// streams, and the reported status and account. It takes over nothing about the former user or their
+    /// cloud: no waits, no errors, and nothing deferred, read or handed out. Numbers continue, so that no
+    /// late response matches a request.
     ///
     /// - Parameters:
     ///   - former: The machine of the former user.

@@ -6,8 +6,7 @@ import struct Foundation.Date
 ///
 /// It holds the durable state, which only journal entries change, and the transient state that a restart
 /// discards: requests in flight, waiting callers, streams and timers. It never loads contents, never
-/// suspends,
-/// and gets the time from its caller.
+/// suspends, and gets the time from its caller.
 package struct SyncStateMachine: Sendable {
     package internal(set) var configuration: MachineConfiguration
     package internal(set) var state: SyncState
@@ -108,8 +107,7 @@ package struct SyncStateMachine: Sendable {
     /// Cloud versions that a read could not decode since the engine was opened.
     var readInVain = RecordTable<ContentHandle>()
     /// Change tags of versions that were looked up since the engine was opened because their stored copies
-    /// are
-    /// unreadable.
+    /// are unreadable.
     var lookedUpAgain = RecordTable<String>()
     /// Acceptances that could not be stored.
     var unstoredAcceptances: [AcceptedChange] = []

@@ -5,13 +5,10 @@ import struct Foundation.Date
 /// Keeps the app's calls in the order in which they were made.
 ///
 /// A call takes its place before it first suspends, so later work, such as encoding, cannot change the order.
-/// Calls
-/// wait in one line, and each has its turn when the call before it has ended. An edit may have to wait for
-/// the app's
-/// actor to run its closure, so it is not part of the line, and only calls for its records wait for it. A
-/// call that
-/// waits for an edit is *delayed*: it leaves the line as well, and only later calls for its records wait for
-/// it.
+/// Calls wait in one line, and each has its turn when the call before it has ended. An edit may have to wait
+/// for the app's actor to run its closure, so it is not part of the line, and only calls for its records wait
+/// for it. A call that waits for an edit is *delayed*: it leaves the line as well, and only later calls for
+/// its records wait for it.
 final class CallQueue: Sendable {
     /// A call's place in the queue.
     final class Ticket: Sendable {

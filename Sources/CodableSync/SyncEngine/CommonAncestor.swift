@@ -11,10 +11,8 @@ struct LostWrite: Sendable {
 /// Finds the common ancestor of a conflict when responses to this device's own saves were lost.
 ///
 /// If the server has the value of a field that this device sent, no other device has changed the field since,
-/// so the
-/// sent value is the field's ancestor. Without this rule, an older edit of this device would look like
-/// another
-/// device's change and could win over the newer edit.
+/// so the sent value is the field's ancestor. Without this rule, an older edit of this device would look like
+/// another device's change and could win over the newer edit.
 enum CommonAncestor {
     /// Makes the ancestor for a merge.
     ///

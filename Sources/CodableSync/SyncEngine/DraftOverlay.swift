@@ -33,11 +33,9 @@ struct OverlaidDraft: Sendable {
 /// Applies a draft's changes to the version that this device shows, as a pure function of the contents.
 ///
 /// Only the fields in which the draft differs from its original are edited. All others stay as this device
-/// shows them,
-/// however old the original is. If the cloud has changed an edited field since the original, the field is
-/// contested:
-/// there is a conflict, and its ancestor has the original's value of that field, so that the resolver sees
-/// both changes.
+/// shows them, however old the original is. If the cloud has changed an edited field since the original, the
+/// field is contested: there is a conflict, and its ancestor has the original's value of that field, so that
+/// the resolver sees both changes.
 struct DraftOverlay<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
     var draft: Draft

@@ -27,8 +27,7 @@ final class JournalLane: Sendable {
         /// Why the last write failed.
         ///
         /// Until ``JournalLane/resume()``, later batches fail for the same reason, since they depend on
-        /// entries that are not
-        /// stored.
+        /// entries that are not stored.
         var refusal: JournalFailure?
         /// Counts submitted work.
         var mark: UInt64 = 0

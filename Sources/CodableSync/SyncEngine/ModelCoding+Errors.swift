@@ -5,8 +5,7 @@ extension ModelCoding {
     /// Describes an error and its place without the contents of the model.
     ///
     /// An error from the model's own code is quoted if it has a description of its own. Otherwise only its
-    /// type and case
-    /// are named, since the compiler's default description would show its values.
+    /// type and case are named, since the compiler's default description would show its values.
     func describe(_ error: any Error) -> String {
         switch error {
         case let error as EncodingError:

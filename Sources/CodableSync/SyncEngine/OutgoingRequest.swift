@@ -101,8 +101,7 @@ struct OutgoingRequest: Sendable {
     }
 
     /// The server's complete new version: its former fields, the fields that were sent, and those in the
-    /// response, which
-    /// may be incomplete.
+    /// response, which may be incomplete.
     func stored(_ server: Record, of item: SendItem) -> Record {
         var record = server
         var fields = known[item.name]?.fields ?? [:]

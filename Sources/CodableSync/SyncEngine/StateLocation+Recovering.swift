@@ -28,8 +28,7 @@ extension StateLocation {
         try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
-        // once. If that
-        // fails, the state is still usable, and the next opening tries again.
+        // once. If that fails, the state is still usable, and the next opening tries again.
         return (messages, opened.recovery.isDamaged ? Self.compact(opened.store) : nil)
     }
 

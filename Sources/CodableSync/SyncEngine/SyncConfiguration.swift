@@ -34,10 +34,8 @@ public struct SyncConfiguration: Sendable {
         /// The records stay. Reads show them until another user signs in, and again when their user returns.
         case keep
         /// Records that the cloud has confirmed are removed, from the files as well. Edits that the cloud
-        /// does not have
-        /// stay for their user, with the versions that they must be merged with. When the user returns,
-        /// everything is
-        /// fetched again.
+        /// does not have stay for their user, with the versions that they must be merged with. When the user
+        /// returns, everything is fetched again.
         case remove
     }
 
@@ -73,8 +71,7 @@ public struct SyncConfiguration: Sendable {
     /// What happens to the records on this device when their user signs out or another user signs in.
     ///
     /// Removed records are not delivered as `.deleted`, since they are still in the cloud. When the app gets
-    /// the event
-    /// ``SyncEvent/accountChanged(from:to:)``, it should read ``SyncEngine/allModels()`` again.
+    /// the event ``SyncEvent/accountChanged(from:to:)``, it should read ``SyncEngine/allModels()`` again.
     public var onSignOut = OnSignOut.keep
     /// Called for every event, from any thread; must be quick.
     public var logHandler: (@Sendable (SyncEvent) -> Void)?

@@ -11,8 +11,7 @@ extension SyncEngine {
     /// Passes an input to the machine and performs its actions.
     ///
     /// The state changes in no other way. The function is synchronous, so nothing can run between reading and
-    /// writing
-    /// the state.
+    /// writing the state.
     ///
     /// - Parameters:
     ///   - input: The input.

@@ -3,14 +3,11 @@ extension SyncEngine {
     /// Returns once the engine has nothing left to do at the clock's time, for tests.
     ///
     /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is
-    /// due, and no
-    /// signal from the database is waiting to be received. The call does not wait for a later time, for the
-    /// app or for
-    /// the network: advance the clock, take elements from ``changes`` or restore the network, and call it
-    /// again. Signals
-    /// are taken into account for ``FakeDatabase``, ``LocalDatabase``, and a ``ForwardingDatabase`` in front
-    /// of one of
-    /// them. Signals that your own stream of them has not received count as well.
+    /// due, and no signal from the database is waiting to be received. The call does not wait for a later
+    /// time, for the app or for the network: advance the clock, take elements from ``changes`` or restore the
+    /// network, and call it again. Signals are taken into account for ``FakeDatabase``, ``LocalDatabase``,
+    /// and a ``ForwardingDatabase`` in front of one of them. Signals that your own stream of them has not
+    /// received count as well.
     ///
     /// ```swift
     /// try await phone.upload(note)
@@ -20,8 +17,8 @@ extension SyncEngine {
     /// ```
     ///
     /// A request that is held by a ``FakeHold`` or is never answered does not count. The call does not open
-    /// the engine;
-    /// an engine that was never opened, or is closed, is idle. It returns early if the task is cancelled.
+    /// the engine; an engine that was never opened, or is closed, is idle. It returns early if the task is
+    /// cancelled.
     public func waitUntilIdle() async {
         let signals = database as? any SignalTelling
         repeat {

@@ -5,23 +5,19 @@ extension SyncEngine {
     /// Handles a push, and fetches changes if the push is for this engine.
     ///
     /// Pass every remote notification to every engine; each recognises its own by container, scope,
-    /// subscription and
-    /// zone. A push without a zone or container may be for any engine, so the engine fetches. Concurrent
-    /// pushes share
-    /// fetches, and a repeated notification is ignored.
+    /// subscription and zone. A push without a zone or container may be for any engine, so the engine
+    /// fetches. Concurrent pushes share fetches, and a repeated notification is ignored.
     ///
     /// - Before the first start, the call opens the engine, as any call does, and waits for the first fetch.
     /// - It fetches even if ``SyncConfiguration/automaticallySyncs`` is off, because the app asked for it.
     /// - Nothing is requested while the engine is stopped, closed or without a user, during a wait that the
-    ///   server ordered,
-    ///   and before ``resolvePurge(_:)``; the next fetch gets the changes.
+    ///   server ordered, and before ``resolvePurge(_:)``; the next fetch gets the changes.
     ///
     /// The call sends nothing, and accepts any payload without trapping.
     ///
     /// - Parameter userInfo: The payload from the system.
     /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
-    ///   `noData` if it
-    ///   returned none, failed, or was not tried.
+    ///   `noData` if it returned none, failed, or was not tried.
     public nonisolated(nonsending) func handleNotification(
         _ userInfo: [AnyHashable: Any]
     ) async -> NotificationOutcome {

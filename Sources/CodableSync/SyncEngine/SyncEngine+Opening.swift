@@ -5,16 +5,15 @@ extension SyncEngine {
     /// Opens the state of the user who is signed in, if it is not open yet; concurrent calls share one
     /// opening.
     ///
-    /// - Parameter isForSync: Whether the caller is a sync, which also retries a failed switch to another
-    ///   user.
+    /// - Parameter isForSync: Whether the caller is a sync, which looks the account up itself; only other
+    ///   callers first retry a failed switch to another user.
     /// - Throws: ``SyncError``: the reason why the state cannot be used; the next call tries again.
     func ready(isForSync: Bool = false) async throws {
         while try await !isReady(isForSync: isForSync) {}
     }
 
     /// Opens the state for a call that may be older than a user switch, and so must not wait for the switch,
-    /// which waits
-    /// for the call.
+    /// which waits for the call.
     func ready(for ticket: CallQueue.Ticket) async throws {
         while true {
             switch phase {
@@ -217,8 +216,7 @@ extension SyncEngine {
     /// Pauses syncing: no new requests are made, while uploads are accepted and streams stay live.
     ///
     /// A response to a request in flight is still processed. If this is the first call, the engine does not
-    /// start by
-    /// itself.
+    /// start by itself.
     public func stop() async {
         isStopWanted = true
         process(.stop)
@@ -240,14 +238,10 @@ extension SyncEngine {
     /// Ends the engine as a crash of its process would, for tests.
     ///
     /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
-    /// may or may
-    /// not be. An element of ``changes`` that a loop is still handling is delivered again, one record at a
-    /// time. Requests
-    /// in flight are abandoned, whether or not the server has performed them. Waiting calls throw
-    /// ``SyncError/closed``,
-    /// streams end, and the next engine can open the state at once. The call does not simulate a power loss:
-    /// written data
-    /// survives, whether it was flushed or not.
+    /// may or may not be. An element of ``changes`` that a loop is still handling is delivered again, one
+    /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
+    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
+    /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
     public func simulateCrash() async {
         journal?.dropQueued()
         await end { engine in

@@ -90,8 +90,8 @@ extension SyncEngine {
     /// Returns the current models of these records, in order; models that can't be decoded are skipped.
     ///
     /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only
-    /// returned models
-    /// count as given to the app, so the note is made at the end, when nothing can throw any more.
+    /// returned models count as given to the app, so the note is made at the end, when nothing can throw any
+    /// more.
     private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]

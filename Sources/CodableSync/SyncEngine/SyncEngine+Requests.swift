@@ -66,9 +66,8 @@ extension SyncEngine {
         perform(request) { connection in
             if let mark, try await Self.isUnreadable(zoneID, in: connection) {
                 // Deleting and saving take two requests, since a request can name a zone only once. The
-                // request that
-                // deletes the zone also creates the mark, so that devices that see the deletion in the feed
-                // see the mark.
+                // request that deletes the zone also creates the mark, so that devices that see the deletion
+                // in the feed see the mark.
                 try await Self.delete(zoneID, leaving: zoneID.replacementMark(mark), in: connection)
             }
             let result = try await connection.database.modifyRecordZones(

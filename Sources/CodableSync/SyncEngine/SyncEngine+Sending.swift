@@ -10,8 +10,7 @@ extension SyncEngine {
             schemaVersion: Model.schemaVersion
         )
         // Handles are made before sending, so that a version fetched before the response arrives gets a
-        // greater
-        // handle, as it is newer.
+        // greater handle, as it is newer.
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
         perform(request) { [outgoing] in

@@ -5,16 +5,13 @@ extension SyncEngine {
     /// Sends and fetches, and returns when both are done.
     ///
     /// Returns when everything that was queued before the call has been tried, and a fetch that began after
-    /// the call has
-    /// ended. Concurrent calls share requests. The call ends the engine's own waits after failures, but not a
-    /// wait that
-    /// the server ordered. You can call it from a loop over ``changes``, and from a task that a resolver
-    /// starts.
+    /// the call has ended. Concurrent calls share requests. The call ends the engine's own waits after
+    /// failures, but not a wait that the server ordered. You can call it from a loop over ``changes``, and
+    /// from a task that a resolver starts.
     ///
     /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
-    ///   `waitingForDecision`, or
-    ///   `cloud` if a request failed; `CancellationError` if the task is cancelled.
+    ///   `waitingForDecision`, or `cloud` if a request failed; `CancellationError` if the task is cancelled.
     @discardableResult
     public nonisolated func sync() async throws -> SyncSummary {
         try await sync([.fetch, .send])
@@ -35,8 +32,7 @@ extension SyncEngine {
     /// Fetches changes, and returns when a fetch that began after the call has ended.
     ///
     /// Conflicts found by the fetch are resolved before the call returns, except for records that are being
-    /// sent at that
-    /// moment.
+    /// sent at that moment.
     ///
     /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.

@@ -7,21 +7,18 @@ extension SyncEngine {
     /// Uploads models: creates their records, or replaces all of their fields.
     ///
     /// Returns once the change is durable on this device, and reads show the models; sending happens in the
-    /// background.
-    /// If several calls upload one record, the last wins. Cancellation has an effect only before anything is written.
+    /// background. If several calls upload one record, the last wins. Cancellation has an effect only before
+    /// anything is written.
     ///
     /// To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a draft that a screen has held,
     /// ``upload(_:editedFrom:)``: only these know which fields have changed, and since which version.
     ///
     /// The base of an upload is the last version that the app was given: read from the engine, accepted from
     /// ``changes``, or uploaded by the app itself. So an upload does not overwrite another device's change
-    /// that was
-    /// fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an element
-    /// when it
-    /// requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given: the upload
-    /// changes only
-    /// the fields that differ from the version that the app was given. The base of a ``SystemFieldsStoring`` model is the
-    /// version that the model carries.
+    /// that was fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an
+    /// element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given:
+    /// the upload changes only the fields that differ from the version that the app was given. The base of a
+    /// ``SystemFieldsStoring`` model is the version that the model carries.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state

@@ -10,12 +10,9 @@ public import RecordCoding
 /// ```
 ///
 /// The engine starts by itself, with the first call or the first request on one of its streams. Neither a
-/// waiting
-/// stream nor a request in flight keeps it alive. Releasing the last reference ends it like ``close()``, but
-/// in the
-/// background; pending changes are sent after the next launch. If another engine in the same process opens
-/// the same
-/// directory, it waits until the directory is released.
+/// waiting stream nor a request in flight keeps it alive. Releasing the last reference ends it like
+/// ``close()``, but in the background; pending changes are sent after the next launch. If another engine in
+/// the same process opens the same directory, it waits until the directory is released.
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
@@ -121,32 +118,24 @@ public actor SyncEngine<Model: RecordCodable> {
     /// A new stream of changes by other devices and of confirmed uploads by this device.
     ///
     /// Requesting the next element accepts the previous one. Changes that were not accepted are kept on disk
-    /// and
-    /// delivered again, to the next stream or after a restart. Leaving the loop does not accept the element.
-    /// A stream is
-    /// live from its first request. Each live stream gets every change, and a change is done when all of them
-    /// have
-    /// accepted it. Use a separate stream for each loop.
+    /// and delivered again, to the next stream or after a restart. Leaving the loop does not accept the
+    /// element. A stream is live from its first request. Each live stream gets every change, and a change is
+    /// done when all of them have accepted it. Use a separate stream for each loop.
     ///
     /// - A stream that you keep in a variable after leaving its loop is still live, and its changes stay
-    ///   undelivered
-    ///   until you release it. A stream without any request holds nothing back.
+    ///   undelivered until you release it. A stream without any request holds nothing back.
     /// - Two tasks that share a stream share its elements. The next request of either accepts what was
-    ///   delivered before,
-    ///   and the end of one loop ends the other; what was not accepted by then is delivered again.
+    ///   delivered before, and the end of one loop ends the other; what was not accepted by then is delivered
+    ///   again.
     /// - An operator that reads ahead, such as a buffer, accepts elements that its loop has not seen yet. If
-    ///   a crash must
-    ///   not lose an element, take elements directly from the stream.
+    ///   a crash must not lose an element, take elements directly from the stream.
     /// - Changes to one record are coalesced to the newest one, including a deletion. An element holds at
-    ///   most 200
-    ///   records. Changes that are not accepted are kept on disk, not in memory.
+    ///   most 200 records. Changes that are not accepted are kept on disk, not in memory.
     /// - A loop that holds an element while 1000 changes arrive for it is reported once by
     ///   ``SyncEvent/streamStalled(waiting:)``.
     /// - An element that was not accepted when the process ended may have crashed it. After the next launch,
-    ///   its records
-    ///   are delivered one at a time, after all others; a record that was already delivered alone comes last.
-    ///   So a record
-    ///   that crashes the app each time does not block the others.
+    ///   its records are delivered one at a time, after all others; a record that was already delivered alone
+    ///   comes last. So a record that crashes the app each time does not block the others.
     public nonisolated var changes: AsyncStream<ModelChange<Model>> { hub.stream() }
 
     /// The events in the engine, for logs; a stream buffers the newest 1000 and counts those that it drops.
