@@ -1,7 +1,7 @@
 import Foundation
 
 extension DispatchGroup {
-    /// Blocks until everything in the group is done, by the machine's clock, or until the time is over.
+    /// Blocks until everything in the group is done, or until the timeout by the system's clock.
     ///
     /// - Parameter timeout: How long to block at most.
     /// - Returns: Whether everything is done.

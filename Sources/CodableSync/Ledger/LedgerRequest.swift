@@ -12,11 +12,11 @@ public struct LedgerRequest: Equatable, Sendable {
             atomically: Bool,
             refusing: [RecordID: CloudError] = [:]
         )
-        /// Looks records up.
+        /// Looks up records.
         case records([RecordID], desiredKeys: [String]?)
-        /// Makes and deletes zones.
+        /// Creates and deletes zones.
         case modifyRecordZones(saving: [RecordZone], deleting: [ZoneID])
-        /// Looks zones up.
+        /// Looks up zones.
         case recordZones([ZoneID])
         /// Lists all zones, the default zone first.
         case allZones
@@ -24,7 +24,7 @@ public struct LedgerRequest: Equatable, Sendable {
         case databaseChanges(since: ChangeToken?, resultsLimit: Int?)
         /// Reads a page of a zone's change feed.
         case recordZoneChanges(ZoneID, since: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int?)
-        /// Makes and deletes subscriptions.
+        /// Creates and deletes subscriptions.
         case modifySubscriptions(saving: [CloudSubscription], deleting: [String])
 
         /// Removes a zone for a reason that no client has: the user purged it, or reset the key of its data.
@@ -53,11 +53,11 @@ public struct LedgerRequest: Equatable, Sendable {
 
 /// What a ledger answers.
 public enum LedgerResponse: Equatable, Sendable {
-    /// What became of each record.
+    /// The result for each record.
     case modifyRecords(ModifyRecordsResult)
     /// The records that were looked up.
     case records([RecordID: Result<Record, CloudError>])
-    /// What became of each zone.
+    /// The result for each zone.
     case modifyRecordZones(ModifyZonesResult)
     /// The zones that were looked up.
     case recordZones([ZoneID: Result<RecordZone, CloudError>])
@@ -67,7 +67,7 @@ public enum LedgerResponse: Equatable, Sendable {
     case databaseChanges(DatabaseChanges)
     /// A page of a zone's change feed.
     case recordZoneChanges(ZoneChanges)
-    /// What became of each subscription.
+    /// The result for each subscription.
     case modifySubscriptions(ModifySubscriptionsResult)
     /// It is done, and there is nothing to tell.
     case done

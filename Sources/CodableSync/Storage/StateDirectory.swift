@@ -38,7 +38,7 @@ package final class StateDirectory: Sendable {
     /// Takes possession of a directory.
     ///
     /// - Parameters:
-    ///   - path: The directory; it is made if it is missing.
+    ///   - path: The directory; it is created if it is missing.
     ///   - identity: What its states must belong to.
     ///   - fileSystem: How to reach it.
     ///   - compactionSize: The size from which a state's files are made smaller.

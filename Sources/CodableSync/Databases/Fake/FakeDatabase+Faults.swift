@@ -6,7 +6,7 @@ extension FakeDatabase {
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - error: What they fail with.
+    ///   - error: The error with which they fail.
     ///   - times: How many.
     public func fail(_ operation: FakeOperation = .any, with error: CloudError, times: Int = 1) {
         state.withLock { $0.script.add(operation, times: times, .fail(error)) }

@@ -10,7 +10,7 @@ public struct FakeRequest: Sendable, Equatable {
     public var recordsToSave: [Record] = []
     /// The records to delete, or to look up.
     public var recordIDs: [RecordID] = []
-    /// The zones to make.
+    /// The zones to create.
     public var zonesToSave: [ZoneID] = []
     /// The zones to delete, to look up, or to fetch changes of.
     public var zoneIDs: [ZoneID] = []

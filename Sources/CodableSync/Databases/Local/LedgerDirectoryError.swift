@@ -1,6 +1,6 @@
 /// Why a directory that keeps a ledger could not be used.
 public struct LedgerDirectoryError: Error, Hashable, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Hashable, Sendable {
         /// A file is not what was written to it; it is left as it is.
         case damaged
@@ -22,7 +22,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
         case closed
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code
     /// What happened, where, and what to do about it.
     public var message: String
@@ -30,7 +30,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, where, and what to do about it.
     public init(_ code: Code, message: String) {
         self.code = code

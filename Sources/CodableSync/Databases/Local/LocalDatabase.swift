@@ -36,7 +36,7 @@ public final class LocalDatabase: CloudDatabase {
     /// Names a directory; the disk is not touched before the first request.
     ///
     /// - Parameters:
-    ///   - directory: The directory, made if it is missing; ``defaultDirectory`` if left out.
+    ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` if left out.
     ///   - user: The user record name.
     ///   - limits: What a request and a database may hold; the same for all who use the directory.
     ///   - options: What it does where CloudKit's behaviour is uncertain; the same for all who use the directory.
@@ -104,7 +104,7 @@ extension CloudDatabase where Self == LocalDatabase {
     /// A database in a directory.
     ///
     /// - Parameters:
-    ///   - directory: The directory, made if it is missing.
+    ///   - directory: The directory, which is created if it is missing.
     ///   - user: The user record name.
     /// - Returns: A connection to it.
     public static func local(
