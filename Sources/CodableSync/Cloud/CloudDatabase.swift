@@ -135,13 +135,14 @@ public protocol CloudDatabase: Sendable {
 }
 
 extension CloudDatabase {
-    /// Of a database whose user is always the same.
+    /// Returns 0, for a database whose user never changes.
     public var accountGeneration: Int { 0 }
 
-    /// Not kept in memory.
+    /// Returns `false`, for a database that is not in memory.
     public var isInMemory: Bool { false }
 
-    /// Every database reads CloudKit's payload, so that an app's push handler works, and can be tested, on each.
+    /// Reads CloudKit's payload, so that an app's push handler works with every database and can be tested
+    /// with it.
     ///
     /// - Parameter userInfo: The payload from the system.
     /// - Returns: The notification, or `nil` if the payload is not CloudKit's.

@@ -1,11 +1,11 @@
 public import RecordCoding
 
-// The requests of a database, each handed to the cloud under the device's user.
+// The requests of a database, which the cloud performs for the device's user.
 extension FakeDatabase {
     /// Looks up the account's status.
     ///
     /// - Returns: The account's status.
-    /// - Throws: ``CloudError`` if a fault says so.
+    /// - Throws: ``CloudError`` because of a fault.
     public func accountStatus() async throws -> AccountStatus {
         _ = try await answer(FakeRequest(.accountStatus))
         return account
@@ -180,7 +180,7 @@ extension FakeDatabase {
         return result
     }
 
-    /// An edited answer was not of the kind that belongs to the request.
+    /// The error for an edited response that does not belong to the request.
     private var misfit: CloudError {
         CloudError(.internalError, message: "The answer is not one to this request.")
     }

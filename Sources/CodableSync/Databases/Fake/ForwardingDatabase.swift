@@ -1,9 +1,9 @@
 public import RecordCoding
 
-/// A database that forwards every request to another one, for tests that change what a request does or answers.
+/// A database that forwards every request to another one, for tests that change requests or responses.
 ///
-/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function of
-/// almost the right shape does not compile.
+/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function
+/// with a slightly different signature does not compile.
 ///
 /// ```swift
 /// final class OldPages: ForwardingDatabase, @unchecked Sendable {
@@ -20,19 +20,20 @@ public import RecordCoding
 /// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run concurrently, from
 /// any task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
-    // Sendable: its one stored property is a constant of a Sendable type. Subclasses restate the promise for theirs.
+    // Sendable is correct: the only stored property is a constant of a Sendable type. Subclasses are
+    // responsible for theirs.
 
-    /// The database that does the work.
+    /// The database that performs the requests.
     public let base: any CloudDatabase
 
     /// Makes a database that forwards to another one.
     ///
-    /// - Parameter base: The database that does the work.
+    /// - Parameter base: The database that performs the requests.
     public init(_ base: any CloudDatabase) {
         self.base = base
     }
 
-    /// Performs a request; all requests of an engine come through here.
+    /// Performs a request; all requests of an engine go through this method.
     ///
     /// An override may fail before or after the request, delay it, or make it twice:
     ///
@@ -58,7 +59,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await request()
     }
 
-    // MARK: What it is
+    // MARK: Properties
 
     /// The base's identifier.
     open var identifier: String { base.identifier }
@@ -88,7 +89,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
 
     // MARK: Requests
 
-    /// Asks the base whether there is a user.
+    /// Forwards an account look-up to the base.
     ///
     /// - Returns: The account's status.
     /// - Throws: ``CloudError`` if it could not be looked up.
@@ -96,7 +97,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await perform(.accountStatus) { try await base.accountStatus() }
     }
 
-    /// Asks the base who the user is.
+    /// Forwards a look-up of the user to the base.
     ///
     /// - Returns: The user record name.
     /// - Throws: ``CloudError`` if it could not be looked up.
