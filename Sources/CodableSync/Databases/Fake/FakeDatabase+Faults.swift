@@ -47,7 +47,7 @@ extension FakeDatabase {
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - stage: Whether the server performs them before.
+    ///   - stage: Whether the server performs the requests.
     ///   - times: How many.
     public func neverAnswer(
         _ operation: FakeOperation,

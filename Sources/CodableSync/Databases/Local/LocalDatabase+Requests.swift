@@ -1,18 +1,18 @@
 public import RecordCoding
 
-// The requests of a database, each handed to the ledger under the user's name.
+// The requests of a database, which the ledger performs for the user.
 extension LocalDatabase {
-    /// There is always an account.
+    /// Returns `available`, since there is always an account.
     ///
     /// - Returns: `available`.
     public func accountStatus() async throws -> AccountStatus { .available }
 
-    /// The name that the database was made with.
+    /// Returns the user with which the database was created.
     ///
     /// - Returns: The user record name.
     public func userRecordName() async throws -> String { user }
 
-    /// Saves and deletes records; what it returns is on disk.
+    /// Saves and deletes records; the changes are on disk when the call returns.
     ///
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
@@ -54,7 +54,7 @@ extension LocalDatabase {
         return results
     }
 
-    /// Creates and deletes zones; what it returns is on disk.
+    /// Creates and deletes zones; the changes are on disk when the call returns.
     ///
     /// - Parameters:
     ///   - zonesToSave: The zones to create; an existing zone stays as it is.
@@ -160,26 +160,26 @@ extension LocalDatabase {
         return response
     }
 
-    /// The ledger answers every request with the response that belongs to it.
+    /// The error for a response that does not belong to the request, which the ledger never returns.
     private var misfit: CloudError {
         CloudError(.internalError, message: "The answer is not one to this request.")
     }
 }
 
 extension CloudError {
-    /// Says in a cloud's words what became of a directory.
+    /// Converts an error of the directory.
     init(_ error: LedgerDirectoryError) {
         let code: Code =
             switch error.code {
-            // Every request would fail alike until somebody has looked at the files.
+            // Every request would fail until a person has repaired the files.
             case .damaged, .notALedger, .closed: .badDatabase
             case .tooNew: .incompatibleVersion
-            // Only the user can make space.
+            // Only the user can free space.
             case .outOfSpace: .quotaExceeded
-            // A volume that is not there or locked may come back.
+            // A volume that is missing or locked may become available again.
             case .unreachable, .locked: .serviceUnavailable
             case .cancelled: .operationCancelled
-            // Sending it again finds out.
+            // Sending the request again finds out.
             case .outcomeUnknown: .serverResponseLost
             }
         self.init(code, message: error.message)
