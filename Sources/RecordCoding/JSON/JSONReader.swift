@@ -78,7 +78,7 @@ package struct JSONReader {
         return isTrue
     }
 
-    /// Whether the next value is null, which is then read; any other value is not.
+    /// Reads a null if the next value is one, and returns whether it was.
     package mutating func isNull() throws(JSONError) -> Bool {
         guard try peek() == UInt8(ascii: "n") else { return false }
         try word("null", "null was expected")
