@@ -7,7 +7,7 @@ import struct Foundation.Date
 /// Applying the entries in order gives the engine's durable state; nothing else changes it.
 ///
 /// The machine applies an entry at once and undoes it if it cannot be stored. Effects outside the state wait
-/// until the entry is stored: answers to calls, deliveries to the app, and requests to the cloud.
+/// until the entry is stored: answers to calls, deliveries to the app, and requests that change the cloud.
 package enum JournalEntry: Equatable, Sendable {
     /// The identity of a new state, written once.
     case made(for: StateIdentity)
