@@ -37,7 +37,7 @@ public protocol CloudDatabase: Sendable {
     /// Looks up the user.
     ///
     /// - Returns: The user record name, which is stable for one user in one container.
-    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if nobody is signed in.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
     func userRecordName() async throws -> String
 
     /// Saves and deletes records.

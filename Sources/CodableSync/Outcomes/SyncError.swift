@@ -23,14 +23,14 @@ public enum SyncError: Error, Hashable, Sendable {
         }
     }
 
-    /// Models of the call are invalid; nothing of the call was queued.
+    /// Some of the call's models are invalid; nothing was queued.
     case invalidModels([InvalidModel])
     /// This device has no record with this name; nothing was queued.
     case recordNotFound(String)
     /// This version of the app cannot read the record with this name, and must not change it; nothing was
     /// queued.
     case recordUndecodable(String, reason: String)
-    /// The disk with the state is full; nothing of the call was queued, and nothing was done that could not be stored.
+    /// The disk is full; the call queued nothing, and everything that could not be stored was undone.
     case storageFull(String)
     /// Another engine uses the state directory; the text names its process.
     case stateInUse(by: String)

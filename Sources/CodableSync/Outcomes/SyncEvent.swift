@@ -50,7 +50,7 @@ public enum SyncEvent: Hashable, Sendable {
     case editOfDeleted(recordName: String, Record, kept: Bool)
     /// A record had too many conflicts in a row; it is sent again later.
     case conflictLoop(recordName: String)
-    /// The user's storage is full; changes are kept and tried again rarely.
+    /// The user's storage in the cloud is full; changes are kept and retried rarely.
     case quotaExceeded
     /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening.
     case undecodable(recordName: String, reason: String)
@@ -79,7 +79,7 @@ public enum SyncEvent: Hashable, Sendable {
     case zoneReady
     /// The change token expired; everything is fetched.
     case listingBegan
-    /// The subscription could not be made; the engine polls.
+    /// The subscription could not be created; the engine polls instead.
     case subscriptionFailed(CloudError)
     /// The state was damaged and has been recovered; the text names the place and what was kept.
     case stateRecovered(String)

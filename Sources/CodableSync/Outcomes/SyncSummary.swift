@@ -1,4 +1,4 @@
-/// What a call to `sync`, `sendChanges` or `fetchChanges` did.
+/// The result of a call to `sync`, `sendChanges` or `fetchChanges`.
 public struct SyncSummary: Hashable, Sendable {
     /// The number of records that the server saved for this device, even if the response was lost.
     ///

@@ -9,9 +9,9 @@ enum AccountStage: Equatable, Sendable {
     case other(String)
 }
 
-/// One kind of work with the cloud: at most one request at a time.
+/// A lane for one kind of work with the cloud, with at most one request at a time.
 struct Lane: Equatable, Sendable {
-    /// The request under way.
+    /// The request in flight.
     var request: RequestID?
     /// Something must be stored before the lane continues.
     var isStoring = false
@@ -95,7 +95,7 @@ struct UncommittedBatch: Equatable, Sendable {
     var then = Outcome.nothing
     /// The values that the entries have replaced.
     var image = StateImage()
-    /// Events about what the entries do, emitted once they are stored.
+    /// Events about the entries, emitted once they are stored.
     var events: [SyncAction] = []
     /// Whether entries before this batch were stored without a flush and still need one.
     var isFlushOwed = false

@@ -4,8 +4,8 @@ import struct Foundation.Date
 
 /// Identifies contents in the journal: a copy of one record, written once and never changed.
 ///
-/// Of two versions of a record, the newer one has the greater handle: a fetched version gets its handle when it
-/// arrives, a version made by a save when the request leaves.
+/// Of two versions of a record, the newer one has the greater handle: a fetched version gets its handle when
+/// it arrives, and a version created by a save when the request is sent.
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 
@@ -49,7 +49,8 @@ package struct LocalChange: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// When the user made it; `nil` for models of `start(uploading:)`, which lose to any other edit.
+    /// When the user made the change; `nil` for models of `start(uploading:)`, which are older than any other
+    /// edit.
     package var edited: Date?
     /// The version on which the change was made: the common ancestor in a conflict.
     package var base: ContentHandle? {

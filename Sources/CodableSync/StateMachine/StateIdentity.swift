@@ -38,7 +38,7 @@ package struct StateIdentity: Equatable, Sendable {
 
     /// How this identity differs from another.
     ///
-    /// - Parameter wanted: What the engine is set up for.
+    /// - Parameter wanted: The identity that the engine is configured for.
     /// - Returns: The first difference; `nil` if there is none.
     package func firstDifference(from wanted: StateIdentity) -> Difference? {
         let rows: [(what: String, own: String?, wanted: String?)] = [

@@ -24,11 +24,11 @@ package enum SyncAction: Equatable, Sendable {
     case fetch(RequestID, since: ChangeToken?)
     case lookUp(RequestID, [String])
     case send(RequestID, [SendItem])
-    /// Cancels a read-only request whose answer is no longer needed.
+    /// Cancels a read-only request whose response is no longer needed.
     case cancel(RequestID)
     /// Passes the conflicts to the model's resolver.
     case reconcile([ReconcileItem])
-    /// Hands an element to a stream that waits for it.
+    /// Delivers an element to a stream that waits for it.
     case deliver(StreamID, [DeliveryItem])
 
     case setTimer(SyncTimer, at: Duration)

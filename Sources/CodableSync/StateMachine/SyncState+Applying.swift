@@ -60,7 +60,8 @@ extension SyncState {
             switch record.undelivered?.kind {
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
-            // The edit's own outcome is delivered instead: its confirmation, or the decision about the deletion.
+            // The outcome of the edit is delivered instead: its confirmation, or the decision about the
+            // deletion.
             case .saved?, .deleted?: record.undelivered = nil
             case nil: break
             }

@@ -136,7 +136,7 @@ package struct SyncState: Sendable {
         return image ?? StateImage()
     }
 
-    /// Restores the values that belong to no single record.
+    /// Restores the values that do not belong to a single record.
     mutating func restoreSummary(of image: StateImage) {
         summary = image.summary
         newestKnown = image.newestKnown

@@ -80,7 +80,7 @@ extension SyncStateMachine {
 
     // MARK: Which responses
 
-    /// The request of a response that the zone's feed has not confirmed and another zone could have given.
+    /// The request of a response that may come from another zone; `nil` if the response cannot.
     private func requestOfDoubtful(_ answer: SyncInput) -> RequestID? {
         switch answer {
         case .fetched(let request, .success):

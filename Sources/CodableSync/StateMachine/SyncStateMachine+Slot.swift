@@ -76,7 +76,7 @@ extension SyncStateMachine {
 
     /// Whether the fetch that a caller waits for has yet to read its first page.
     ///
-    /// A run that is past its first page delays nothing, even if the caller waits for the next run.
+    /// A run that is past its first page does not delay changes, even if the caller waits for the next run.
     private func isFirstPageAhead(of waiter: Waiter) -> Bool {
         guard let run = waiter.fetchRun, waiter.failure == nil else { return false }
         return isFetchRunning ? !isPastFirstPage : run > fetchRuns

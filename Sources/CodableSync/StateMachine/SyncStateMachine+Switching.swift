@@ -9,7 +9,7 @@ extension SyncStateMachine {
     ///
     /// - Parameters:
     ///   - former: The machine of the former user.
-    ///   - state: The state of the user who is here now.
+    ///   - state: The state of the user who is now signed in.
     ///   - now: When.
     package init(goingOnFrom former: SyncStateMachine, state: SyncState, at now: Moment) {
         self.init(state: state, configuration: former.configuration, at: now)
@@ -31,7 +31,7 @@ extension SyncStateMachine {
 
     /// Notifies the app of the switch; the account is then looked up again, as it may have changed since.
     ///
-    /// - Parameter former: The user before; `nil` if the app was told of their sign-out.
+    /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
     mutating func takeSwitched(from former: String?) {
         emit(.accountChanged(from: former, to: state.summary.user))
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }

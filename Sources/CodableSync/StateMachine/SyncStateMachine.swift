@@ -13,7 +13,7 @@ package struct SyncStateMachine: Sendable {
 
     // MARK: What a restart may forget
 
-    /// The app wants the engine to talk to the cloud.
+    /// Whether the engine was started.
     var isStarted = false
     /// The app called `stop` and has not started the engine since.
     var isStopped = false

@@ -31,7 +31,7 @@ final class CallQueue: Sendable {
         /// - Throws: The error for which the engine could not be opened; `CancellationError`.
         func turn() async throws { try await queue.turn(of: id) }
 
-        /// Ends the call, so that later ones can have their turn; has no effect the second time.
+        /// Ends the call, so that later ones can have their turn; a second call has no effect.
         func end() { queue.end(id) }
     }
 
@@ -47,7 +47,7 @@ final class CallQueue: Sendable {
         /// The records of an edit, or of a delayed call or note.
         var names: [ExactName] = []
         var note: Note?
-        /// The number of places that must be gone first.
+        /// The number of places that must be removed first.
         var blockers = 0
         /// The places that wait for this one.
         var followers: [UInt64] = []

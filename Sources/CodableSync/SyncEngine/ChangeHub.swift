@@ -25,7 +25,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var held: [String] = []
         /// Whether the engine owes the stream an element.
         var isAsked = false
-        /// Whether the engine has taken the request.
+        /// Whether the engine has claimed the request.
         var isClaimed = false
     }
 

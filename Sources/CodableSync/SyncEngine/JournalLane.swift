@@ -142,7 +142,7 @@ final class JournalLane: Sendable {
             }
             if batches.isEmpty { return }
             let failure = refusal ?? write(batches)
-            // Reads may show refused contents until the machine has processed the refusal.
+            // Reads may show refused contents until the machine has processed the failure.
             if failure == nil { state.withLock { $0.forgetContents(of: batches) } }
             for batch in batches {
                 outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
@@ -164,7 +164,7 @@ final class JournalLane: Sendable {
 
     /// Writes batches together.
     ///
-    /// - Returns: Why none of them is stored, if so.
+    /// - Returns: Why the batches could not be stored; `nil` if they are stored.
     private func write(_ batches: [JournalBatch]) -> JournalFailure? {
         do {
             try store.append(batches)

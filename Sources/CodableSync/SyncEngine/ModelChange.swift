@@ -24,7 +24,7 @@ extension ModelChange {
     }
 }
 
-/// A change of this device that the server has not confirmed.
+/// A change on this device that the server has not confirmed.
 public struct PendingChange<Model: RecordCodable>: Sendable {
     /// The record's name.
     public var recordName: String

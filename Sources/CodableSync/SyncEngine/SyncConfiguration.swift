@@ -5,7 +5,7 @@ public import struct Foundation.URL
 public struct SyncConfiguration: Sendable {
     /// Where the engine's state is kept.
     public enum Storage: Hashable, Sendable {
-        /// In memory for a database in memory, else in the user's data directory.
+        /// In memory for a database in memory; otherwise in the user's data directory.
         case automatic
         /// In a directory that no other engine may use.
         case directory(URL)
@@ -52,7 +52,7 @@ public struct SyncConfiguration: Sendable {
     /// The container's identifier; `nil` means the bundle identifier, or the name of the executable if there
     /// is none.
     ///
-    /// 1 to 255 ASCII letters, digits, points, hyphens and underscores.
+    /// 1 to 255 ASCII letters, digits, full stops, hyphens and underscores.
     public var containerIdentifier: String?
     /// Where edit dates come from.
     public var editDates = EditDates.recordField
@@ -73,7 +73,7 @@ public struct SyncConfiguration: Sendable {
     /// Removed records are not delivered as `.deleted`, since they are still in the cloud. When the app gets
     /// the event ``SyncEvent/accountChanged(from:to:)``, it should read ``SyncEngine/allModels()`` again.
     public var onSignOut = OnSignOut.keep
-    /// Called for every event, from any thread; must be quick.
+    /// Called for every event on any thread; it must return quickly.
     public var logHandler: (@Sendable (SyncEvent) -> Void)?
     /// The engine's clock.
     public var clock: any SyncClock = SystemClock()

@@ -4,7 +4,8 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// The result counts as given to the app: the next upload is based on it, or on nothing if there is no such record.
+    /// The result counts as given to the app: the next upload is based on it, or has no base if there is no
+    /// such record.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.
@@ -105,7 +106,7 @@ extension SyncEngine {
             rounds += 1
             let found = try await decode(replaced)
             decoded.merge(found) { $1 }
-            // After a switch of users, the former user's models are not returned.
+            // After a user switch, the former user's models are not returned.
             guard began == session else { return ReadModels(models: []) }
             shown = try shownContents(of: names)
         }
@@ -113,7 +114,7 @@ extension SyncEngine {
         return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
     }
 
-    /// Counts the versions that are the cloud's latest and cannot be decoded, and reports each once.
+    /// Counts the latest cloud versions that cannot be decoded, and reports each of them once.
     ///
     /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable, and in
     /// parts, to save memory.
@@ -145,8 +146,8 @@ extension SyncEngine {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// Makes the note of a read: it names missing records, too, but not those that could not be decoded, which the next
-    /// upload must not overwrite.
+    /// Makes the note of a read, which includes missing records, but not records that could not be decoded,
+    /// which the next upload must not overwrite.
     private func note(
         _ names: [String],
         shown: [ShownContents],
@@ -224,7 +225,7 @@ extension SyncEngine {
     }
 }
 
-/// The result of a read, and the note that the app was given it.
+/// The result of a read, and the note about the models given to the app.
 private struct ReadModels<Model: Sendable>: Sendable {
     var models: [Model]
     var note: CallQueue.Note?
@@ -248,7 +249,7 @@ struct DecodedContents<Model: Sendable>: Sendable {
     var model: Model?
     /// The reason why there is no model.
     var reason = ""
-    /// Whether the stored contents themselves cannot be read.
+    /// Whether the stored contents are unreadable.
     var isLost = false
 
     /// The report about contents that cannot be decoded.

@@ -109,7 +109,7 @@ extension SyncEngine {
         process(.abandoned(call))
     }
 
-    /// Waits for a call's turn, opens the state if necessary, and takes the notes that are due.
+    /// Waits for a call's turn, opens the state if necessary, and processes the notes that are due.
     ///
     /// - Throws: ``SyncError``: the reason why the state cannot be used.
     func enter(_ ticket: CallQueue.Ticket) async throws {

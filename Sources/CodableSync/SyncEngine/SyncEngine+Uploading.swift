@@ -10,8 +10,8 @@ extension SyncEngine {
     /// background. If several calls upload one record, the last wins. Cancellation has an effect only before
     /// anything is written.
     ///
-    /// To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a draft that a screen has held,
-    /// ``upload(_:editedFrom:)``: only these know which fields have changed, and since which version.
+    /// To change an existing record, use ``edit(_:ifMissing:_:)``, or ``upload(_:editedFrom:)`` for a draft
+    /// from a screen: only these know which fields have changed, and since which version.
     ///
     /// The base of an upload is the last version that the app was given: read from the engine, accepted from
     /// ``changes``, or uploaded by the app itself. So an upload does not overwrite another device's change
@@ -38,9 +38,10 @@ extension SyncEngine {
 
     /// Starts the engine, and uploads models that the app had before its first sync.
     ///
-    /// The models are queued once, durably, even without a network; a later start queues none. The engine fetches
-    /// before it sends them. It does not send a model that is equal to the cloud's; a model that differs goes through
-    /// the resolver, as an edit older than any other. A start without models ends a ``stop()``.
+    /// The models are queued once, durably, even without a network; a later start queues none. The engine
+    /// fetches before it sends them. It does not send a model that is equal to the cloud's; a model that
+    /// differs goes through the resolver, as an edit older than any other. Call it without models to resume
+    /// after ``stop()``.
     ///
     /// - Parameter initial: The models that the app had before its first sync.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.

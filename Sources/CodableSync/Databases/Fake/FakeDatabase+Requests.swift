@@ -14,7 +14,7 @@ extension FakeDatabase {
     /// Looks up the user.
     ///
     /// - Returns: The user record name.
-    /// - Throws: ``CloudError``; `notAuthenticated` if nobody is signed in.
+    /// - Throws: ``CloudError``; `notAuthenticated` if no user is signed in.
     public func userRecordName() async throws -> String {
         _ = try await answer(FakeRequest(.userRecordName))
         guard let user else { throw CloudError(.notAuthenticated) }
