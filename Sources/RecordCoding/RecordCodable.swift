@@ -24,7 +24,8 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The version of the model's schema, 1 or above; by default 1.
     ///
-    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a higher one.
+    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a
+    /// higher one.
     static var schemaVersion: Int { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.

@@ -38,8 +38,8 @@ public struct CloudNotification: Hashable, Sendable {
         self.notificationID = notificationID
     }
 
-    /// Reads CloudKit's payload: a dictionary `ck`, in it `cid` and `nid`, and in one of `fet`, `met` and `qry` the
-    /// subscription `sid`, the zone `zid`, its owner `zoid` and the scope `dbs`.
+    /// Reads CloudKit's payload: a dictionary `ck`, in it `cid` and `nid`, and in one of `fet`, `met` and
+    /// `qry` the subscription `sid`, the zone `zid`, its owner `zoid` and the scope `dbs`.
     ///
     /// Apple does not document the payload, so missing values, as in a pruned payload, are accepted; values
     /// that are present must have the right type. Nothing below these keys is read.

@@ -1,8 +1,8 @@
 /// The epochs of a user's history, each with its random number.
 ///
-/// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later changes get
-/// the same sequences again. Change tags and change tokens therefore carry the number of an epoch, which shows whether
-/// this history gave them.
+/// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later
+/// changes get the same sequences again. Change tags and change tokens therefore carry the number of an
+/// epoch, which shows whether this history gave them.
 ///
 /// The oldest epochs are dropped; a token from one of them can no longer be checked.
 struct LedgerEpochs: Sendable, Equatable {

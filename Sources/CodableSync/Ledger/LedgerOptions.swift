@@ -62,7 +62,8 @@ public struct LedgerOptions: Hashable, Sendable {
     /// Whether a zone whose encrypted data was reset must be deleted before it can be created again.
     public var resetZonesMustBeDeleted = true
 
-    /// Whether a field keeps the type that it was first saved with, for all records of its type and all users.
+    /// Whether a field keeps the type that it was first saved with, for all records of its type and all
+    /// users.
     ///
     /// This is CloudKit's rule. A value of another type is refused with `invalidArguments`. The ledger learns
     /// types only while this is `true`; a null and an empty list have no type. If `nil`, a ``FakeCloud``

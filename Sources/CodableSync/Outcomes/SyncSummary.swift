@@ -10,7 +10,8 @@ public struct SyncSummary: Hashable, Sendable {
     public var fetched = 0
     /// The number of fetched records that cannot be decoded.
     ///
-    /// The engine keeps them and does not deliver them; ``SyncEvent/undecodable(recordName:reason:)`` names each one.
+    /// The engine keeps them and does not deliver them; ``SyncEvent/undecodable(recordName:reason:)`` names
+    /// each one.
     public var undecodable = 0
     /// The number of conflicts that the model resolved, without those in which it threw.
     public var conflictsResolved = 0

@@ -56,8 +56,8 @@ package struct LocalChange: Equatable, Sendable {
     package var base: ContentHandle? {
         didSet { if base == nil { contested = nil } }
     }
-    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields since the edit
-    /// began, so they are in conflict.
+    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields
+    /// since the edit began, so they are in conflict.
     package var contested: ContentHandle?
     /// Why the change is parked; `nil` if it is not.
     package var parked: ParkReason?

@@ -65,7 +65,8 @@ extension SyncStateMachine {
 
     /// Reports once that the cloud's version of a record cannot be decoded, even if no stream gets it.
     ///
-    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at once.
+    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at
+    /// once.
     mutating func reportUndecodable(_ version: ReadVersion) {
         guard let record = state[version.name],
             version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,

@@ -1,8 +1,8 @@
 /// Requests about zones and records share one slot: one is in flight at a time, and its response is stored
 /// before the next one is sent. So no two responses cross.
 ///
-/// Look-ups come first; pages and sends take turns. A waiting lane does not occupy the slot. The account look-up and the
-/// subscription do not need it.
+/// Look-ups come first; pages and sends take turns. A waiting lane does not occupy the slot. The account
+/// look-up and the subscription do not need it.
 extension SyncStateMachine {
     var isSlotFree: Bool {
         if setup.isBusy || sending.isBusy { return false }
@@ -68,8 +68,8 @@ extension SyncStateMachine {
 
     /// Whether changes wait for the first page of a fetch.
     ///
-    /// Conflicts with that page are decided before anything is sent, which avoids refused saves. Later pages delay
-    /// nothing.
+    /// Conflicts with that page are decided before anything is sent, which avoids refused saves. Later pages
+    /// delay nothing.
     var isFirstPageAwaited: Bool {
         isListingAhead || waiters.contains { $0.wantsSend && isFirstPageAhead(of: $0) }
     }

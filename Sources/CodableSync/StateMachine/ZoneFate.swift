@@ -49,8 +49,8 @@ package struct ZoneFate: Equatable, Sendable {
 
 /// The mark of a replaced zone: an empty zone that appears in the database's feed together with the deletion.
 ///
-/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces the zone
-/// after a reset looks like a deliberate deletion of all records.
+/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces
+/// the zone after a reset looks like a deliberate deletion of all records.
 extension ZoneID {
     /// The common prefix of all marks.
     private static var markOfReplaced: String { "codableSyncReplaced" }

@@ -54,8 +54,8 @@ struct StateMembership {
 
     /// The files that are not part of this state, each with the reason, and the label of the others.
     ///
-    /// A log belongs to something else if one of its files does. Of several logs in the directory, the state is the one
-    /// that names the expected user; else one that names no user; else that of the first file.
+    /// A log belongs to something else if one of its files does. Of several logs in the directory, the state
+    /// is the one that names the expected user; else one that names no user; else that of the first file.
     func judge(_ headers: [LogHeader]) throws(ForeignState) -> (
         strangers: [LogFileName: String], label: StateLabel
     ) {

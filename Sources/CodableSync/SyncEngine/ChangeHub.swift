@@ -43,7 +43,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     ///
     /// - Parameters:
     ///   - requests: Passes the streams' requests to the engine.
-    ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous element.
+    ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous
+    ///     element.
     init(requests: RequestLine<Request>, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
@@ -86,8 +87,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     /// Asks the engine for an element, unless it owes the stream one already.
     ///
-    /// A second task that waits on the same stream has not received an element, so its request must not accept the
-    /// one that the first task gets.
+    /// A second task that waits on the same stream has not received an element, so its request must not
+    /// accept the one that the first task gets.
     private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)

@@ -94,7 +94,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// The fields that this device shows, without those that this version of the app does not know and must not change.
+    /// The fields that this device shows, without those that this version of the app does not know and must
+    /// not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
             let model = try coding.decode(try contents.record(handle))

@@ -10,21 +10,23 @@ extension SyncEngine {
     /// try await engine.upload(draft, editedFrom: original)
     /// ```
     ///
-    /// Other fields keep their current values on this device, which include changes from other devices and later edits
-    /// on this one. If another device has changed one of the uploaded fields since the original, that is a conflict: the
-    /// resolver gets both models, and an ancestor with the original values of the uploaded fields. If the models do not
-    /// differ, nothing is queued. Returns once the change is durable on this device.
+    /// Other fields keep their current values on this device, which include changes from other devices and
+    /// later edits on this one. If another device has changed one of the uploaded fields since the original,
+    /// that is a conflict: the resolver gets both models, and an ancestor with the original values of the
+    /// uploaded fields. If the models do not differ, nothing is queued. Returns once the change is durable on
+    /// this device.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
-    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the record, the
-    ///   call creates it.
+    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the
+    ///   record, the call creates it.
     /// - A nested value counts as one field.
     ///
     /// - Parameters:
     ///   - draft: The edited model.
     ///   - original: The model that editing began with, with the same record name; `nil` for a new record.
-    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `storageFull`, or the reason why the state cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read
+    ///   the record, `storageFull`, or the reason why the state cannot be used. Nothing is queued in these
+    ///   cases.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
         defer { ticket.end() }

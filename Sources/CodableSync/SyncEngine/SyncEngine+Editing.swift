@@ -17,24 +17,25 @@ extension SyncEngine {
     /// not. The closure runs again if another device's change arrives in between, so it should only edit the
     /// model.
     ///
-    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws, or
-    /// changes nothing, nothing is queued.
+    /// Returns once the change is durable on this device; sending happens in the background. If the closure
+    /// throws, or changes nothing, nothing is queued.
     ///
-    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
-    ///   the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the
+    ///   closure gets the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
     /// - If an earlier edit was parked by a conflict, reads show the server's version. The closure gets that
     ///   version, and the new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)``
     ///   reports.
     /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:
-    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such record.
+    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such
+    ///     record.
     ///   - ifMissing: What to do if this device has no such record.
     ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
-    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error of the closure.
-    ///   Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read
+    ///   the record, `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any
+    ///   error of the closure. Nothing is queued in these cases.
     @discardableResult
     public nonisolated func edit(
         _ model: Model,

@@ -53,8 +53,8 @@ extension SyncEngine {
     ///
     /// Complexity: O(n log n) in the undecodable records; independent of the number of other records.
     ///
-    /// - Returns: Counts, the account, the last fetch, and notes of the last 1000 discarded values, parked changes and
-    ///   recoveries.
+    /// - Returns: Counts, the account, the last fetch, and notes of the last 1000 discarded values, parked
+    ///   changes and recoveries.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func diagnostics() async throws -> SyncDiagnostics {
         try await ready()
@@ -116,8 +116,8 @@ extension SyncEngine {
 
     /// Counts the latest cloud versions that cannot be decoded, and reports each of them once.
     ///
-    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable, and in
-    /// parts, to save memory.
+    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable,
+    /// and in parts, to save memory.
     func undecodableCount(among versions: [ReadVersion]) async -> Int {
         let began = session
         var count = 0

@@ -21,8 +21,8 @@ extension SyncEngine {
     /// ``SystemFieldsStoring`` model is the version that the model carries.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
-    ///   cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
+    ///   the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: Model...) async throws {
         try await upload(models)
     }
@@ -30,8 +30,8 @@ extension SyncEngine {
     /// Uploads models: creates their records, or replaces all of their fields.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
-    ///   cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
+    ///   the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: [Model]) async throws {
         try await upload(models, isInitial: false)
     }
@@ -72,10 +72,11 @@ extension SyncEngine {
 
     /// Deletes records; an unknown name is not an error.
     ///
-    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not deleted.
-    /// If this device knows that version, or fetches it before it sends the deletion, the deletion is parked with
-    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an update of the app, and
-    /// ``discard(_:)`` drops it. A deletion sent before the newer version was known deletes the record.
+    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not
+    /// deleted. If this device knows that version, or fetches it before it sends the deletion, the deletion
+    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an
+    /// update of the app, and ``discard(_:)`` drops it. A deletion sent before the newer version was known
+    /// deletes the record.
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
@@ -101,7 +102,8 @@ extension SyncEngine {
 
     /// Discards unconfirmed changes, and delivers the cloud's versions instead.
     ///
-    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent, are ignored.
+    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent,
+    ///   are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func discard(_ recordNames: [String]) async throws {
         let ticket = callQueue.take(recordNames, at: now.wall.rounded)

@@ -17,8 +17,8 @@ public struct RecordDecoder: Sendable {
     ///   - record: The record.
     /// - Returns: The value.
     /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
-    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name; an error
-    ///   that the value's own `init(from:)` throws, as it is.
+    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name;
+    ///   an error that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
         if let model = value as? any RecordCodable {

@@ -1,8 +1,8 @@
 /// The identity of a record: its name and its zone.
 ///
 /// CloudKit's rule: a record name is ASCII, 1 to 255 characters, without a leading underscore
-/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text are two
-/// names.
+/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text
+/// are two names.
 public struct RecordID: Hashable, Sendable, Codable {
     /// The record's name, unique in its zone.
     public var recordName: String

@@ -1,7 +1,8 @@
 /// The identity of a record zone: its name and its owner.
 ///
 /// CloudKit's rule: a zone name is ASCII, 1 to 255 characters, without a leading underscore; the system's
-/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by their bytes.
+/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by
+/// their bytes.
 public struct ZoneID: Hashable, Sendable, Codable {
     /// The owner name of the current user.
     public static let currentUserOwnerName = "__defaultOwner__"

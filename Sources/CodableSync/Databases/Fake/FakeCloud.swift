@@ -90,7 +90,8 @@ public final class FakeCloud: Sendable {
         self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
-    /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the same bytes.
+    /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the
+    /// same bytes.
     package var epoch: UInt64 {
         get { state.withLock { $0.epoch } }
         set { state.withLock { $0.epoch = newValue } }
@@ -122,8 +123,8 @@ public final class FakeCloud: Sendable {
         set { state.withLock { $0.ledger.limits = newValue } }
     }
 
-    /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is `false`, it
-    /// enforces field types.
+    /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is
+    /// `false`, it enforces field types.
     public var options: LedgerOptions {
         get { state.withLock { $0.ledger.options } }
         set { state.withLock { $0.ledger.options = newValue.enforcingSchema } }
@@ -140,8 +141,8 @@ public final class FakeCloud: Sendable {
     /// cloud.restore(backup)
     /// ```
     ///
-    /// Devices that know newer data notice at their next request and upload it again; records that were deleted since
-    /// the backup may come back. No signal is sent.
+    /// Devices that know newer data notice at their next request and upload it again; records that were
+    /// deleted since the backup may come back. No signal is sent.
     ///
     /// - Parameter ledger: An earlier value of ``ledger``.
     public func restore(_ ledger: CloudLedger) {

@@ -83,7 +83,8 @@ extension FakeDatabase {
     ///
     /// - Parameters:
     ///   - recordName: The record's name, in any zone.
-    ///   - operation: The kind of request in which it is refused: a save or deletion, a look-up, or a fetch of changes.
+    ///   - operation: The kind of request in which it is refused: a save or deletion, a look-up, or a fetch
+    ///     of changes.
     ///   - error: The error for the record.
     ///   - times: How often; `nil` means always.
     public func failItem(

@@ -63,14 +63,15 @@ public final class FakeDatabase: CloudDatabase {
 
     /// The limits that the database reports to engines; the cloud's own limits unless a test sets others.
     ///
-    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine applies a
-    /// change to its next request.
+    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine
+    /// applies a change to its next request.
     public var limits: DatabaseLimits {
         get { state.withLock { $0.limits } ?? cloud.limits.database }
         set { state.withLock { $0.limits = newValue } }
     }
 
-    /// Changes by other devices of the user, account changes, and the network's return; a new stream for each call.
+    /// Changes by other devices of the user, account changes, and the network's return; a new stream for each
+    /// call.
     public var signals: AsyncStream<CloudSignal> { signalHub.stream {} }
 
     /// Sends a signal to all listeners on this device, for example to test a duplicate.

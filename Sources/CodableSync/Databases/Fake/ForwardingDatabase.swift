@@ -17,8 +17,8 @@ public import RecordCoding
 /// }
 /// ```
 ///
-/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run concurrently, from
-/// any task, so guard a subclass's mutable state with a lock.
+/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run
+/// concurrently, from any task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     // Sendable is correct: the only stored property is a constant of a Sendable type. Subclasses are
     // responsible for theirs.

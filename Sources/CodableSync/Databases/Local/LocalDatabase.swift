@@ -43,8 +43,8 @@ public final class LocalDatabase: CloudDatabase {
     ///   - limits: The limits of a request and a database; they must be the same for all processes.
     ///   - options: What it does where CloudKit's behaviour is uncertain; they must be the same for all
     ///     processes.
-    ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes' changes.
-    ///     A test passes the clock of its engines.
+    ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes'
+    ///     changes. A test passes the clock of its engines.
     public convenience init(
         directory: URL? = nil,
         user: String = LocalDatabase.defaultUser,
