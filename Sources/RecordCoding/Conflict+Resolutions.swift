@@ -1,6 +1,6 @@
-/// Which side of a conflict wins where both sides changed the same field.
+/// Which side of a conflict wins if both sides changed the same field.
 public enum ConflictPreference: Hashable, Sendable {
-    /// The side that was edited later; at equal dates the server's.
+    /// The side that was edited later; if the dates are equal, the server's.
     case latestEdit
     /// This device's side.
     case client
@@ -9,20 +9,21 @@ public enum ConflictPreference: Hashable, Sendable {
 }
 
 extension Conflict {
-    /// The model that was edited later, whole; at equal dates the server's, so that all devices agree.
+    /// The whole model that was edited later; if the dates are equal, the server's, so that all devices
+    /// agree.
     ///
-    /// The devices' clocks decide which one that is, so a wrong clock can discard a whole edit. With an ancestor,
+    /// This depends on the devices' clocks, so a wrong clock can discard a whole edit. With an ancestor,
     /// ``merged(preferring:)`` depends on the clocks only for fields that both sides changed.
     public var latestEdit: Model { prefersClient(.latestEdit) ? client : server }
 
-    /// Both edits in one model, merged field by field.
+    /// Merges both edits field by field.
     ///
-    /// With an ancestor, a field that one side changed takes that side's value; one that both changed goes to
-    /// the preferred side. Without an ancestor, a field that is null, absent or an empty list on one side
-    /// takes the other's value, and every other difference goes to the preferred side. With `latestEdit`, the devices'
-    /// clocks then decide each of these differences. A nested value is one field.
+    /// With an ancestor, a field that one side changed gets that side's value; a field that both changed gets
+    /// the preferred side's. Without an ancestor, a field that is null, absent or an empty list on one side
+    /// gets the other side's value, and any other difference gets the preferred side's; with `latestEdit`,
+    /// the devices' clocks then decide each of these differences. A nested value counts as one field.
     ///
-    /// - Parameter preference: The side that wins where both changed a field.
+    /// - Parameter preference: The side that wins if both changed a field.
     /// - Returns: The merged model.
     /// - Throws: `EncodingError` or `DecodingError` if a side cannot be coded as a record.
     public func merged(preferring preference: ConflictPreference = .latestEdit) throws -> Model {
@@ -55,7 +56,7 @@ private struct FieldMerge {
     let ancestor: [String: RecordValue]?
     let prefersClient: Bool
 
-    /// The fields of both sides, each decided for itself.
+    /// The merged fields, each decided separately.
     var fields: [String: RecordValue] {
         var fields = server
         for name in client.keys { fields[name] = value(of: name) }

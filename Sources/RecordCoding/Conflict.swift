@@ -1,27 +1,28 @@
 public import struct Foundation.Date
 
-/// Two edits of one record that do not know of each other.
+/// A conflict: two edits of one record that were made independently.
 public struct Conflict<Model: RecordCodable>: Sendable {
-    /// The newest model of this device.
+    /// The newest model on this device.
     public let client: Model
     /// The model in the cloud.
     public let server: Model
-    /// The last model that both sides had in common; `nil` if there is none, or it is not known.
+    /// The last model that both sides had in common; `nil` if there is none or it is unknown.
     ///
-    /// Where the answer to an own request was lost, fields that the server has from it count as in common.
+    /// If the response to this device's own request was lost, fields that the server has from it count as
+    /// common.
     public let ancestor: Model?
-    /// When the user of this device made the edit, by this device's clock.
+    /// When the user made the edit on this device, by this device's clock.
     public let clientEdited: Date
-    /// When the edit in the cloud was made, by the clock of its device; never later than its save date.
+    /// When the edit in the cloud was made, by the clock of its device; never later than the save date.
     public let serverEdited: Date
 
-    /// Makes a conflict; the engine does, and so may the tests of an app.
+    /// Makes a conflict, in the engine or in an app's tests.
     ///
     /// - Parameters:
-    ///   - client: The newest model of this device.
+    ///   - client: The newest model on this device.
     ///   - server: The model in the cloud.
     ///   - ancestor: The last model that both sides had in common.
-    ///   - clientEdited: When the user of this device made the edit.
+    ///   - clientEdited: When the user made the edit on this device.
     ///   - serverEdited: When the edit in the cloud was made.
     public init(
         client: Model,

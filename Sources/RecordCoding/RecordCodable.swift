@@ -24,34 +24,36 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The version of the model's schema, 1 or above; by default 1.
     ///
-    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a higher one.
+    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a
+    /// higher one.
     static var schemaVersion: Int { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.
     ///
-    /// There is a default where the model is `Identifiable` with a `UUID` or `String` id.
+    /// There is a default if the model is `Identifiable` with a `UUID` or `String` id.
     var recordName: String { get }
 
-    /// Decides what is kept when this device and another one changed the same record.
+    /// Resolves a conflict when this device and another one have changed the same record.
     ///
-    /// It has no default: a function of almost the right shape would be ignored in silence. It must depend on
-    /// nothing but the conflict, so that every device comes to the same result. Throwing parks the edit with
-    /// the error; the server's value is then delivered, and neither side is lost.
+    /// There is no default, since a function with a slightly different signature would then be ignored
+    /// silently. The result must depend only on the conflict, so that every device gets the same result. If
+    /// the function throws, the edit is parked with the error; the server's version is delivered, and neither
+    /// side is lost.
     ///
-    /// - Parameter conflict: Both sides, their common ancestor where known, and when each was edited.
-    /// - Returns: The model to keep, or `nil` to give up this device's change and keep the server's.
-    /// - Throws: Whatever keeps the function from deciding.
+    /// - Parameter conflict: Both sides, their common ancestor if known, and when each was edited.
+    /// - Returns: The model to keep, or `nil` to discard this device's change and keep the server's.
+    /// - Throws: Any error that prevents a decision.
     static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self?
 
-    /// Decides what is kept when a record edited here was deleted in the cloud; by default `nil`: deletes
-    /// win.
+    /// Decides about an edit on this device of a record that was deleted in the cloud; by default, the
+    /// deletion wins.
     ///
-    /// The default discards the pending edit. The engine asks when a fetch brings the deletion, and when the server
-    /// answers a save with `unknownItem`.
+    /// The default returns `nil`, which discards the pending edit. The engine calls this when a fetch returns
+    /// the deletion, and when a save fails with `unknownItem`.
     ///
-    /// - Parameter client: The newest model of this device.
-    /// - Returns: The model to create anew, or `nil` to accept the deletion.
-    /// - Throws: Whatever keeps the function from deciding.
+    /// - Parameter client: The newest model on this device.
+    /// - Returns: The model to create again, or `nil` to accept the deletion.
+    /// - Throws: Any error that prevents a decision.
     static func resolveDeletion(of client: Self) throws -> Self?
 }
 
@@ -59,32 +61,32 @@ extension RecordCodable {
     /// The name of the Swift type.
     public static var recordType: String { String(describing: Self.self) }
 
-    /// Version 1.
+    /// The default version, 1.
     public static var schemaVersion: Int { 1 }
 
     /// Accepts the deletion.
     ///
-    /// - Parameter client: The newest model of this device.
+    /// - Parameter client: The newest model on this device.
     /// - Returns: `nil`.
-    /// - Throws: Nothing; the requirement allows it.
+    /// - Throws: Never.
     public static func resolveDeletion(of client: Self) throws -> Self? { nil }
 }
 
 extension RecordCodable where Self: Identifiable, ID == UUID {
-    /// The id as an upper-case UUID string.
+    /// The ID as an upper-case UUID string.
     public var recordName: String { id.uuidString }
 }
 
 extension RecordCodable where Self: Identifiable, ID == String {
-    /// The id as it is.
+    /// The ID.
     public var recordName: String { id }
 }
 
-/// A model that keeps the server's system fields itself.
+/// A model that stores the server's system fields.
 ///
-/// A model that conforms receives them with every change. The key `systemFields` never becomes a field of the
-/// record. Most models need not conform: the engine keeps its own copy, and storing them makes two models
-/// unequal after every save.
+/// A conforming model receives them with every change. The key `systemFields` never becomes a field of the
+/// record. Most models need not conform: the engine keeps its own copy, and storing them makes models unequal
+/// after every save.
 public protocol SystemFieldsStoring: RecordCodable {
     /// The server's system fields as an opaque blob; `nil` before the first save.
     var systemFields: Data? { get set }

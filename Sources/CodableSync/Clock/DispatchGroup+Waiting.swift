@@ -1,9 +1,9 @@
 import Foundation
 
 extension DispatchGroup {
-    /// Blocks until everything in the group is done, by the machine's clock, or until the time is over.
+    /// Blocks until everything in the group is done, or until the timeout by the system's clock.
     ///
-    /// - Parameter timeout: How long to block at most.
+    /// - Parameter timeout: The maximum time to block.
     /// - Returns: Whether everything is done.
     func wait(atMost timeout: DispatchTimeInterval) -> Bool { wait(timeout: .now() + timeout) == .success }
 }

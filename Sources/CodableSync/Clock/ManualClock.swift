@@ -1,6 +1,6 @@
 import Foundation
 
-/// A clock that stands still until a test moves it.
+/// A clock that stands still until a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -32,7 +32,7 @@ public final class ManualClock: SyncClock {
         }
     }
 
-    /// A caller that waits for others to sleep, or to wake.
+    /// A caller that waits until a condition holds for the sleepers.
     private struct Watcher {
         let condition: @Sendable ([Duration]) -> Bool
         let continuation: CheckedContinuation<Void, Never>
@@ -42,7 +42,7 @@ public final class ManualClock: SyncClock {
 
     /// Makes a clock.
     ///
-    /// - Parameter wall: The date on the wall to begin with; 2026-01-01 if left out.
+    /// - Parameter wall: The wall time to start with; 2026-01-01 by default.
     public init(wall: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
         state = Locked(State(now: Moment(monotonic: .zero, wall: wall)))
     }
@@ -50,7 +50,7 @@ public final class ManualClock: SyncClock {
     /// The current moment.
     public var now: Moment { state.withLock { $0.now } }
 
-    /// Moves both clocks forward, and wakes whoever waited for a time that has come.
+    /// Moves both clocks forward, and wakes the sleepers that are due.
     ///
     /// - Parameter duration: How far; not negative.
     public func advance(by duration: Duration) {
@@ -67,30 +67,30 @@ public final class ManualClock: SyncClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Moves both clocks forward until the wall shows a date, and wakes whoever waited for a time that has come.
+    /// Moves both clocks forward to a date, and wakes the sleepers that are due.
     ///
-    /// With the date of ``SyncStatus/waiting(until:)``, the next try comes now.
+    /// With the date of ``SyncStatus/waiting(until:)``, the engine's next attempt is due.
     ///
-    /// - Parameter wall: The date; one in the past moves nothing.
+    /// - Parameter wall: The date; a date in the past has no effect.
     public func advance(to wall: Date) {
         let seconds = wall.timeIntervalSince(now.wall)
-        // Dates are rounded, so a millisecond more than they say.
+        // Dates are rounded, so advance by one millisecond more.
         if seconds > 0 { advance(by: .seconds(seconds) + .milliseconds(1)) }
     }
 
-    /// Sets the date on the wall, as a user may; the monotonic clock stays.
+    /// Sets the wall time, as a user may do; the monotonic time stays the same.
     ///
     /// - Parameter wall: The new date.
     public func setWall(_ wall: Date) {
         state.withLock { $0.now.wall = wall }
     }
 
-    /// The earliest time that somebody waits for, or `nil` if nobody does.
+    /// The earliest time that a sleeper waits for; `nil` if there are no sleepers.
     public var nextWake: Duration? {
         state.withLock { $0.sleepers.map(\.instant).min() }
     }
 
-    /// How many wait for the clock.
+    /// The number of sleepers.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Returns once a condition holds for the times that sleepers wait for.
@@ -106,7 +106,7 @@ public final class ManualClock: SyncClock {
         }
     }
 
-    /// Waits until a test has moved the clock far enough.
+    /// Waits until a test has advanced the clock far enough.
     ///
     /// - Parameter instant: The monotonic time to wait for.
     /// - Throws: `CancellationError` if the task is cancelled first.

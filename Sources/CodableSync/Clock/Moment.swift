@@ -2,30 +2,30 @@ public import struct Foundation.Date
 
 /// One instant on both of a device's clocks.
 public struct Moment: Hashable, Sendable {
-    /// Time since the clock began: never goes back; what timers use.
+    /// The time since the clock started, which never goes back; timers use it.
     public var monotonic: Duration
-    /// The date on the wall, which a user may set; what people see.
+    /// The wall time, which the user sees and may change.
     public var wall: Date
 
     /// Makes a moment.
     ///
     /// - Parameters:
-    ///   - monotonic: Time since the clock began.
-    ///   - wall: The date on the wall.
+    ///   - monotonic: The time since the clock started.
+    ///   - wall: The wall time.
     public init(monotonic: Duration, wall: Date) {
         self.monotonic = monotonic
         self.wall = wall
     }
 }
 
-/// Where an engine gets its time from, so that tests can have their own.
+/// The source of an engine's time, which tests can replace.
 public protocol SyncClock: Sendable {
     /// The current moment.
     var now: Moment { get }
 
-    /// Waits.
+    /// Waits until an instant.
     ///
-    /// - Parameter instant: The monotonic time to wait for; one in the past returns at once.
+    /// - Parameter instant: The monotonic time to wait for; if it is in the past, the call returns at once.
     /// - Throws: `CancellationError` if the task is cancelled first.
     func sleep(until instant: Duration) async throws
 }

@@ -1,11 +1,11 @@
-/// A clock whose monotonic time never goes back, whatever the clock below it says.
+/// A clock whose monotonic time never goes back, even if its base clock does.
 ///
-/// Where that one goes back, this one stands still for an instant and goes on from there, so that a wait is neither
-/// cut short nor made longer by the jump.
+/// If the base clock goes back, this clock stands still for an instant and continues from there, so that the
+/// jump neither shortens nor lengthens a wait.
 struct SteadyClock: SyncClock {
     private struct State {
         var last = Duration.zero
-        /// What the clock below has lost by going back.
+        /// How far the base clock has gone back in total.
         var lost = Duration.zero
     }
 
@@ -17,7 +17,7 @@ struct SteadyClock: SyncClock {
     }
 
     var now: Moment {
-        // Read under the lock: of two readers none may take the other's later time for a jump.
+        // The base is read under the lock, so that no reader takes another reader's later time for a jump.
         state.withLock { state in
             var moment = base.now
             let time = moment.monotonic + state.lost

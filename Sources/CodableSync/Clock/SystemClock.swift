@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
-/// The clocks of the device.
+/// The device's clocks.
 public struct SystemClock: SyncClock {
     private let clock = ContinuousClock()
     private let origin: ContinuousClock.Instant
 
-    /// Makes a clock; its monotonic time begins now.
+    /// Makes a clock whose monotonic time starts now.
     public init() {
         origin = clock.now
     }
@@ -13,7 +13,7 @@ public struct SystemClock: SyncClock {
     /// The current moment.
     public var now: Moment { Moment(monotonic: origin.duration(to: clock.now), wall: Date()) }
 
-    /// Waits.
+    /// Waits until an instant.
     ///
     /// - Parameter instant: The monotonic time to wait for.
     /// - Throws: `CancellationError` if the task is cancelled first.

@@ -1,13 +1,13 @@
-/// Whether there is a user whose data may be reached.
+/// Whether a user is signed in.
 public enum AccountStatus: String, Hashable, Sendable, Codable {
-    /// The account could not be looked up; nothing is known.
+    /// The account could not be looked up.
     case couldNotDetermine
-    /// A user is signed in and may be used.
+    /// A user is signed in, and the engine may use the account.
     case available
-    /// Parental controls or device management forbid it.
+    /// Parental controls or device management forbid using the account.
     case restricted
-    /// Nobody is signed in.
+    /// No user is signed in.
     case noAccount
-    /// Somebody is signed in, and must attend to the account first.
+    /// A user is signed in but must resolve a problem with the account first.
     case temporarilyUnavailable
 }

@@ -1,11 +1,11 @@
 public import RecordCoding
 
-/// A database that a sync engine can use: the seam between the engine and a cloud, in CloudKit's own words.
+/// A database that a sync engine can use: the interface between the engine and a cloud, in CloudKit's terms.
 ///
-/// An implementation decides nothing: it sends a request, converts the answer, and throws ``CloudError`` for a
-/// request that failed as a whole. Every method may be called from any task, and several at once.
+/// An implementation makes no decisions: it sends a request, converts the response, and throws ``CloudError``
+/// if the request failed as a whole. Every method may be called concurrently from any task.
 public protocol CloudDatabase: Sendable {
-    /// The name of the cloud, stable over launches: the state of one cloud is never opened for another.
+    /// The name of the cloud, stable across launches: the state of one cloud is never opened for another.
     var identifier: String { get }
 
     /// Which of a container's databases this is.
@@ -14,28 +14,30 @@ public protocol CloudDatabase: Sendable {
     /// What one request may carry.
     var limits: DatabaseLimits { get }
 
-    /// Whether this database is kept in memory, so that an engine's state is best kept there as well.
+    /// Whether this database is in memory, so that an engine by default keeps its state in memory as well.
     var isInMemory: Bool { get }
 
-    /// Hints of the database's own accord, which may be lost or doubled; a new stream for each call.
+    /// Signals from the database, which may be lost or duplicated; a new stream for each call.
     var signals: AsyncStream<CloudSignal> { get }
 
-    /// A number that grows whenever the user may have become another one, as far as is known without asking.
+    /// A number that increases whenever the user may have changed, as far as the database knows without a
+    /// request.
     ///
-    /// A signal may come late or be lost; with this number nothing is requested for one user in the name of another:
-    /// an engine looks the account up again before its next request, if the number is not the one that it saw then.
+    /// Signals may be late or lost, so an engine compares this number before each request. If it has changed
+    /// since the last account look-up, the engine looks the account up again, and makes no request for the
+    /// wrong user.
     var accountGeneration: Int { get }
 
-    /// Looks up whether there is a user whose data may be reached.
+    /// Looks up the account's status.
     ///
-    /// - Returns: The state of the account.
+    /// - Returns: The account's status.
     /// - Throws: ``CloudError`` if it could not be looked up.
     func accountStatus() async throws -> AccountStatus
 
-    /// Looks up who the user is.
+    /// Looks up the user.
     ///
     /// - Returns: The user record name, which is stable for one user in one container.
-    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if nobody is signed in.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
     func userRecordName() async throws -> String
 
     /// Saves and deletes records.
@@ -43,8 +45,8 @@ public protocol CloudDatabase: Sendable {
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
     ///   - recordIDsToDelete: The records to delete; deletions carry no change tag.
-    ///   - savePolicy: What happens where the server has another version.
-    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    ///   - savePolicy: What happens if the server has another version.
+    ///   - atomically: Whether either all or none of the changes in each zone are made.
     /// - Returns: A result for each record.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func modifyRecords(
@@ -54,11 +56,11 @@ public protocol CloudDatabase: Sendable {
         atomically: Bool
     ) async throws -> ModifyRecordsResult
 
-    /// Looks records up.
+    /// Looks up records.
     ///
     /// - Parameters:
     ///   - ids: The records' IDs.
-    ///   - desiredKeys: The fields to bring; `nil` brings all, an empty list only the system fields.
+    ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
     /// - Returns: For each ID the record, or ``CloudError/Code-swift.enum/unknownItem``.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func records(
@@ -66,10 +68,10 @@ public protocol CloudDatabase: Sendable {
         desiredKeys: [String]?
     ) async throws -> [RecordID: Result<Record, CloudError>]
 
-    /// Makes and deletes zones.
+    /// Creates and deletes zones.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to make; one that exists stays as it is.
+    ///   - zonesToSave: The zones to create; an existing zone stays as it is.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -78,7 +80,7 @@ public protocol CloudDatabase: Sendable {
         deleting zoneIDsToDelete: [ZoneID]
     ) async throws -> ModifyZonesResult
 
-    /// Looks zones up.
+    /// Looks up zones.
     ///
     /// - Parameter ids: The zones' IDs.
     /// - Returns: For each ID the zone, or ``CloudError/Code-swift.enum/zoneNotFound``.
@@ -88,8 +90,8 @@ public protocol CloudDatabase: Sendable {
     /// Reads a page of the database's change feed.
     ///
     /// - Parameters:
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - resultsLimit: The most zones in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - resultsLimit: The maximum number of zones in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` for an unusable position.
     func databaseChanges(
@@ -101,9 +103,9 @@ public protocol CloudDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - desiredKeys: The fields to bring; `nil` brings all.
-    ///   - resultsLimit: The most records in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
+    ///   - resultsLimit: The maximum number of records in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` for an unusable position.
     func recordZoneChanges(
@@ -113,11 +115,11 @@ public protocol CloudDatabase: Sendable {
         resultsLimit: Int?
     ) async throws -> ZoneChanges
 
-    /// Makes and deletes subscriptions.
+    /// Creates and deletes subscriptions.
     ///
     /// - Parameters:
-    ///   - subscriptionsToSave: The subscriptions to make; one of the same ID is replaced.
-    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    ///   - subscriptionsToSave: The subscriptions to create; one with the same ID is replaced.
+    ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
     /// - Returns: A result for each subscription.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func modifySubscriptions(
@@ -127,22 +129,23 @@ public protocol CloudDatabase: Sendable {
 
     /// Reads a push payload.
     ///
-    /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: What it says, or `nil` if it is not the cloud's.
+    /// - Parameter userInfo: The payload from the system.
+    /// - Returns: The notification, or `nil` if the payload is not the cloud's.
     func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification?
 }
 
 extension CloudDatabase {
-    /// Of a database whose user is always the same.
+    /// Returns 0, for a database whose user never changes.
     public var accountGeneration: Int { 0 }
 
-    /// Not kept in memory.
+    /// Returns `false`, for a database that is not in memory.
     public var isInMemory: Bool { false }
 
-    /// Every database reads CloudKit's payload, so that an app's push handler works, and can be tested, on each.
+    /// Reads CloudKit's payload, so that an app's push handler works with every database and can be tested
+    /// with it.
     ///
-    /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: What it says, or `nil` if it is not CloudKit's.
+    /// - Parameter userInfo: The payload from the system.
+    /// - Returns: The notification, or `nil` if the payload is not CloudKit's.
     public func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
         CloudNotification(userInfo: userInfo)
     }

@@ -1,7 +1,7 @@
 extension CloudError {
-    /// The kinds of failure: CloudKit's (`CKError.Code`), and whatever a future server invents.
+    /// The kinds of failure: CloudKit's (`CKError.Code`), and codes that this version does not know.
     public enum Code: Hashable, Sendable {
-        /// The service failed inside.
+        /// The service had an internal error.
         case internalError
         /// Some items failed.
         case partialFailure
@@ -61,7 +61,7 @@ extension CloudError {
         case tooManyParticipants
         /// The record is shared already.
         case alreadyShared
-        /// A reference points at a record that is not there, or a record is still pointed at.
+        /// A reference points at a missing record, or a record is still referenced.
         case referenceViolation
         /// A managed account may not use the service.
         case managedAccountRestricted
@@ -69,13 +69,13 @@ extension CloudError {
         case participantMayNeedVerification
         /// The response was lost; the change may have been made.
         case serverResponseLost
-        /// The bytes of an asset cannot be had now.
+        /// The bytes of an asset are not available at the moment.
         case assetNotAvailable
-        /// The user must attend to the account.
+        /// The user must resolve a problem with the account.
         case accountTemporarilyUnavailable
         /// The participant is invited already.
         case participantAlreadyInvited
-        /// A code that this version does not know, by the name or number that the server gave.
+        /// A code that this version does not know, with the server's name or number.
         case unknown(String)
     }
 }
@@ -122,7 +122,7 @@ extension CloudError.Code {
         .participantAlreadyInvited,
     ]
 
-    /// Makes the code of a number of CloudKit's.
+    /// Makes a code from CloudKit's number.
     ///
     /// - Parameter number: The raw value of a `CKError.Code`; any other becomes ``unknown(_:)``.
     public init(number: Int) {
@@ -130,7 +130,7 @@ extension CloudError.Code {
         self = Self.known.indices.contains(index) ? Self.known[index] : .unknown(String(number))
     }
 
-    /// The name of the case, or what the server called it.
+    /// The name of the case, or the server's name.
     public var name: String {
         if case .unknown(let name) = self { return name }
         return String(describing: self)

@@ -1,46 +1,47 @@
 /// What a sync engine does about a failure.
 public enum CloudRecovery: Hashable, Sendable {
-    /// It passes: keep the change, wait, try again, and never count it against the item.
+    /// The failure is temporary: keep the change, wait and try again, without counting it against the item.
     case retry
-    /// Another device changed the record: look the server's version up if it is not there, and resolve.
+    /// Another device changed the record: look up the server's version if the error has none, and resolve the
+    /// conflict.
     case resolveConflict
-    /// The record is gone: ask the model on a save; a deletion has what it wants.
+    /// The record is gone: ask the model about a save; a deletion has succeeded.
     case acceptDeletion
-    /// The zone is missing: find out why, then make it anew.
+    /// The zone is missing: find out why, then create it again.
     case recreateZone
     /// The user removed the app's data: send nothing until the app has decided.
     case askUser
-    /// The server's copy can no longer be read: make the zone anew and upload everything.
+    /// The server's copy is unreadable: create the zone again and upload everything.
     case uploadEverything
-    /// The position in the change feed is lost: fetch everything.
+    /// The change token is unusable: fetch everything.
     case refetch
-    /// Another item is to blame: keep this one and send it again without the offender.
+    /// Another item caused the failure: keep this one, and send it again without that item.
     case resend
-    /// The request is too large: halve it; a single item is refused.
+    /// The request is too large: halve it; a single item is parked.
     case split
-    /// There is no space: keep the change, tell the app once, try again rarely.
+    /// There is no space: keep the change, notify the app once, and try again rarely.
     case waitForQuota
-    /// There is no user to act for: keep everything and wait for the account.
+    /// There is no usable account: keep everything and wait for one.
     case waitForAccount
-    /// The server will never take it: park the change with the reason, and go on with the others.
+    /// The server will never accept the change: park it with the reason, and continue with the others.
     case park
-    /// The app is set up wrongly: stop with a clear error, and keep everything.
+    /// The app is configured incorrectly: stop with a clear error, and keep everything.
     case stop
-    /// A container for the errors of items: look at each.
+    /// The error contains the errors of items: handle each of them.
     case unwrap
-    /// The answer was cut short: go on fetching.
+    /// The response was truncated: continue fetching.
     case continueFetching
-    /// Nobody knows: wait and try again, and park the change after a few tries.
+    /// The code is unknown: wait and try again, and park the change after a few attempts.
     case retryThenPark
 }
 
 extension CloudError {
-    /// What a sync engine does about this failure: the one table from code to reaction.
+    /// What a sync engine does about this failure: the only mapping from codes to reactions.
     ///
     /// Complexity: O(1).
     public var recovery: CloudRecovery {
         switch code {
-        // Nothing is wrong with the change; the way to the server is closed for a while.
+        // Nothing is wrong with the change; the server cannot be reached for a while.
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
             .operationCancelled, .internalError:
             .retry
@@ -50,54 +51,54 @@ extension CloudError {
         // Change tags differ, or the record exists although this device did not know of it.
         case .serverRecordChanged:
             .resolveConflict
-        // Some servers answer a create of an existing record with this, and attach the record.
+        // Some servers reject the creation of an existing record with this code, and attach the record.
         case .serverRejectedRequest:
             serverRecord == nil ? .park : .resolveConflict
-        // Deleted elsewhere, or never there.
+        // The record was deleted by another device, or never existed.
         case .unknownItem:
             .acceptDeletion
-        // Either nobody made the zone yet, or somebody deleted it, or its keys are gone.
+        // The zone was not created yet, or was deleted, or its keys were reset.
         case .zoneNotFound:
             userDidResetEncryptedData ? .uploadEverything : .recreateZone
-        // The user wiped the app's data in Settings; making it anew would undo that.
+        // The user deleted the app's data in Settings; creating the zone again would undo that.
         case .userDeletedZone:
             .askUser
-        // Too old, or of a zone that was deleted since.
+        // The token is too old, or its zone was deleted since.
         case .changeTokenExpired:
             .refetch
-        // An innocent item of an atomic batch.
+        // An item of an atomic batch in which another item failed.
         case .batchRequestFailed:
             .resend
         // Too many items or too many bytes.
         case .limitExceeded:
             .split
-        // Only the user can make space.
+        // Only the user can free space.
         case .quotaExceeded:
             .waitForQuota
-        // Nobody is signed in, or the account needs attention; both end with a signal.
+        // No user is signed in, or the account has a problem; a signal reports when this changes.
         case .notAuthenticated, .accountTemporarilyUnavailable:
             .waitForAccount
-        // The server has looked at this item and will not take it.
+        // The server has examined this item and refuses it.
         case .permissionFailure, .invalidArguments, .constraintViolation, .referenceViolation:
             .park
-        // The bytes of an asset are missing or moving; the item waits for a person or for `retry`.
+        // The bytes of an asset are missing or changing; the item waits for the user or for `retry`.
         case .assetFileNotFound, .assetFileModified, .assetNotAvailable:
             .park
-        // Sharing is refused; nothing that repeats would help.
+        // Sharing is refused; repeating the request does not help.
         case .tooManyParticipants, .alreadyShared, .participantMayNeedVerification,
             .participantAlreadyInvited:
             .park
-        // Wrong set-up of app or container: every request would fail alike.
+        // The app or container is configured incorrectly, so every request would fail.
         case .badContainer, .missingEntitlement, .incompatibleVersion, .badDatabase,
             .managedAccountRestricted:
             .stop
-        // The errors of the items are inside.
+        // The error contains the errors of the items.
         case .partialFailure:
             .unwrap
         // Deprecated by CloudKit; there is more to fetch.
         case .resultsTruncated:
             .continueFetching
-        // A code of tomorrow.
+        // A code that this version does not know.
         case .unknown:
             .retryThenPark
         }

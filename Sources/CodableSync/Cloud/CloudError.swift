@@ -5,31 +5,31 @@ public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.
 ///
-/// ``code`` is for the program, ``message`` for people, and ``recovery`` says what a sync engine does.
+/// ``code`` is for programs, ``message`` is for people, and ``recovery`` is what a sync engine does about it.
 public struct CloudError: Error, Hashable, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code
-    /// What happened, in words, without the contents of any record.
+    /// What happened, without the contents of any record.
     public var message: String
-    /// How long the server wants the client to wait before it tries again; an engine waits an hour at most.
+    /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
     public var retryAfter: Duration?
-    /// The record on the server, where a conflict carries it.
+    /// The record on the server, if the error is a conflict that carries it.
     public var serverRecord: Record?
-    /// What became of each item, where the failure is a ``Code-swift.enum/partialFailure``.
+    /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
     public var itemErrors: [RecordID: CloudError]
-    /// Whether the user reset the key of encrypted data, where a zone was not found.
+    /// Whether a zone was not found because the user reset the key of encrypted data.
     public var userDidResetEncryptedData: Bool
-    /// Where the user signs in, where a web service asks for it.
+    /// Where the user signs in, if a web service requires it.
     public var redirectURL: URL?
 
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened, in words; the code's own sentence if left out.
+    ///   - code: The kind of failure.
+    ///   - message: What happened; the code's own sentence by default.
     ///   - retryAfter: How long the server wants the client to wait.
     ///   - serverRecord: The record on the server.
-    ///   - itemErrors: What became of each item.
+    ///   - itemErrors: The errors of items.
     ///   - userDidResetEncryptedData: Whether the user reset the key of encrypted data.
     ///   - redirectURL: Where the user signs in.
     public init(
@@ -52,9 +52,9 @@ public struct CloudError: Error, Hashable, Sendable {
 }
 
 extension CloudError: CustomStringConvertible, LocalizedError {
-    /// The code's name and the message, shortened where they are a server's and long, without control characters.
+    /// The code's name and the message, shortened if they are long, and without control characters.
     public var description: String { "\(code.name.abbreviated): \(message.abbreviated(to: 400))" }
 
-    /// The same words, for an alert or a log that asks for them.
+    /// The same text as the description.
     public var errorDescription: String? { description }
 }

@@ -1,29 +1,29 @@
 public import RecordCoding
 
-/// What a push from the cloud says: a hint to fetch, never data.
+/// The contents of a push from the cloud: a hint to fetch, never data.
 ///
-/// Pushes are few, late, doubled and lost, and their payload comes from outside: what it says is only compared with
-/// what is known, never trusted.
+/// Pushes may be merged, late, duplicated or lost, and their payload comes from outside, so it is only
+/// compared with known values and never trusted.
 public struct CloudNotification: Hashable, Sendable {
-    /// The container it is about; `nil` if it was left out.
+    /// The container that changed; `nil` if the payload has none.
     public var containerIdentifier: String?
-    /// The zone it is about; `nil` if it was left out, or if it is about the whole database.
+    /// The zone that changed; `nil` if the payload has none, as in a notification about the whole database.
     public var zoneID: ZoneID?
-    /// The subscription that caused it; `nil` if it was left out.
+    /// The subscription that caused the notification; `nil` if the payload has none.
     public var subscriptionID: String?
-    /// Which of the container's databases it is about; `nil` if it was left out.
+    /// Which of the container's databases changed; `nil` if the payload does not say.
     public var scope: DatabaseScope?
-    /// The notification's own name, the same in each copy of it; `nil` if it was left out.
+    /// The notification's ID, which is the same in each copy of it; `nil` if the payload has none.
     public var notificationID: String?
 
     /// Makes a notification.
     ///
     /// - Parameters:
-    ///   - containerIdentifier: The container it is about.
-    ///   - zoneID: The zone it is about.
-    ///   - subscriptionID: The subscription that caused it.
-    ///   - scope: Which of the container's databases it is about.
-    ///   - notificationID: The notification's own name.
+    ///   - containerIdentifier: The container that changed.
+    ///   - zoneID: The zone that changed.
+    ///   - subscriptionID: The subscription that caused the notification.
+    ///   - scope: Which of the container's databases changed.
+    ///   - notificationID: The notification's ID.
     public init(
         containerIdentifier: String? = nil,
         zoneID: ZoneID? = nil,
@@ -38,15 +38,15 @@ public struct CloudNotification: Hashable, Sendable {
         self.notificationID = notificationID
     }
 
-    /// Reads CloudKit's payload: a dictionary `ck`, in it `cid` and `nid`, and in one of `fet`, `met` and `qry` the
-    /// subscription `sid`, the zone `zid`, its owner `zoid` and the scope `dbs`.
+    /// Reads CloudKit's payload: a dictionary `ck`, in it `cid` and `nid`, and in one of `fet`, `met` and
+    /// `qry` the subscription `sid`, the zone `zid`, its owner `zoid` and the scope `dbs`.
     ///
-    /// Apple does not document the payload, so what is left out, as in a pruned one, is no fault; what is there must
-    /// be of the right type. Nothing is read below these keys, however deep it is.
+    /// Apple does not document the payload, so missing values, as in a pruned payload, are accepted; values
+    /// that are present must have the right type. Nothing below these keys is read.
     ///
-    /// It is `nil` if the payload is not the cloud's.
+    /// Returns `nil` if the payload is not the cloud's.
     ///
-    /// - Parameter userInfo: The payload as the system handed it over.
+    /// - Parameter userInfo: The payload from the system.
     public init?(userInfo: [AnyHashable: Any]) {
         var payload = PayloadReader(values: userInfo)
         guard var cloud = payload.dictionary("ck") else { return nil }
@@ -60,7 +60,7 @@ public struct CloudNotification: Hashable, Sendable {
             zoneID = details.string("zid").map { ZoneID(zoneName: $0, ownerName: owner) }
             if details.isMalformed { return nil }
         } else if containerIdentifier == nil {
-            // It says nothing at all.
+            // The payload has none of the known values.
             return nil
         }
         if cloud.isMalformed { return nil }
@@ -68,7 +68,7 @@ public struct CloudNotification: Hashable, Sendable {
 }
 
 extension CloudNotification: CustomStringConvertible {
-    /// What it says, for a log: each part at most 80 characters, control characters escaped.
+    /// A description for a log: each part has at most 80 characters, and control characters are escaped.
     public var description: String {
         let parts: [(String, String?)] = [
             ("container", containerIdentifier?.quoted),
@@ -82,7 +82,7 @@ extension CloudNotification: CustomStringConvertible {
     }
 }
 
-/// Takes values of the expected types out of a payload, and notes where there is another one.
+/// Reads values of the expected types from a payload, and notes values of other types.
 private struct PayloadReader {
     let values: [AnyHashable: Any]
     private(set) var isMalformed = false
@@ -109,7 +109,7 @@ private struct PayloadReader {
         return PayloadReader(values: dictionary)
     }
 
-    /// The numbers that were seen on the wire, which are not those of CloudKit's enumeration.
+    /// The scope by the numbers seen in real payloads, which differ from those of CloudKit's enumeration.
     mutating func scope(_ key: String) -> DatabaseScope? {
         guard let value = values[key] else { return nil }
         switch value as? Int {
@@ -123,11 +123,11 @@ private struct PayloadReader {
     }
 }
 
-/// What a database tells of its own accord: hints only, which may be lost or doubled.
+/// A signal from a database: only a hint, which may be lost or duplicated.
 public enum CloudSignal: Hashable, Sendable {
-    /// Something may have changed in these zones, or, with `nil`, in any.
+    /// There may be changes in these zones, or in any zone if `nil`.
     case changes(in: [ZoneID]?)
-    /// The account may be another one, or in another state.
+    /// The account or its status may have changed.
     case accountChanged
     /// The cloud may be reachable again.
     case reachable

@@ -1,8 +1,8 @@
 public import RecordCoding
 
-/// A wish to be notified of changes.
+/// A change subscription.
 public struct CloudSubscription: Hashable, Sendable {
-    /// What is watched.
+    /// The scope of a subscription.
     public enum Kind: Hashable, Sendable {
         /// Every custom zone of the database.
         case database
@@ -12,20 +12,21 @@ public struct CloudSubscription: Hashable, Sendable {
 
     /// The subscription's name, unique for a user in a database.
     public var subscriptionID: String
-    /// What is watched.
+    /// The scope of the subscription.
     public var kind: Kind
 
     /// Makes a subscription.
     ///
     /// - Parameters:
     ///   - subscriptionID: The subscription's name.
-    ///   - kind: What is watched.
+    ///   - kind: The scope of the subscription.
     public init(subscriptionID: String, kind: Kind) {
         self.subscriptionID = subscriptionID
         self.kind = kind
     }
 
-    /// The subscription that an engine makes for its zone: `codablesync-` and the zone's name.
+    /// Returns the subscription that an engine creates for its zone, with the name `codablesync-` and the
+    /// zone's name.
     ///
     /// - Parameter zoneID: The zone.
     /// - Returns: The subscription.

@@ -1,21 +1,21 @@
 /// What one request to a database may carry.
 ///
-/// CloudKit's numbers are guidelines that may change (`CKError.Code.limitExceeded`): a client halves and
-/// sends again when it is told so.
+/// CloudKit's numbers are guidelines that may change (`CKError.Code.limitExceeded`): a client halves a
+/// request and sends it again if the server says that it was too large.
 public struct DatabaseLimits: Hashable, Sendable {
-    /// Records in one request, saves and deletions counted together.
+    /// The maximum number of records in one request, including deletions.
     public var maximumItems: Int
-    /// Bytes of field data in one request, assets not counted.
+    /// The maximum size of the field data in one request in bytes, without assets.
     public var maximumBytes: Int
-    /// Bytes of field data in one record, assets not counted.
+    /// The maximum size of the field data in one record in bytes, without assets.
     public var maximumRecordBytes: Int
-    /// Records in one page of a fetch.
+    /// The maximum number of records in one page of a fetch.
     public var maximumPageSize: Int
 
     /// The limits of CloudKit's native protocol.
     public static let cloudKit = DatabaseLimits()
 
-    /// Makes limits; what is left out is CloudKit's.
+    /// Makes limits; the defaults are CloudKit's.
     ///
     /// - Parameters:
     ///   - maximumItems: Records in one request, 1 or more.

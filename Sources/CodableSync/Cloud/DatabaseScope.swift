@@ -1,9 +1,9 @@
-/// Which of a container's databases is meant.
+/// One of a container's databases.
 public enum DatabaseScope: String, Hashable, Sendable, Codable {
-    /// Everybody's database: one default zone, no change feed.
+    /// The database shared by all users, with one default zone and no change feed.
     case `public`
     /// The user's own database.
     case `private`
-    /// What others share with the user.
+    /// Records that others share with the user.
     case shared
 }

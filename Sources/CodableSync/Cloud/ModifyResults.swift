@@ -1,17 +1,17 @@
 public import RecordCoding
 
-/// What became of each record of one save.
+/// The results of saving and deleting records.
 public struct ModifyRecordsResult: Sendable, Equatable {
     /// For each record to save: the server's copy, or why it was not saved.
     public var saveResults: [RecordID: Result<Record, CloudError>]
-    /// For each record to delete: nothing, or why it was not deleted.
+    /// For each record to delete: `nil`, or why it was not deleted.
     public var deleteResults: [RecordID: CloudError?]
 
     /// Makes the results.
     ///
     /// - Parameters:
-    ///   - saveResults: What became of each record to save.
-    ///   - deleteResults: What became of each record to delete; `nil` is success.
+    ///   - saveResults: The result for each record to save.
+    ///   - deleteResults: The result for each record to delete; `nil` is success.
     public init(
         saveResults: [RecordID: Result<Record, CloudError>] = [:],
         deleteResults: [RecordID: CloudError?] = [:]
@@ -21,18 +21,18 @@ public struct ModifyRecordsResult: Sendable, Equatable {
     }
 }
 
-/// What became of each zone of one change of zones.
+/// The results of saving and deleting zones.
 public struct ModifyZonesResult: Sendable, Equatable {
     /// For each zone to save: the server's copy, or why it was not saved.
     public var saveResults: [ZoneID: Result<RecordZone, CloudError>]
-    /// For each zone to delete: nothing, or why it was not deleted.
+    /// For each zone to delete: `nil`, or why it was not deleted.
     public var deleteResults: [ZoneID: CloudError?]
 
     /// Makes the results.
     ///
     /// - Parameters:
-    ///   - saveResults: What became of each zone to save.
-    ///   - deleteResults: What became of each zone to delete; `nil` is success.
+    ///   - saveResults: The result for each zone to save.
+    ///   - deleteResults: The result for each zone to delete; `nil` is success.
     public init(
         saveResults: [ZoneID: Result<RecordZone, CloudError>] = [:],
         deleteResults: [ZoneID: CloudError?] = [:]
@@ -42,18 +42,18 @@ public struct ModifyZonesResult: Sendable, Equatable {
     }
 }
 
-/// What became of each subscription of one change of subscriptions.
+/// The results of saving and deleting subscriptions.
 public struct ModifySubscriptionsResult: Sendable, Equatable {
     /// For each subscription to save, by its ID: the server's copy, or why it was not saved.
     public var saveResults: [String: Result<CloudSubscription, CloudError>]
-    /// For each subscription to delete, by its ID: nothing, or why it was not deleted.
+    /// For each subscription to delete, by its ID: `nil`, or why it was not deleted.
     public var deleteResults: [String: CloudError?]
 
     /// Makes the results.
     ///
     /// - Parameters:
-    ///   - saveResults: What became of each subscription to save.
-    ///   - deleteResults: What became of each subscription to delete; `nil` is success.
+    ///   - saveResults: The result for each subscription to save.
+    ///   - deleteResults: The result for each subscription to delete; `nil` is success.
     public init(
         saveResults: [String: Result<CloudSubscription, CloudError>] = [:],
         deleteResults: [String: CloudError?] = [:]

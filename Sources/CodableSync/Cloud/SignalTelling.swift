@@ -1,10 +1,11 @@
-/// A database that knows whether its listeners have taken all signals.
+/// A database that knows whether its listeners have received all signals.
 ///
-/// A stream does not tell which elements are still buffered, and waiting for an idle engine depends on that.
+/// Waiting for an idle engine depends on this, since a stream does not tell which elements are still
+/// buffered.
 package protocol SignalTelling: Sendable {
-    /// Whether every listener has taken and processed all signals.
+    /// Whether every listener has received and processed all signals.
     var areSignalsTaken: Bool { get }
 
-    /// Returns once every listener has taken and processed all signals.
+    /// Returns once every listener has received and processed all signals.
     func waitUntilSignalsAreTaken() async
 }

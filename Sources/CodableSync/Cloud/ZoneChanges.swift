@@ -2,7 +2,7 @@ public import RecordCoding
 
 /// One page of a zone's change feed.
 public struct ZoneChanges: Sendable, Equatable {
-    /// A record that is gone.
+    /// A deleted record.
     public struct Deletion: Hashable, Sendable {
         /// The record's name and zone.
         public var recordID: RecordID
@@ -20,13 +20,13 @@ public struct ZoneChanges: Sendable, Equatable {
         }
     }
 
-    /// The records that changed, each once, in its newest version; or why one could not be read.
+    /// The changed records in their newest versions, or why one could not be read.
     public var modifications: [RecordID: Result<Record, CloudError>]
-    /// The records that are gone.
+    /// The deleted records.
     ///
-    /// A page has no order: one that is among ``modifications`` too is looked up by the engine, and the record decides.
+    /// A page has no order, so the engine looks up a record that is also among ``modifications``.
     public var deletions: [Deletion]
-    /// The position after this page; a valid place to go on from even if a later page fails.
+    /// The change token after this page, from which a client can continue even if a later page fails.
     public var changeToken: ChangeToken
     /// Whether there is another page.
     public var moreComing: Bool
@@ -34,9 +34,9 @@ public struct ZoneChanges: Sendable, Equatable {
     /// Makes a page.
     ///
     /// - Parameters:
-    ///   - modifications: The records that changed.
-    ///   - deletions: The records that are gone.
-    ///   - changeToken: The position after this page.
+    ///   - modifications: The changed records.
+    ///   - deletions: The deleted records.
+    ///   - changeToken: The change token after this page.
     ///   - moreComing: Whether there is another page.
     public init(
         modifications: [RecordID: Result<Record, CloudError>],
@@ -51,11 +51,11 @@ public struct ZoneChanges: Sendable, Equatable {
     }
 }
 
-/// One page of a database's change feed: the zones in which something happened.
+/// One page of a database's change feed: the zones with changes.
 public struct DatabaseChanges: Sendable, Equatable {
-    /// A zone that is gone, and why.
+    /// A lost zone and the reason.
     public struct Deletion: Hashable, Sendable {
-        /// Why a zone is gone.
+        /// Why a zone was lost.
         public enum Reason: String, Hashable, Sendable, Codable {
             /// A client deleted it.
             case deleted
@@ -67,25 +67,25 @@ public struct DatabaseChanges: Sendable, Equatable {
 
         /// The zone.
         public var zoneID: ZoneID
-        /// Why it is gone.
+        /// Why the zone was lost.
         public var reason: Reason
 
         /// Makes a deletion.
         ///
         /// - Parameters:
         ///   - zoneID: The zone.
-        ///   - reason: Why it is gone.
+        ///   - reason: Why the zone was lost.
         public init(zoneID: ZoneID, reason: Reason) {
             self.zoneID = zoneID
             self.reason = reason
         }
     }
 
-    /// The zones that are new or hold changes; it is not said which.
+    /// The zones that are new or contain changes; the two are not distinguished.
     public var modifications: [ZoneID]
-    /// The zones that are gone.
+    /// The lost zones.
     public var deletions: [Deletion]
-    /// The position after this page.
+    /// The change token after this page.
     public var changeToken: ChangeToken
     /// Whether there is another page.
     public var moreComing: Bool
@@ -93,9 +93,9 @@ public struct DatabaseChanges: Sendable, Equatable {
     /// Makes a page.
     ///
     /// - Parameters:
-    ///   - modifications: The zones that are new or hold changes.
-    ///   - deletions: The zones that are gone.
-    ///   - changeToken: The position after this page.
+    ///   - modifications: The zones that are new or contain changes.
+    ///   - deletions: The lost zones.
+    ///   - changeToken: The change token after this page.
     ///   - moreComing: Whether there is another page.
     public init(
         modifications: [ZoneID],

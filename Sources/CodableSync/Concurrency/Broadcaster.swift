@@ -1,19 +1,19 @@
-/// Hands values to any number of streams, each of which keeps the newest and counts what it had to drop.
+/// Sends values to any number of streams, each of which buffers the newest values and counts those it drops.
 ///
-/// A value that nobody waits for is kept for each stream until it is asked for, up to a limit.
+/// Values are buffered for each stream until it requests them, up to a limit.
 final class Broadcaster<Element: Sendable>: Sendable {
     private struct Subscriber {
-        /// The elements to be taken, after `taken` places that are empty.
+        /// The buffered elements, after `taken` empty places.
         var buffer: [Element?] = []
         var taken = 0
         var dropped = 0
         var waiting: [CheckedContinuation<Element?, Never>] = []
         var hasAsked = false
-        /// Called once, when the stream is gone.
+        /// Called once when the stream ends.
         var leave: (@Sendable () -> Void)?
 
         var count: Int { buffer.count - taken }
-        /// Whether it has taken everything and waits for more.
+        /// Whether the stream has received everything and waits for more.
         var isWaiting: Bool { count == 0 && (!waiting.isEmpty || !hasAsked) }
 
         mutating func append(_ element: Element, limit: Int) {
@@ -21,7 +21,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
             if count > limit, takeFirst() != nil { dropped += 1 }
         }
 
-        /// Takes the oldest element; empty places go once they are half of all, so that each costs O(1).
+        /// Takes the oldest element; empty places are removed once they are half of all, so each removal
+        /// costs O(1).
         mutating func takeFirst() -> Element? {
             guard count > 0 else { return nil }
             let element = buffer[taken]
@@ -35,11 +36,11 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// What is true of the streams at one moment.
+    /// A snapshot of the streams' state.
     struct Now: Sendable {
-        /// How many there are.
+        /// The number of streams.
         var count: Int
-        /// Whether every stream has taken everything and waits for more.
+        /// Whether every stream has received everything and waits for more.
         var isTaken: Bool
     }
 
@@ -78,10 +79,11 @@ final class Broadcaster<Element: Sendable>: Sendable {
     /// Makes a broadcaster.
     ///
     /// - Parameters:
-    ///   - limit: How many values are kept for each stream.
-    ///   - replaysLatest: Whether a stream begins with the value that was sent last.
-    ///   - initial: What counts as sent last before anything is sent.
-    ///   - droppedElement: Makes the element that says how many were dropped, where streams are told.
+    ///   - limit: How many values are buffered for each stream.
+    ///   - replaysLatest: Whether a stream starts with the latest value.
+    ///   - initial: The latest value before any value is sent.
+    ///   - droppedElement: Makes the element that reports the number of dropped values; `nil` reports
+    ///     nothing.
     init(
         limit: Int,
         replaysLatest: Bool,
@@ -99,8 +101,8 @@ final class Broadcaster<Element: Sendable>: Sendable {
             guard !state.isFinished else { return [] }
             if replaysLatest { state.latest = element }
             var resumptions: [CheckedContinuation<Element?, Never>] = []
-            // In the order of their begin. The names are copied: a view of them would keep the subscribers, and so
-            // copy what each has.
+            // In the order in which they began. The keys are copied, since a view of them would retain the
+            // subscribers, whose buffers would then be copied when they change.
             for id in state.subscribers.keys.sorted() {
                 if state.subscribers[id]?.waiting.isEmpty == false {
                     if let waiter = state.subscribers[id]?.waiting.removeFirst() {
@@ -115,7 +117,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         for continuation in resumptions { continuation.resume(returning: element) }
     }
 
-    /// Ends all streams, once they have taken what they have.
+    /// Ends all streams, once they have received their buffered values.
     func finish() {
         let (waiters, watchers) = state.withLock { state in
             state.isFinished = true
@@ -127,7 +129,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// What is true of the streams now.
+    /// The streams' current state.
     var now: Now { state.withLock { $0.now } }
 
     /// Returns once a condition holds for the streams.
@@ -154,12 +156,12 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// A new stream; it holds values from now on.
+    /// Makes a stream, which buffers values from now on.
     ///
     /// - Parameters:
-    ///   - leave: Called once, when the stream is gone.
-    ///   - wake: Called with the first request for an element, and with no other: what comes of it may be an
-    ///     element, which must not lead to the next one.
+    ///   - leave: Called once when the stream ends.
+    ///   - wake: Called at the first request for an element only, since the call itself may lead to an
+    ///     element, and so to another request.
     /// - Returns: The stream.
     func stream(
         leave: (@Sendable () -> Void)? = nil,
@@ -210,7 +212,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// What can be had at once; or the continuation is kept.
+    /// Takes an element if there is one; otherwise keeps the continuation.
     private func take(
         _ state: inout State,
         _ id: UInt64,
@@ -228,7 +230,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
     }
 }
 
-/// Tells when the last copy of a stream's closure is gone, and with it the stream.
+/// Calls a closure when the last copy of a stream's closure is released, and with it the stream.
 final class StreamLifetime: Sendable {
     private let end: @Sendable () -> Void
 

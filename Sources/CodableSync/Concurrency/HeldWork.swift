@@ -1,6 +1,6 @@
-/// How a request that a test holds tells its runner.
+/// Lets a request tell its runner that a test holds it.
 ///
-/// Only the test can release it, so a caller that waits for an idle engine must not wait for it.
+/// Only the test can release the request, so a caller that waits for an idle engine must not wait for it.
 package enum HeldWork {
     /// Called with `true` when a request is held, and with `false` when it is released.
     package typealias Tell = @Sendable (Bool) -> Void
@@ -14,10 +14,10 @@ package enum HeldWork {
 
     @TaskLocal private static var runner: Runner?
 
-    /// The function of the runner of the current request.
+    /// The callback of the current request's runner.
     package static var tell: Tell? { runner?.tell }
 
-    /// Runs a request.
+    /// Runs a request with a callback.
     static func run(telling tell: @escaping Tell, _ work: @Sendable () async -> Void) async {
         await $runner.withValue(Runner(tell: tell), operation: work)
     }

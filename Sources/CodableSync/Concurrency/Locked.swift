@@ -1,8 +1,8 @@
 import class Foundation.NSLock
 
-/// A value that several threads share, reached only while its lock is held.
+/// A value that several threads share, accessed only while its lock is held.
 ///
-/// `@unchecked Sendable` holds because `value` is private and touched inside `withLock` alone.
+/// `@unchecked Sendable` is correct because `value` is private and accessed only inside `withLock`.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -11,7 +11,7 @@ package final class Locked<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Runs a short piece of work on the value; it must not wait for anything else.
+    /// Runs a short closure on the value; it must not wait for anything else.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

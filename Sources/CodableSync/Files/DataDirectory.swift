@@ -2,7 +2,7 @@ import Foundation
 
 /// Where a user's programs keep their data.
 package enum DataDirectory {
-    /// Application Support on Apple systems; elsewhere what the rules of the XDG base directories say.
+    /// Application Support on Apple systems; elsewhere the data directory according to the XDG specification.
     package static var path: String {
         #if canImport(Darwin)
             return URL.applicationSupportDirectory.path(percentEncoded: false).withoutTrailingSlash
@@ -13,8 +13,8 @@ package enum DataDirectory {
 
     /// `$XDG_DATA_HOME`, else `~/.local/share`.
     ///
-    /// As in a shell, `~` is `$HOME`; the home that the system knows of the user is for processes that have none. The
-    /// rules say that a relative path is to be ignored.
+    /// As in a shell, `~` is `$HOME`; a process without `$HOME` uses the home directory that the system has
+    /// for the user. According to the specification, relative paths are ignored.
     static func path(environment: [String: String], userHome: String) -> String {
         func absolute(_ name: String) -> String? {
             environment[name].flatMap { $0.hasPrefix("/") ? $0.withoutTrailingSlash : nil }

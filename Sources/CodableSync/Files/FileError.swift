@@ -6,9 +6,9 @@
     import Musl
 #endif
 
-/// Why something could not be done with a file.
+/// Why a file operation failed.
 package struct FileError: Error, Hashable, Sendable {
-    /// What was tried.
+    /// The operation that failed.
     package enum Operation: String, Hashable, Sendable, CaseIterable {
         case createDirectory = "make the directory"
         case list = "list the directory"
@@ -27,9 +27,9 @@ package struct FileError: Error, Hashable, Sendable {
 
     /// The path of the file or directory.
     package var path: String
-    /// What was tried.
+    /// The operation that failed.
     package var operation: Operation
-    /// The system's number for the reason.
+    /// The system's error number.
     package var code: Int32
     /// What happened and what to do about it.
     package var message: String
@@ -51,10 +51,10 @@ package struct FileError: Error, Hashable, Sendable {
         self.init(.read, path, code: EFBIG, reason: reason)
     }
 
-    /// Whether the disk, or the user's share of it, is full.
+    /// Whether the disk or the user's quota is full.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
-    /// Whether the path itself is to blame, so that trying again does not help.
+    /// Whether the path itself is the reason, so that trying again does not help.
     package var isOfThePath: Bool {
         [ENOTDIR, ENAMETOOLONG, EINVAL, ELOOP, EISDIR, EMLINK].contains(code)
     }
@@ -81,9 +81,10 @@ extension FileError: CustomStringConvertible {
 }
 
 extension String {
-    /// At most 80 characters of this text without control characters, so that a path cannot forge a line.
+    /// At most 80 characters of the text without control characters, so that a path cannot forge a line of a
+    /// log.
     ///
-    /// The end of a path says the most, and so stays.
+    /// The end of the path is kept, since it tells the most.
     package var shortenedForMessage: String {
         let isLong = unicodeScalars.count > 400
         let scalars =
@@ -96,7 +97,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it shows as itself: neither a control character nor one that turns the line around.
+    /// Whether the character is neither a control character nor one that changes the writing direction.
     fileprivate var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:

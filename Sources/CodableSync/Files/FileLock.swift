@@ -1,13 +1,13 @@
 /// A lock on a file, held until it is released.
 package protocol FileLock: AnyObject, Sendable {
-    /// Gives the lock up; a second call does nothing.
+    /// Releases the lock; a second call has no effect.
     func release()
 }
 
-/// What became of an attempt to lock a file.
+/// The result of an attempt to lock a file.
 package enum LockOutcome: Sendable {
-    /// The lock is ours.
+    /// The lock was taken.
     case acquired(any FileLock)
-    /// Somebody else has it; the process id as the file names it, if it does.
+    /// Another owner holds the lock; carries the process ID in the file, if there is one.
     case held(processID: Int?)
 }

@@ -6,39 +6,40 @@
     import Musl
 #endif
 
-/// What the library does with files, as a seam: the real disk in an app, a simulated one in tests.
+/// The library's interface to files: the real disk in an app, a simulated one in tests.
 ///
-/// No call follows a symbolic link in the last part of a path, and files are opened only where they are regular
-/// ones: a FIFO or a device in place of a file is an error. Every call blocks, so it belongs off an actor.
+/// No call follows a symbolic link in the last part of a path. Only regular files are opened: a FIFO or a
+/// device in place of a file is an error. All calls block, so make them off the actors.
 package protocol FileSystem: Sendable {
-    /// Makes one directory in a directory that exists; one that is there already is left as it is.
+    /// Creates a directory in an existing directory; an existing directory at the path is left unchanged.
     ///
-    /// - Returns: Whether its name may be unflushed: it is new, or a killed process may have made it.
+    /// - Returns: Whether its name may be unflushed, because it is new or a killed process may have created
+    ///   it.
     func makeDirectory(_ path: String) throws(FileError) -> Bool
 
     /// The names in a directory, sorted.
     func contents(ofDirectory path: String) throws(FileError) -> [String]
 
-    /// What stands at a path; `nil` where nothing does.
+    /// Returns the status of the file at a path; `nil` if there is none.
     func status(of path: String) throws(FileError) -> FileStatus?
 
     /// Opens a regular file.
     func openFile(at path: String, for access: FileAccess) throws(FileError) -> any OpenFile
 
-    /// Gives a file another name in one step, in place of the file that may have it.
+    /// Renames a file atomically, replacing any file that has the new name.
     func rename(_ path: String, to newPath: String) throws(FileError)
 
     /// Removes a file.
     func remove(_ path: String) throws(FileError)
 
-    /// Makes the names in a directory survive a loss of power.
+    /// Makes the names in a directory survive a power loss.
     func syncDirectory(_ path: String) throws(FileError)
 
-    /// Locks a file against everybody else, in this process and in others.
+    /// Locks a file exclusively, in this process and across processes.
     ///
-    /// The file is made if it is missing. The lock ends when it is released, and with the process. The call never
-    /// waits, since the process that has the lock may have stopped. The file holds its process id, for other
-    /// processes' errors.
+    /// The file is created if it is missing. The lock ends when it is released or the process ends. The call
+    /// never waits, since the process that holds the lock may be stopped. The file contains the owner's
+    /// process ID, for the errors of other processes.
     func lock(_ path: String) throws(FileError) -> LockOutcome
 }
 
@@ -48,15 +49,15 @@ package enum FileAccess: Hashable, Sendable {
     case reading
     /// For reading and appending; the file must exist.
     case appending
-    /// For reading and appending; the file is made, or emptied where it exists.
+    /// For reading and appending; the file is created, or emptied if it exists.
     case replacing
 }
 
-/// What stands at a path.
+/// The status of a file.
 package struct FileStatus: Hashable, Sendable {
-    /// What kind of thing it is.
+    /// The kind of file.
     package var kind: FileKind
-    /// Which file it is, however it is named.
+    /// The identity of the file, independent of its name.
     package var identity: FileIdentity
     /// Its size in bytes.
     package var size: UInt64
@@ -68,7 +69,7 @@ package struct FileStatus: Hashable, Sendable {
     }
 }
 
-/// The kinds of things that stand in a directory.
+/// The kinds of files.
 package enum FileKind: String, Hashable, Sendable {
     case file = "a file"
     case directory = "a directory"
@@ -76,7 +77,7 @@ package enum FileKind: String, Hashable, Sendable {
     case other = "a pipe, socket or device"
 }
 
-/// Which file a name stands for: another one as soon as the file is replaced.
+/// The identity of the file behind a name, which changes when the file is replaced.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var number: UInt64
@@ -88,10 +89,10 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension FileSystem {
-    /// Makes a directory and its missing parents; all of them survive a loss of power.
+    /// Creates a directory and its missing parents, all of which survive a power loss.
     ///
-    /// Each name is flushed before anything is made below it, so a killed process can leave only the lowest directory
-    /// unflushed, and this call flushes that one.
+    /// Each name is flushed before anything is created below it, so a killed process can leave only the
+    /// lowest directory unflushed, and this call flushes that one.
     package func createDirectory(at path: String) throws(FileError) {
         let path = path.withoutTrailingSlash
         let parent = path.directoryPath
@@ -102,11 +103,12 @@ extension FileSystem {
         do throws(FileError) {
             try syncDirectory(parent)
         } catch  where isThere && (error.code == EACCES || error.code == EINVAL) {
-            // Found, and in a parent that cannot be flushed: whoever made it had to do without that as well.
+            // The directory exists in a parent that cannot be flushed, so its creator could not flush it
+            // either.
         }
     }
 
-    /// Writes a small file so that a crash leaves either the former contents or the new ones.
+    /// Writes a small file such that a crash leaves either the former or the new contents.
     package func writeAtomically(_ bytes: [UInt8], to path: String) throws(FileError) {
         let temporary = path + ".tmp"
         let file = try openFile(at: temporary, for: .replacing)
@@ -117,11 +119,11 @@ extension FileSystem {
         try syncDirectory(path.directoryPath)
     }
 
-    /// The whole contents of a small file.
+    /// Reads the whole contents of a small file.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - limit: The most bytes that it may have: a larger one is refused before anything is allocated.
+    ///   - limit: The maximum size in bytes; a larger file is refused before memory is allocated.
     /// - Returns: The bytes.
     /// - Throws: ``FileError``.
     package func readFile(_ path: String, atMost limit: Int = 16 << 20) throws(FileError) -> [UInt8] {
@@ -134,13 +136,13 @@ extension FileSystem {
 }
 
 extension String {
-    /// The path of the directory that this path stands in.
+    /// The path of the directory that contains this path.
     package var directoryPath: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// This path as it is written without a slash at its end.
+    /// This path without slashes at its end.
     package var withoutTrailingSlash: String {
         var path = self
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// A `flock` on an open file: it excludes others in this process too, and ends with the process.
+/// A `flock` on an open file, which also excludes other users in this process, and ends with the process.
 final class LocalFileLock: FileLock {
     private let descriptor: Locked<Int32>
 
@@ -39,9 +39,10 @@ final class LocalFileLock: FileLock {
                 guard errno == EWOULDBLOCK else { throw FileError(.lock, path, code: errno) }
                 return .held(processID: processID(in: number))
             }
-            // The file may have been removed meanwhile: then the lock is on nothing, and we begin again.
+            // The file may have been removed in the meantime, in which case the lock is useless and the
+            // attempt starts over.
             if try stands(number, at: path) {
-                // Usually the same process takes the lock again, and its id is there already.
+                // Usually the same process takes the lock again, and the file already has its ID.
                 if processID(in: number) != Int(getpid()) { try writeProcessID(into: number, path) }
                 return .acquired(lock)
             }
@@ -70,7 +71,7 @@ final class LocalFileLock: FileLock {
     private static func writeProcessID(into number: Int32, _ path: String) throws(FileError) {
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(number, 0) == 0, pwrite(number, text, text.count, 0) == text.count else {
-            // The number is for a message only: a full disk does not take the lock away.
+            // The ID is only for a message, so a full disk does not prevent the lock.
             guard errno != ENOSPC, errno != EDQUOT else { return }
             throw FileError(.lock, path, code: errno)
         }

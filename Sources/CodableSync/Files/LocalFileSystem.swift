@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The system's own files, through its POSIX calls.
+/// The system's files through POSIX calls.
 package struct LocalFileSystem: FileSystem {
     package init() {}
 
@@ -16,13 +16,14 @@ package struct LocalFileSystem: FileSystem {
         guard errno == EEXIST || errno == EISDIR else {
             throw FileError(.createDirectory, path, code: errno)
         }
-        // A symbolic link to a directory is the user's way of placing it, and is followed here alone.
+        // Users may place a directory elsewhere with a symbolic link, which is followed only here.
         var found = stat()
         guard stat(path, &found) == 0 else { throw FileError(.createDirectory, path, code: errno) }
         guard found.st_mode & S_IFMT == S_IFDIR else {
             throw FileError(.createDirectory, path, code: ENOTDIR)
         }
-        // Where this user may not write, no process of this user has made it; what may not be read cannot be flushed.
+        // If this user may not write to the parent, no process of the user created the directory; if it is
+        // unreadable, it cannot be flushed.
         return access(path.directoryPath, R_OK | W_OK) == 0
     }
 
@@ -84,7 +85,7 @@ package struct LocalFileSystem: FileSystem {
         return try LocalFileLock.lock(path)
     }
 
-    /// A path without symbolic links, whether it exists yet or not: the part of it that exists is resolved.
+    /// Resolves the symbolic links in the part of a path that exists.
     package static func canonicalPath(of path: String) -> String {
         var existing = path
         var rest = ""
@@ -101,13 +102,13 @@ package struct LocalFileSystem: FileSystem {
         }
     }
 
-    /// A zero byte would end the path early and name another file.
+    /// Refuses a path with a zero byte, which would end the path early and name another file.
     private func checkPath(_ path: String, _ operation: FileError.Operation) throws(FileError) {
         if path.isEmpty || path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL) }
     }
 }
 
-/// The system's call, under a name that the method of the same name does not hide.
+/// Calls the system's function, whose name is hidden by a method here.
 private func systemRename(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
 
 /// Repeats a system call that a signal interrupted.
@@ -119,7 +120,7 @@ func retryingInterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number 
 }
 
 extension FileStatus {
-    /// The system's answer in our own words.
+    /// Converts the system's file status.
     init(_ found: stat) {
         let kind: FileKind =
             switch found.st_mode & S_IFMT {

@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// A file descriptor, closed at the latest when the last reference goes.
+/// A file descriptor, which is closed at the latest when the last reference is released.
 ///
-/// The system reuses the number of a closed descriptor for the next file that is opened. So the descriptor stays open
-/// until the last call that uses it has ended, and no later call begins.
+/// The system reuses the number of a closed descriptor for the next file that is opened. So the descriptor
+/// stays open until the last call that uses it has ended, and no later call starts.
 final class LocalOpenFile: OpenFile {
     let path: String
     let identity: FileIdentity
@@ -17,14 +17,14 @@ final class LocalOpenFile: OpenFile {
     private let use = Locked(Use())
 
     private struct Use {
-        /// How many calls are under way.
+        /// The number of running calls.
         var calls = 0
         var isClosed = false
         var mayLetGo: Bool { isClosed && calls == 0 }
     }
 
     init(path: String, access: FileAccess) throws(FileError) {
-        // O_NONBLOCK: opening a FIFO would wait for its other end; for a regular file it changes nothing.
+        // O_NONBLOCK prevents waiting for the other end of a FIFO; it has no effect on a regular file.
         let common = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let (flags, operation): (Int32, FileError.Operation) =
             switch access {
@@ -53,7 +53,7 @@ final class LocalOpenFile: OpenFile {
             close()
             throw FileError(operation, path, code: reason.code, reason: reason.text)
         }
-        // Emptied only now that it is known to be an ordinary file.
+        // The file is emptied only now that it is known to be a regular file.
         if access == .replacing, status.size > 0 { try truncate(to: 0) }
     }
 
@@ -89,7 +89,7 @@ final class LocalOpenFile: OpenFile {
             change(&use)
             return use.mayLetGo && !couldBefore
         }
-        // An interrupted close has closed the descriptor all the same; repeating it could close another file.
+        // An interrupted `close` has still closed the descriptor; repeating it could close another file.
         if mayClose { _ = systemClose(number) }
     }
 
@@ -131,7 +131,8 @@ final class LocalOpenFile: OpenFile {
     func flush() throws(FileError) {
         try withDescriptor(.flush) { number throws(FileError) in
             #if canImport(Darwin)
-                // fsync leaves the data in the drive's cache there. Some network volumes know only fsync.
+                // On Apple systems, `fsync` leaves data in the drive's cache. Some network volumes support
+                // only `fsync`.
                 if retryingInterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
                 guard errno == ENOTSUP || errno == EINVAL else {
                     throw FileError(.flush, path, code: errno)
@@ -157,5 +158,5 @@ final class LocalOpenFile: OpenFile {
     }
 }
 
-/// The system's call, under a name that the method of the same name does not hide.
+/// Calls the system's function, whose name is hidden by a method here.
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

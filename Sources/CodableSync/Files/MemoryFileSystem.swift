@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// Files that live in memory and are gone with their owner: for engines whose database is in memory, too.
+/// A file system in memory that is lost with its owner, for engines whose database is in memory as well.
 package final class MemoryFileSystem: FileSystem {
     private struct Entry: Sendable {
         var file: MemoryContents?
@@ -37,7 +37,7 @@ package final class MemoryFileSystem: FileSystem {
             }
             state.lastNumber += 1
             state.entries[path] = Entry(file: nil, number: state.lastNumber)
-            // Never unflushed: a loss of power takes all of the memory, not single names.
+            // Names are never unflushed, since a power loss takes all of the memory.
             return false
         }
     }
@@ -123,7 +123,7 @@ private final class MemoryLock: FileLock {
     func release() { end() }
 }
 
-/// What a file holds, whatever its name is by now.
+/// The contents of a file, independent of its name.
 private final class MemoryContents: Sendable {
     let identity: FileIdentity
     let bytes = Locked<[UInt8]>([])
@@ -135,7 +135,7 @@ private final class MemoryContents: Sendable {
     var count: UInt64 { bytes.withLock { UInt64($0.count) } }
 }
 
-/// One opening of a file.
+/// An open file.
 private final class MemoryFile: OpenFile {
     let path: String
     private let file: MemoryContents

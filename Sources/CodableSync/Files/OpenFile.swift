@@ -1,34 +1,34 @@
 /// An open regular file; it may be read from any thread while one thread appends.
 package protocol OpenFile: AnyObject, Sendable {
-    /// The path it was opened at, for messages.
+    /// The path at which the file was opened, for messages.
     var path: String { get }
 
-    /// Which file it is.
+    /// The identity of the file.
     var identity: FileIdentity { get }
 
-    /// Adds bytes at the end; after an error any part of them may be there.
+    /// Appends bytes; after an error, any part of them may have been written.
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileError)
 
-    /// Reads bytes at an offset into a buffer; returns fewer than asked for only at the end of the file.
+    /// Reads bytes at an offset into a buffer; returns fewer than requested only at the end of the file.
     func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
 
     /// The file's size in bytes.
     func size() throws(FileError) -> UInt64
 
-    /// Makes what was appended survive a loss of power.
+    /// Makes appended bytes survive a power loss.
     func flush() throws(FileError)
 
-    /// Cuts the file off.
+    /// Cuts the file off at a size.
     func truncate(to size: UInt64) throws(FileError)
 
-    /// Closes the file: from then on every call throws a ``FileError`` with `EBADF`.
+    /// Closes the file; later calls throw a ``FileError`` with `EBADF`.
     ///
     /// A call that is running on another thread finishes with this file; closing does not wait for it.
     func close()
 }
 
 extension OpenFile {
-    /// Adds bytes at the end.
+    /// Appends bytes.
     package func append(_ bytes: [UInt8]) throws(FileError) {
         let result = bytes.withUnsafeBytes { buffer -> Result<Void, FileError> in
             Result { () throws(FileError) in try append(buffer) }
@@ -36,7 +36,7 @@ extension OpenFile {
         try result.get()
     }
 
-    /// Reads bytes at an offset: fewer than `count` only at the end of the file.
+    /// Reads bytes at an offset; returns fewer than `count` only at the end of the file.
     package func read(at offset: UInt64, count: Int) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: max(count, 0)) { buffer, initializedCount in

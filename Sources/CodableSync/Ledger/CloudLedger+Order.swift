@@ -1,13 +1,14 @@
 extension CloudLedger {
-    /// Whether an entry can follow those before it: each change of a user has a higher sequence than all before it, and
-    /// happens in a zone that is there.
+    /// Whether an entry can follow those before it: each change of a user has a higher sequence than all
+    /// earlier ones, and is in an existing zone.
     ///
-    /// A snapshot begins with the highest sequence, and has the changes of each zone in their order.
+    /// A snapshot starts with the highest sequence, and has the changes of each zone in their order.
     ///
     /// - Parameters:
-    ///   - entry: The entry, as it was read from a file.
-    ///   - isInSnapshot: Whether it stands in a snapshot.
-    /// - Returns: Whether a ledger can have written it there. If so, the snapshot of what it leads to can be read again.
+    ///   - entry: The entry, as read from a file.
+    ///   - isInSnapshot: Whether it is in a snapshot.
+    /// - Returns: Whether a ledger can have written it there. If so, a snapshot of the resulting ledger can
+    ///   be read again.
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
         guard let sequence = entry.change.sequence else { return true }
         let database = databases[named: entry.user] ?? LedgerDatabase()
@@ -18,7 +19,7 @@ extension CloudLedger {
         switch entry.change {
         case .recordSaved(let record, _):
             let name = record.recordID.zoneID.zoneName
-            // The default zone begins with its first record; a snapshot makes it like any other.
+            // The default zone starts with its first record; a snapshot creates it like any other zone.
             return zones[named: name]?.canTake(sequence)
                 ?? (!isInSnapshot && name == ZoneID.defaultZoneName)
         case .recordDeleted(_, let name, _, _): return zones[named: name]?.canTake(sequence) ?? false
@@ -33,7 +34,7 @@ extension CloudLedger {
 }
 
 extension LedgerEntry.Change {
-    /// The change's own place in the history; `nil` for what has none.
+    /// The change's position in the history; `nil` if it has none.
     fileprivate var sequence: Int64? {
         switch self {
         case .recordSaved(_, let sequence), .recordDeleted(_, _, _, let sequence),

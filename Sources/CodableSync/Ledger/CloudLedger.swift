@@ -2,11 +2,11 @@ public import RecordCoding
 
 public import struct Foundation.Date
 
-/// The server's rules as a value: what a request does to the databases of all users, and what it answers.
+/// The server's rules as a value: the effects of requests on the databases of all users, and the responses.
 ///
-/// A ledger is event-sourced. ``handle(_:at:epoch:)`` says what a request leads to and changes nothing; the entries
-/// that it returns change the ledger when they are given to ``apply(_:)``, in order and all of them. So a shell can
-/// write the entries to disk before they count, and another process can follow by reading them.
+/// A ledger is event-sourced. ``handle(_:at:epoch:)`` changes nothing; it returns a response and entries,
+/// which change the ledger when all of them are passed to ``apply(_:)`` in order. So a server can write the
+/// entries to disk before they take effect, and another process can follow by reading them.
 ///
 /// ```swift
 /// var ledger = CloudLedger(identifier: "test")
@@ -15,12 +15,12 @@ public import struct Foundation.Date
 /// for entry in entries { ledger.apply(entry) }
 /// ```
 ///
-/// Every user has a private database of their own; the rules are CloudKit's. The same requests at the same dates
-/// give the same entries. The cost of a request depends on what it carries, not on what is stored.
+/// Every user has a private database; the rules are CloudKit's. The same requests at the same dates give the
+/// same entries. The cost of a request depends on its own size, not on the size of the stored data.
 public struct CloudLedger: Sendable {
-    /// Tells change tokens of different ledgers apart.
+    /// Distinguishes change tokens of different ledgers.
     public let identifier: String
-    /// What a request and a database may hold.
+    /// The limits of a request and a database.
     public var limits: LedgerLimits
     /// What it does where CloudKit's behaviour is uncertain.
     public var options: LedgerOptions
@@ -32,8 +32,9 @@ public struct CloudLedger: Sendable {
     /// Makes an empty ledger.
     ///
     /// - Parameters:
-    ///   - identifier: Tells change tokens of different ledgers apart; the same for all processes that share one.
-    ///   - limits: What a request and a database may hold.
+    ///   - identifier: Distinguishes change tokens of different ledgers; the same for all processes that
+    ///     share one.
+    ///   - limits: The limits of a request and a database.
     ///   - options: What it does where CloudKit's behaviour is uncertain.
     public init(
         identifier: String,
@@ -45,16 +46,16 @@ public struct CloudLedger: Sendable {
         self.options = options
     }
 
-    /// Says what a request leads to; the ledger itself stays as it is.
+    /// Returns the response to a request and the resulting entries, without changing the ledger.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - date: The current date; modification dates never go back even if it does.
-    ///   - epoch: The random number of the caller's epoch. Draw a new one whenever the ledger may have lost changes
-    ///     or got some from others: at each start, after reading entries of another process, after restoring a
-    ///     backup. It tells the changes of this request from those that a lost history had at the same sequences.
-    ///     `nil` continues the current epoch.
-    /// - Returns: What to answer, and the entries to ``apply(_:)`` before it is answered.
+    ///   - epoch: The random number of the caller's epoch. Draw a new one whenever the ledger may have lost
+    ///     changes or got changes from others: at each start, after reading entries of another process, after
+    ///     restoring a backup. It distinguishes the changes of this request from those that a lost history
+    ///     had at the same sequences. `nil` continues the current epoch.
+    /// - Returns: The response, and the entries to ``apply(_:)`` before the response is sent.
     public func handle(
         _ request: LedgerRequest,
         at date: Date,
@@ -70,7 +71,7 @@ public struct CloudLedger: Sendable {
         }
     }
 
-    /// Takes an entry in.
+    /// Applies an entry.
     ///
     /// - Parameter entry: The entry, in the order in which ``handle(_:at:epoch:)`` returned them.
     public mutating func apply(_ entry: LedgerEntry) {
@@ -80,10 +81,10 @@ public struct CloudLedger: Sendable {
         databases[named: entry.user, default: LedgerDatabase()].apply(entry.change)
     }
 
-    /// Entries that make an empty ledger the same as this one; change tokens stay valid.
+    /// Returns entries that make an empty ledger equal to this one; change tokens stay valid.
     ///
-    /// - Returns: Fewer entries than led here: what was overwritten is left out. They are made one by one.
-    /// - Complexity: O(*n*), where *n* is the number of records and of deletions that are remembered.
+    /// - Returns: The entries without overwritten changes, as a lazy sequence.
+    /// - Complexity: O(*n*), where *n* is the number of records and stored deletions.
     public func snapshotEntries() -> some Sequence<LedgerEntry> {
         let types = schema.changes.map { LedgerEntry(user: "", change: $0) }
         let contents = databases.keys.sorted().lazy.flatMap { [databases] user in
@@ -93,32 +94,32 @@ public struct CloudLedger: Sendable {
         return [AnySequence(types), AnySequence(contents)].lazy.flatMap { $0 }
     }
 
-    /// The users who have something stored, in the order of their names.
+    /// The users with stored data, in the order of their names.
     public var users: [String] { databases.keys.sorted().map(\.text) }
 
-    /// The bytes of field data that a user has stored.
+    /// Returns the size of the field data that a user has stored, in bytes.
     ///
     /// - Parameter user: The user record name.
     /// - Returns: The sum over all records.
     public func usedBytes(of user: String) -> Int { databases[named: user]?.usedBytes ?? 0 }
 
-    /// One record.
+    /// Returns a record.
     ///
     /// - Parameters:
     ///   - id: The record's name and zone.
     ///   - user: The user record name.
-    /// - Returns: The record; `nil` if it is not there.
+    /// - Returns: The record; `nil` if it does not exist.
     public func record(_ id: RecordID, of user: String) -> Record? {
         databases[named: user]?.zones[named: id.zoneID.zoneName]?.rows[named: id.recordName]?.record
     }
 
-    /// The records of a zone, by name.
+    /// Returns the records of a zone by name.
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
     ///   - user: The user record name.
-    /// - Returns: The records; none if the zone is not there. Of two names that are equal as strings and differ in
-    ///   their bytes, it has only one; a fetch of changes brings both.
+    /// - Returns: The records; none if the zone does not exist. Of two names that are equal as strings but
+    ///   differ in their bytes, it contains only one; a fetch of changes returns both.
     /// - Complexity: O(*n*), where *n* is the number of records.
     public func records(in zoneID: ZoneID, of user: String) -> [String: Record] {
         let records =

@@ -2,23 +2,23 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The private database of one user: what the entries of that user make of an empty one.
+/// The private database of one user, as the result of applying that user's entries.
 struct LedgerDatabase: Sendable {
-    /// The zones by name, those included that are gone.
+    /// The zones by name, including removed ones.
     private(set) var zones: [ExactName: LedgerZone] = [:]
     private(set) var subscriptions: [ExactName: CloudSubscription] = [:]
     /// The sequence of the newest change.
     private(set) var sequence: Int64 = 0
-    /// What a change token of the database must name to be usable.
+    /// The generation that valid change tokens of the database have.
     private(set) var generation: Int64 = 0
     private(set) var epochs = LedgerEpochs()
-    /// The newest modification date that was given out.
+    /// The newest modification date of a record.
     private(set) var modificationDate: Date?
-    /// Bytes of field data that the user may store.
+    /// The maximum size of the user's field data in bytes; `nil` means no limit.
     private(set) var quota: Int?
-    /// Bytes of field data that are stored.
+    /// The size of the stored field data in bytes.
     private(set) var usedBytes = 0
-    /// Zones that are there, the default zone not counted.
+    /// The number of existing zones, without the default zone.
     private(set) var zoneCount = 0
 
     mutating func apply(_ change: LedgerEntry.Change) {
@@ -58,7 +58,7 @@ struct LedgerDatabase: Sendable {
         case .countersAdvanced(let sequence, let modificationDate):
             advance(to: sequence, modificationDate: modificationDate)
         case .fieldTypesFixed:
-            // One schema for all users: the ledger keeps it.
+            // The ledger keeps one schema for all users.
             break
         }
     }
@@ -79,7 +79,7 @@ struct LedgerDatabase: Sendable {
         if name != ZoneID.defaultZoneName { zoneCount += difference }
     }
 
-    /// Changes that make an empty database the same as this one, its change tokens included.
+    /// The changes that make an empty database equal to this one, including its change tokens.
     var snapshotChanges: some Sequence<LedgerEntry.Change> {
         var settings: [LedgerEntry.Change] = [
             .countersAdvanced(sequence: sequence, modificationDate: modificationDate)
@@ -90,7 +90,7 @@ struct LedgerDatabase: Sendable {
         for id in subscriptions.keys.sorted() {
             if let subscription = subscriptions[id] { settings.append(.subscriptionSaved(subscription)) }
         }
-        // The records are not listed at once: a sequence for each zone, made when its turn comes.
+        // The changes are made lazily, zone by zone, so that the records are not listed all at once.
         let parts = [nil] + zones.keys.sorted()
         return parts.lazy.flatMap { [self] name -> AnySequence<LedgerEntry.Change> in
             guard let name else { return AnySequence(settings) }
@@ -100,10 +100,10 @@ struct LedgerDatabase: Sendable {
 }
 
 extension LedgerZone {
-    /// Changes that make this zone.
+    /// The changes that make this zone.
     func snapshotChanges(name: String) -> AnySequence<LedgerEntry.Change> {
         var beginning: [LedgerEntry.Change] = []
-        // Clients that know a position before it are still told of it.
+        // Clients with an older change token still learn about the former zone's removal.
         if let former { beginning += [.zoneCreated(name, sequence: 0), former.change(name: name)] }
         beginning.append(.zoneCreated(name, sequence: incarnation))
         if let removal {
@@ -128,7 +128,7 @@ extension LedgerZone {
 }
 
 extension LedgerZone.Removal {
-    /// The change that makes it.
+    /// The change that makes this removal.
     fileprivate func change(name: String) -> LedgerEntry.Change {
         .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
     }

@@ -1,7 +1,7 @@
 import RecordCoding
 
 extension LedgerDraft {
-    /// The IDs in an order in which each comes before its parent.
+    /// Orders IDs so that each record comes before its parent.
     func deletionOrder(_ ids: [RecordID], in zone: LedgerZoneDraft) -> [RecordID] {
         guard options.keepsParents, ids.count > 1 else { return ids }
         let order = LedgerOrder.parentsFirst(ids.map(\.recordName)) { zone.record($0)?.parent?.recordName }
@@ -9,9 +9,9 @@ extension LedgerDraft {
         return order.reversed().compactMap { byName[named: $0] }
     }
 
-    /// Deletes a record and all that goes with it.
+    /// Deletes a record and all records that are deleted with it.
     ///
-    /// - Returns: Why it was not deleted; `nil` if it was.
+    /// - Returns: The reason why it was not deleted; `nil` if it was.
     func delete(_ id: RecordID, in zone: inout LedgerZoneDraft, _ save: LedgerSave) -> CloudError? {
         if let error = save.refusing[id] { return error }
         guard let record = zone.record(id.recordName) else {
@@ -22,7 +22,7 @@ extension LedgerDraft {
             let message = "The record is the parent of another. Delete the children first, or with it."
             return CloudError(.referenceViolation, message: message)
         }
-        // An own list: circles and long chains of references are both allowed.
+        // A list instead of recursion, since cycles and long chains of references are allowed.
         var doomed = [id.recordName]
         while let name = doomed.popLast() {
             guard zone.record(name) != nil else { continue }

@@ -19,7 +19,7 @@ extension LedgerDraft {
         return results
     }
 
-    /// The beginning of the history of a zone, or of the database.
+    /// The start of the history of a zone or of the database.
     private func start(_ kind: LedgerToken.Kind, of zone: String, generation: Int64) -> LedgerToken {
         LedgerToken(
             kind: kind,
@@ -62,7 +62,7 @@ extension LedgerDraft {
                 changes.deletions.append(.init(zoneID: zoneID, reason: removal.reason))
                 continue
             }
-            // Made anew since: who knew the former zone must hear that it went, and why.
+            // The zone was created again; a client that knew the former zone must learn why that was removed.
             if token != nil, let former = zone.former, former.sequence > beginning {
                 changes.deletions.append(.init(zoneID: zoneID, reason: former.reason))
             }
@@ -116,7 +116,7 @@ extension LedgerDraft {
         return min(most, resultsLimit)
     }
 
-    /// Reads a token that must be of the same history as the position given.
+    /// Reads a token, which must belong to the same history as a position.
     private func usable(
         _ token: ChangeToken,
         like position: LedgerToken,
@@ -129,7 +129,7 @@ extension LedgerDraft {
         }
         let origin = database.epochs.origin(of: read.epoch, at: read.witness, last: database.sequence)
         if read.ledger != position.ledger || origin == .anotherPast { throw CloudError.ofAnotherPast }
-        // What the client saved after the token was given.
+        // The tag covers saves by the client after it got the token.
         if token.knownChangeTag.map(isOfAnotherPast) == true { throw CloudError.ofAnotherPast }
         guard origin == .thisPast, read.mark == position.mark, read.generation == position.generation,
             read.sequence <= sequence
@@ -139,9 +139,9 @@ extension LedgerDraft {
 }
 
 extension CloudError {
-    /// The answer to a tag or token that this ledger cannot have given: it is from another history.
+    /// The error for a tag or token from another history, which this ledger cannot have issued.
     ///
-    /// Engines treat it as a loss of the zone for an unknown reason, and so delete nothing.
+    /// Engines treat the error as a loss of the zone for an unknown reason, and so delete nothing.
     static var ofAnotherPast: CloudError {
         let message =
             "The zone is not the one that this device knows: the cloud was put back to an earlier copy, or begun anew."
@@ -161,7 +161,7 @@ extension ZoneChanges {
 }
 
 extension Record {
-    /// The record under the ID by which a client asked for it, with the fields that the client wants.
+    /// The record with the ID that a client used and the fields that it requested.
     fileprivate func seen(as id: RecordID, _ desiredKeys: [String]?) -> Record {
         var record = self
         record.recordID = id

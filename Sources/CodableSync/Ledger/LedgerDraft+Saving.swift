@@ -4,7 +4,7 @@ import RecordCoding
 struct LedgerSave {
     var policy: SavePolicy
     var isAtomic: Bool
-    /// Items that fail whatever the rules say.
+    /// Items that fail although they are valid.
     var refusing: [RecordID: CloudError]
 }
 
@@ -37,7 +37,7 @@ extension LedgerDraft {
 
     private typealias Items = (records: [Record], ids: [RecordID])
 
-    /// The items of each zone, zones in the order in which they come first.
+    /// Groups items by zone, in the order of each zone's first item.
     private func itemsByZone(_ records: [Record], _ ids: [RecordID]) -> [(ZoneID, Items)] {
         var zones: [(ZoneID, Items)] = []
         var indices: [ZoneID: Int] = [:]
@@ -59,7 +59,7 @@ extension LedgerDraft {
         return zones
     }
 
-    /// The ID with the owner name that is stored: the user's own name and the word for it are the same.
+    /// The ID with the stored owner name, since a user's own name and `currentUserOwnerName` are equivalent.
     func normalized(_ id: RecordID) -> RecordID {
         guard id.zoneID.ownerName.isIdentical(to: user) else { return id }
         return RecordID(recordName: id.recordName, zoneID: ZoneID(zoneName: id.zoneID.zoneName))
@@ -85,7 +85,7 @@ extension LedgerDraft {
             if error != nil { hasFailure = true }
             result.deleteResults[id] = .some(error)
         }
-        // Only a custom zone has the capability to be atomic.
+        // Only custom zones support atomic requests.
         guard save.isAtomic, hasFailure, name != ZoneID.defaultZoneName else { return commit(zone) }
         let innocent = CloudError(.batchRequestFailed)
         for record in items.records {

@@ -64,7 +64,7 @@ extension LedgerDraft {
         if id.ownerName == ZoneID.currentUserOwnerName,
             let removal = database.zones[named: id.zoneName]?.removal, !removal.canBeMadeAnew
         {
-            // Other devices must go on seeing why the zone is gone.
+            // Other devices must still learn why the zone was removed.
             return remove(id.zoneName, reason: removal.reason, canBeMadeAnew: true)
         }
         remove(try usableZone(id), reason: .deleted, canBeMadeAnew: true)

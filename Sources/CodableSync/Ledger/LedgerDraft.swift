@@ -2,22 +2,22 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// What one request would change: the ledger as it stands, with the changes of the request on top.
+/// The ledger with the changes of one request on top.
 struct LedgerDraft {
     let identifier: String
     let limits: LedgerLimits
     let options: LedgerOptions
     let user: String
     let database: LedgerDatabase
-    /// The modification date of what this request saves: later than every one before.
+    /// The modification date for this request's saves, which is later than all earlier ones.
     let date: Date
-    /// The number of the epoch that this request's changes belong to.
+    /// The number of the epoch of this request's changes.
     let epoch: UInt64
 
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
-    /// The types of fields, those that this request fixes included.
+    /// The types of fields, including those that this request sets.
     private(set) var schema: LedgerSchema
 
     init(of ledger: CloudLedger, user: String, at date: Date, epoch: UInt64?) {
@@ -37,7 +37,7 @@ struct LedgerDraft {
     }
 
     mutating func perform(_ operation: LedgerRequest.Operation) throws(CloudError) -> LedgerResponse {
-        // More than one request can need.
+        // No request needs this many sequences.
         guard sequence < LedgerEntry.maximumSequence - 1 << 32 || operation.isReading else {
             let message =
                 "The cloud's history has no number left for another change. \(CloudLedger.adviceToReplace)"
@@ -78,7 +78,7 @@ struct LedgerDraft {
         return .done
     }
 
-    /// The entry before the changes, if they are the first ones of their epoch.
+    /// The entry that starts the epoch, if the changes are the first ones in it.
     var beginningOfEpoch: [LedgerEntry.Change] {
         guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
         return [.epochBegan(epoch, sequence: database.sequence + 1)]
@@ -93,7 +93,7 @@ struct LedgerDraft {
         return sequence
     }
 
-    /// Takes in what became of one zone.
+    /// Adds the changes to one zone.
     mutating func commit(_ zone: LedgerZoneDraft) {
         changes += zone.changes
         sequence = zone.sequence
@@ -101,7 +101,7 @@ struct LedgerDraft {
         schema = zone.schema
     }
 
-    /// The name of a zone that may be used.
+    /// Returns the zone's name, or throws if the zone cannot be used.
     func usableZone(_ zoneID: ZoneID) throws(CloudError) -> String {
         guard isOwn(zoneID) else { throw CloudError(.zoneNotFound) }
         if zoneID.zoneName == ZoneID.defaultZoneName { return zoneID.zoneName }
@@ -110,19 +110,19 @@ struct LedgerDraft {
         return zoneID.zoneName
     }
 
-    /// Whether the zone is the user's own, by name or as the current user's.
+    /// Whether the user owns the zone, by name or as the current user.
     func isOwn(_ zoneID: ZoneID) -> Bool {
         zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user)
     }
 
-    /// Whether a change tag is one that this ledger cannot have given.
+    /// Whether this ledger cannot have issued a change tag.
     func isOfAnotherPast(_ tag: String) -> Bool {
         guard let tag = LedgerTag(tag) else { return false }
         return database.epochs.origin(of: tag.epoch, at: tag.sequence, last: database.sequence)
             == .anotherPast
     }
 
-    /// Refuses the whole request if it names something twice.
+    /// Throws if the request contains an ID twice.
     func checkDistinct(_ ids: some Sequence<some Hashable>) throws(CloudError) {
         var seen: Set<AnyHashable> = []
         for id in ids where !seen.insert(AnyHashable(id)).inserted {
@@ -130,7 +130,7 @@ struct LedgerDraft {
         }
     }
 
-    /// Refuses the whole request if it has too many items.
+    /// Throws if the request has too many items.
     func checkCount(_ count: Int) throws(CloudError) {
         guard count > limits.maximumItems else { return }
         let message =
@@ -140,7 +140,7 @@ struct LedgerDraft {
 }
 
 extension LedgerZone.Removal {
-    /// What every use of the zone answers.
+    /// The error for every use of the zone.
     var error: CloudError {
         switch reason {
         case .deleted: CloudError(.zoneNotFound)
@@ -151,7 +151,7 @@ extension LedgerZone.Removal {
 }
 
 extension LedgerRequest.Operation {
-    /// Whether it changes nothing.
+    /// Whether the operation changes nothing.
     fileprivate var isReading: Bool {
         switch self {
         case .records, .recordZones, .allZones, .databaseChanges, .recordZoneChanges: true

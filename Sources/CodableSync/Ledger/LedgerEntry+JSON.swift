@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-// One object for each entry. The member that follows the user names what happened:
+// One object for each entry. The member after the user names the change:
 // {"user":"alice","saved":{…},"sequence":12}
 // {"user":"alice","deleted":"A1","zone":"Note","type":"Note","sequence":13}
 extension LedgerEntry {
@@ -31,7 +31,7 @@ extension LedgerEntry {
 
     /// Writes the entry as the writer's next value.
     ///
-    /// - Parameter writer: Where it is written.
+    /// - Parameter writer: The writer.
     package func append(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.optionalMember("user", user)
@@ -87,9 +87,9 @@ extension LedgerEntry {
 
     /// Reads an entry as the reader's next value.
     ///
-    /// - Parameter reader: Where it stands.
+    /// - Parameter reader: The reader.
     /// - Returns: The entry.
-    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there twice.
+    /// - Throws: ``JSONError`` with the position, also for unknown, missing or repeated members.
     package static func read(from reader: inout JSONReader) throws -> LedgerEntry {
         let start = reader.offset
         var members = Members()
@@ -104,10 +104,10 @@ extension LedgerEntry {
         return LedgerEntry(user: user, change: change)
     }
 
-    /// The members of an entry as they were read.
+    /// The members of an entry that were read.
     private struct Members {
         var user: String?
-        /// The member that names what happened, and its value.
+        /// The member that names the change, and its value.
         var kind: String?
         var name: String?
         var record: Record?
@@ -181,7 +181,7 @@ extension LedgerEntry {
             return sequence
         }
 
-        /// What happened; `nil` if a member is missing.
+        /// The change; `nil` if a member is missing.
         func change() -> Change? {
             switch (kind, name, sequence) {
             case ("saved", _, let sequence?):

@@ -2,60 +2,61 @@ public import RecordCoding
 
 public import struct Foundation.Date
 
-/// One thing that happened in a ledger: the ledger is what its entries, applied in order, make of an empty one.
+/// A change to a ledger; a ledger is the result of applying its entries in order to an empty one.
 ///
 /// The sequence is the position of the change in the history of the user's database.
 public struct LedgerEntry: Equatable, Sendable {
-    /// What happened.
+    /// A kind of change.
     public enum Change: Equatable, Sendable {
-        /// A record has this content now.
+        /// A record was saved with these contents.
         case recordSaved(Record, sequence: Int64)
-        /// A record is gone.
+        /// A record was deleted.
         case recordDeleted(recordName: String, zone: String, recordType: String, sequence: Int64)
-        /// A zone was made, or made anew.
+        /// A zone was created, possibly again.
         case zoneCreated(String, sequence: Int64)
-        /// A zone is gone with all that was in it.
+        /// A zone was removed with all of its records.
         case zoneRemoved(
             String,
             reason: DatabaseChanges.Deletion.Reason,
             canBeMadeAnew: Bool,
             sequence: Int64
         )
-        /// A subscription was made or replaced.
+        /// A subscription was created or replaced.
         case subscriptionSaved(CloudSubscription)
-        /// A subscription is gone.
+        /// A subscription was deleted.
         case subscriptionDeleted(String)
-        /// The change tokens of a zone, or with `nil` those of the database, became unusable.
+        /// The change tokens of a zone, or of the database if `nil`, became unusable.
         case tokensExpired(zone: String?, sequence: Int64)
-        /// The user may store this many bytes; `nil` is any number.
+        /// The user may store this many bytes; `nil` means no limit.
         case quotaChanged(bytes: Int?)
-        /// Fields of a record type have these types from now on, for all users.
+        /// Fields of a record type got these types, for all users.
         case fieldTypesFixed(recordType: String, [String: LedgerFieldType])
         /// From this sequence on, changes belong to the epoch with this random number.
         case epochBegan(UInt64, sequence: Int64)
-        /// The counters stand here; for what a snapshot leaves out.
+        /// The counters have these values, although a snapshot omits the changes that led to them.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
 
-    /// The highest sequence that is read; a ledger stops below it, so that it can read whatever it writes.
+    /// The highest valid sequence; a ledger stops below it, so that it can read everything that it writes.
     static let maximumSequence: Int64 = 1 << 62
 
-    /// The user record name of the user whose database changed; for what concerns all users, who caused it, or empty.
+    /// The user record name of the user whose database changed; for a change that affects all users, the user
+    /// who caused it, or empty.
     public var user: String
-    /// What happened.
+    /// The change.
     public var change: Change
 
     /// Makes an entry.
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.
-    ///   - change: What happened.
+    ///   - change: The change.
     public init(user: String, change: Change) {
         self.user = user
         self.change = change
     }
 
-    /// The zone in which other devices would find something new; `nil` if there is none.
+    /// The zone with news for other devices; `nil` if there is none.
     public var changedZone: ZoneID? {
         switch change {
         case .recordSaved(let record, _): record.recordID.zoneID

@@ -1,10 +1,10 @@
 /// The epochs of a user's history, each with its random number.
 ///
-/// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later changes get
-/// the same sequences again. Change tags and change tokens therefore carry the number of an epoch, which shows whether
-/// this history gave them.
+/// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later
+/// changes get the same sequences again. Change tags and change tokens therefore carry the number of an
+/// epoch, which shows whether this history gave them.
 ///
-/// The oldest epochs are forgotten; a token of one of them can't be checked any more.
+/// The oldest epochs are dropped; a token from one of them can no longer be checked.
 struct LedgerEpochs: Sendable, Equatable {
     /// A part of the history, from its first sequence up to the next part.
     struct Epoch: Sendable, Equatable {
@@ -12,13 +12,13 @@ struct LedgerEpochs: Sendable, Equatable {
         var firstSequence: Int64
     }
 
-    /// Where a change token or a change tag was given.
+    /// Which history issued a change token or a change tag.
     enum Origin: Equatable {
-        /// By this history.
+        /// This history.
         case thisPast
-        /// By a history that this ledger knows nothing of.
+        /// A history that this ledger does not know.
         case anotherPast
-        /// Too long ago to tell.
+        /// Unknown, because it was issued too long ago.
         case forgotten
     }
 
@@ -27,7 +27,7 @@ struct LedgerEpochs: Sendable, Equatable {
     /// In the order of their sequences.
     private(set) var epochs: [Epoch] = []
 
-    /// The number under which the newest changes were written; 0 before the first part.
+    /// The number of the current epoch; 0 before the first one.
     var current: UInt64 { epochs.last?.number ?? 0 }
 
     mutating func begin(_ epoch: Epoch) {
@@ -36,18 +36,20 @@ struct LedgerEpochs: Sendable, Equatable {
         if epochs.count > Self.maximumCount { epochs.removeFirst(Self.maximumCount / 4) }
     }
 
-    /// The number under which a change was written; 0 before the first part that is known.
+    /// The number of the epoch of a change; 0 before the first known epoch.
     func number(at sequence: Int64) -> UInt64 { index(of: sequence).map { epochs[$0].number } ?? 0 }
 
-    /// Where something was given that names a sequence and a number, in a history that has come this far.
+    /// The origin of a token or tag with a sequence and an epoch, in a history with this last sequence.
     func origin(of number: UInt64, at sequence: Int64, last: Int64) -> Origin {
         guard sequence <= last else { return .anotherPast }
         guard let index = index(of: sequence) else { return number == 0 ? .thisPast : .forgotten }
         return epochs[index].number == number ? .thisPast : .anotherPast
     }
 
-    /// The change that a token names which has read up to a sequence: as early as possible, so that a later loss does
-    /// not affect it, and not so early that its epoch is forgotten soon.
+    /// The witness for a token that has been read up to a sequence.
+    ///
+    /// It is as early as possible, so that a later loss does not affect it, but not so early that its epoch
+    /// is dropped soon.
     func witness(for sequence: Int64, last: Int64) -> Int64 {
         let half = Self.maximumCount / 2
         guard epochs.count > half else { return sequence }
@@ -65,7 +67,7 @@ struct LedgerEpochs: Sendable, Equatable {
     }
 }
 
-/// The change tag of a ledger, such as `5.1z141z4`: the sequence of the save and the number of its epoch.
+/// A ledger's change tag, such as `5.1z141z4`: the sequence of the save and the number of its epoch.
 struct LedgerTag: Equatable {
     var sequence: Int64
     var epoch: UInt64

@@ -7,9 +7,9 @@ public struct LedgerFieldType: Hashable, Sendable {
     /// Whether the values are lists.
     public let isList: Bool
 
-    /// The type of a value.
+    /// Makes the type of a value.
     ///
-    /// It is `nil` for a null and for an empty list, which have no type.
+    /// Returns `nil` for a null and for an empty list, which have no type.
     ///
     /// - Parameter value: The value.
     public init?(of value: RecordValue) {
@@ -36,9 +36,9 @@ extension LedgerFieldType: LosslessStringConvertible {
     /// The type as a ledger writes it, such as `string` or `string list`.
     public var description: String { kind.rawValue + (isList ? Self.listMark : "") }
 
-    /// Makes a type of its ``description``.
+    /// Makes a type from its ``description``.
     ///
-    /// It is `nil` for any other text.
+    /// Returns `nil` for any other text.
     ///
     /// - Parameter description: The text.
     public init?(_ description: String) {

@@ -1,28 +1,30 @@
-/// What a ledger takes in one request and in one database; CloudKit's numbers unless said otherwise.
+/// The limits of a request and a database; CloudKit's numbers by default.
 ///
 /// ```swift
 /// let cloud = FakeCloud(limits: LedgerLimits(maximumItems: 3, maximumPageSize: 2))
 /// ```
 public struct LedgerLimits: Hashable, Sendable {
-    /// Items in one request, saves and deletions counted together; more give `limitExceeded`.
+    /// The maximum number of items in one request, including deletions; more give `limitExceeded`.
     public var maximumItems: Int
-    /// Bytes of field data in one request; more give `limitExceeded`.
+    /// The maximum size of the field data in one request in bytes; more give `limitExceeded`.
     public var maximumBytes: Int
-    /// Bytes of field data in one record; a larger one is refused with `limitExceeded`.
+    /// The maximum size of the field data in one record in bytes; a larger one is refused with
+    /// `limitExceeded`.
     public var maximumRecordBytes: Int
-    /// Records, or zones, in one page of a change feed.
+    /// The maximum number of records or zones in one page of a change feed.
     public var maximumPageSize: Int
-    /// Zones of one user, the default zone not counted.
+    /// The maximum number of a user's zones, without the default zone.
     public var maximumZones: Int
-    /// References with the action `deleteSelf` that may point at one record.
+    /// The maximum number of references with the action `deleteSelf` that may point at one record.
     public var maximumDeleteSelfReferences: Int
-    /// Whether names and values must keep CloudKit's rules; what breaks them gives `invalidArguments`.
+    /// Whether names and values must follow CloudKit's rules; if not, they are refused with
+    /// `invalidArguments`.
     public var checksContents: Bool
 
     /// The limits of CloudKit's native protocol.
     public static let cloudKit = LedgerLimits()
 
-    /// Makes limits; what is left out is CloudKit's.
+    /// Makes limits; the defaults are CloudKit's.
     ///
     /// - Parameters:
     ///   - maximumItems: Items in one request.
@@ -31,7 +33,7 @@ public struct LedgerLimits: Hashable, Sendable {
     ///   - maximumPageSize: Records in one page of a change feed.
     ///   - maximumZones: Zones of one user.
     ///   - maximumDeleteSelfReferences: `deleteSelf` references that may point at one record.
-    ///   - checksContents: Whether names and values must keep CloudKit's rules.
+    ///   - checksContents: Whether names and values must follow CloudKit's rules.
     public init(
         maximumItems: Int = 400,
         maximumBytes: Int = 2_000_000,
@@ -50,7 +52,7 @@ public struct LedgerLimits: Hashable, Sendable {
         self.checksContents = checksContents
     }
 
-    /// The part of the limits that a client may ask a database for.
+    /// The limits that clients can see.
     public var database: DatabaseLimits {
         DatabaseLimits(
             maximumItems: maximumItems,

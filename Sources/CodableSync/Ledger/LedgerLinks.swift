@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// Who points at whom in a zone, as far as the rules of deletion need it.
+/// The references between a zone's records, as far as the rules for deletions need them.
 struct LedgerLinks: Sendable {
-    /// For each record, those that go with it when it is deleted; CloudKit bounds their number.
+    /// For each record, the records that are deleted with it; CloudKit limits their number.
     var holders: [ExactName: Set<ExactName>] = [:]
-    /// For each record, how many records name it as their parent.
+    /// For each record, the number of records whose parent it is.
     var childCounts: [ExactName: Int] = [:]
 
     mutating func add(_ record: Record) {
@@ -29,7 +29,7 @@ struct LedgerLinks: Sendable {
 }
 
 extension Record {
-    /// Every reference in the fields, with the name of the field.
+    /// All references in the fields, with the names of the fields.
     var references: [(field: String, reference: RecordReference)] {
         var references: [(field: String, reference: RecordReference)] = []
         for (field, value) in fields {

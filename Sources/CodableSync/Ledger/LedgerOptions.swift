@@ -1,6 +1,6 @@
-/// What a ledger does where CloudKit's behaviour is not documented, or differs between reports.
+/// What a ledger does where CloudKit's behaviour is not documented or reports about it differ.
 ///
-/// A client is right only if it is right under every one of them.
+/// A client is correct only if it is correct with every combination of options.
 ///
 /// ```swift
 /// var options = LedgerOptions()
@@ -8,9 +8,10 @@
 /// let cloud = FakeCloud(options: options)
 /// ```
 public struct LedgerOptions: Hashable, Sendable {
-    /// How a save without change tag over an existing record is refused; both carry the server's record.
+    /// How a save without a change tag over an existing record is refused; both errors carry the server's
+    /// record.
     public enum CreateOfExisting: String, Hashable, Sendable, CaseIterable {
-        /// With code 14, as the live service was seen to do.
+        /// With code 14, as observed with the live service.
         case serverRecordChanged
         /// With code 15, as others report.
         case serverRejectedRequest
@@ -20,33 +21,33 @@ public struct LedgerOptions: Hashable, Sendable {
     public enum SaveOfDeleted: String, Hashable, Sendable, CaseIterable {
         /// With code 11, as Apple's sample expects.
         case unknownItem
-        /// With code 14 and without a server record, as older reports have it.
+        /// With code 14 and without a server record, as in older reports.
         case serverRecordChanged
     }
 
-    /// What the deletion of a record answers that is not there.
+    /// The result of deleting a record that does not exist.
     public enum DeletionOfMissing: String, Hashable, Sendable, CaseIterable {
-        /// It succeeds and leaves no trace.
+        /// The deletion succeeds and leaves no trace.
         case success
-        /// It fails with code 11.
+        /// The deletion fails with code 11.
         case unknownItem
     }
 
     /// Which fields the server's copy has in the result of a save.
     public enum SavedFields: String, Hashable, Sendable, CaseIterable {
-        /// All that the record has.
+        /// All fields of the record.
         case all
-        /// Those that were sent.
+        /// The fields that were sent.
         case sent
     }
 
-    /// How a save without change tag over an existing record is refused.
+    /// How a save without a change tag over an existing record is refused.
     public var createOfExisting = CreateOfExisting.serverRecordChanged
     /// Whether a conflict carries the server's record; over web services it does not.
     public var conflictsCarryServerRecord = true
     /// How a save with a change tag is refused if the record is gone.
     public var saveOfDeleted = SaveOfDeleted.unknownItem
-    /// What the deletion of a record answers that is not there.
+    /// The result of deleting a record that does not exist.
     public var deletionOfMissing = DeletionOfMissing.success
     /// Which fields the server's copy has in the result of a save.
     public var savedFields = SavedFields.all
@@ -56,18 +57,19 @@ public struct LedgerOptions: Hashable, Sendable {
     public var bumpsParentTag = true
     /// Whether a record cannot be deleted while it is another record's parent.
     public var keepsParents = true
-    /// Whether a fetch without change token lists records that were deleted before it.
+    /// Whether a fetch without a change token lists records that were deleted before it.
     public var listsOldDeletions = false
-    /// Whether a zone whose encrypted data was reset must be deleted before it can be made anew.
+    /// Whether a zone whose encrypted data was reset must be deleted before it can be created again.
     public var resetZonesMustBeDeleted = true
 
-    /// Whether a field keeps the type that it was first saved with, for all records of its type and all users.
+    /// Whether a field keeps the type that it was first saved with, for all records of its type and all
+    /// users.
     ///
-    /// CloudKit's rule. A value of another type is refused with `invalidArguments`. The ledger learns types only
-    /// while this is `true`; a null and an empty list have no type. With `nil`, a ``FakeCloud`` enforces types, and a
-    /// ``LocalDatabase`` and a ledger of your own do not.
+    /// This is CloudKit's rule. A value of another type is refused with `invalidArguments`. The ledger learns
+    /// types only while this is `true`; a null and an empty list have no type. If `nil`, a ``FakeCloud``
+    /// enforces types, while a ``LocalDatabase`` and a ledger of your own do not.
     public var enforcesSchema: Bool?
 
-    /// Makes options, each as the reference recommends.
+    /// Makes the default options.
     public init() {}
 }

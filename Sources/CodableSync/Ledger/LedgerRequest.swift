@@ -2,9 +2,10 @@ public import RecordCoding
 
 /// A request to a ledger, and the user who makes it.
 public struct LedgerRequest: Equatable, Sendable {
-    /// What is asked for.
+    /// An operation on a database.
     public enum Operation: Equatable, Sendable {
-        /// Saves and deletes records; the items of `refusing` fail with the error given, whatever the rules say.
+        /// Saves and deletes records; the items in `refusing` fail with the given errors although they are
+        /// valid.
         case modifyRecords(
             saving: [Record],
             deleting: [RecordID],
@@ -12,11 +13,11 @@ public struct LedgerRequest: Equatable, Sendable {
             atomically: Bool,
             refusing: [RecordID: CloudError] = [:]
         )
-        /// Looks records up.
+        /// Looks up records.
         case records([RecordID], desiredKeys: [String]?)
-        /// Makes and deletes zones.
+        /// Creates and deletes zones.
         case modifyRecordZones(saving: [RecordZone], deleting: [ZoneID])
-        /// Looks zones up.
+        /// Looks up zones.
         case recordZones([ZoneID])
         /// Lists all zones, the default zone first.
         case allZones
@@ -24,40 +25,40 @@ public struct LedgerRequest: Equatable, Sendable {
         case databaseChanges(since: ChangeToken?, resultsLimit: Int?)
         /// Reads a page of a zone's change feed.
         case recordZoneChanges(ZoneID, since: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int?)
-        /// Makes and deletes subscriptions.
+        /// Creates and deletes subscriptions.
         case modifySubscriptions(saving: [CloudSubscription], deleting: [String])
 
-        /// Removes a zone for a reason that no client has: the user purged it, or reset the key of its data.
+        /// Removes a zone as no client can: the user purged it, or reset the key of its data.
         case removeZone(ZoneID, reason: DatabaseChanges.Deletion.Reason)
-        /// Makes every change token of a zone, or with `nil` of the whole database, unusable.
+        /// Makes all change tokens of a zone, or of the whole database if `nil`, unusable.
         case expireTokens(ZoneID?)
-        /// Sets how many bytes of field data the user may store; `nil` is any number.
+        /// Sets how many bytes of field data the user may store; `nil` means no limit.
         case setQuota(bytes: Int?)
     }
 
     /// The user record name of the user whose database it is.
     public var user: String
-    /// What is asked for.
+    /// The operation.
     public var operation: Operation
 
     /// Makes a request.
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.
-    ///   - operation: What is asked for.
+    ///   - operation: The operation.
     public init(user: String, operation: Operation) {
         self.user = user
         self.operation = operation
     }
 }
 
-/// What a ledger answers.
+/// A ledger's response to a request.
 public enum LedgerResponse: Equatable, Sendable {
-    /// What became of each record.
+    /// The result for each record.
     case modifyRecords(ModifyRecordsResult)
     /// The records that were looked up.
     case records([RecordID: Result<Record, CloudError>])
-    /// What became of each zone.
+    /// The result for each zone.
     case modifyRecordZones(ModifyZonesResult)
     /// The zones that were looked up.
     case recordZones([ZoneID: Result<RecordZone, CloudError>])
@@ -67,9 +68,9 @@ public enum LedgerResponse: Equatable, Sendable {
     case databaseChanges(DatabaseChanges)
     /// A page of a zone's change feed.
     case recordZoneChanges(ZoneChanges)
-    /// What became of each subscription.
+    /// The result for each subscription.
     case modifySubscriptions(ModifySubscriptionsResult)
-    /// It is done, and there is nothing to tell.
+    /// The request succeeded without a result.
     case done
     /// The request as a whole failed.
     case failure(CloudError)

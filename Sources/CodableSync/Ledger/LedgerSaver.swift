@@ -2,15 +2,15 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Saves the records of one request in one zone, each by the rules of the save policy.
+/// Saves the records of one request in one zone according to the save policy.
 struct LedgerSaver {
     private let draft: LedgerDraft
     private let save: LedgerSave
     private let records: [Record]
     private let names: Set<ExactName>
-    /// Records of this request that nobody has looked at yet.
+    /// Records of this request that are not processed yet.
     private var waiting: Set<ExactName>
-    /// Parents outside this request that got a child, in the order in which they did.
+    /// Parents outside this request that got a child, in that order.
     private var parents: [String] = []
 
     init(draft: LedgerDraft, save: LedgerSave, records: [Record]) {
@@ -21,7 +21,7 @@ struct LedgerSaver {
         waiting = names
     }
 
-    /// The records, each after its parent if that is among them.
+    /// The records in an order in which each comes after its parent if that is among them.
     func parentsFirst() -> [Record] {
         let parents = Dictionary(records.map { (ExactName($0.recordID.recordName), $0.parent) }) { $1 }
         guard parents.values.contains(where: { $0 != nil }) else { return records }
@@ -72,7 +72,7 @@ struct LedgerSaver {
         parents.append(parent)
     }
 
-    /// The server's copy as the client sees it: under the ID that the client used.
+    /// The server's copy with the ID that the client used.
     private func answer(_ saved: Record, to record: Record) -> Record {
         var answer = saved
         answer.recordID = record.recordID
@@ -100,18 +100,18 @@ struct LedgerSaver {
         return CloudError(.limitExceeded, message: message)
     }
 
-    /// The truth table of the save policies.
+    /// Checks a record's version according to the save policy.
     private func checkVersion(of record: Record, _ existing: Record?) throws(CloudError) {
         let tag = record.recordChangeTag
         switch (save.policy, existing) {
-        // These policies compare nothing; a record that is gone is created anew.
+        // These policies compare nothing; a deleted record is created again.
         case (.changedKeys, _), (.allKeys, _): return
-        // A plain create, also after a deletion.
+        // A plain creation, possibly after a deletion.
         case (.ifServerRecordUnchanged, nil) where tag == nil: return
-        // The client knows a version that was never here; its edit would be taken for one of something else.
+        // The client knows a version from another history, so its edit cannot be applied to this one.
         case (.ifServerRecordUnchanged, _) where tag.map(draft.isOfAnotherPast) == true:
             throw CloudError.ofAnotherPast
-        // The client knows a record that is gone.
+        // The client knows a record that was deleted.
         case (.ifServerRecordUnchanged, nil):
             switch draft.options.saveOfDeleted {
             case .unknownItem: throw CloudError(.unknownItem)
@@ -120,7 +120,7 @@ struct LedgerSaver {
         case (.ifServerRecordUnchanged, let existing?):
             // The client knows the newest version.
             if let tag, tag == existing.recordChangeTag { return }
-            // The client knows an older version, or believes that there is none.
+            // The client knows an older version, or none.
             throw conflict(record, existing)
         }
     }
@@ -141,9 +141,9 @@ struct LedgerSaver {
         }
     }
 
-    /// The version that the save leads to: fields that are not mentioned stay, a null removes one.
+    /// The version after the save: fields that the save does not contain stay, and a null removes a field.
     ///
-    /// A record cannot say that it has no parent any more: `nil` leaves the parent as it is.
+    /// A save cannot remove the parent: `nil` leaves it unchanged.
     private func merged(_ record: Record, into existing: Record?) -> Record {
         var merged =
             existing ?? Record(recordType: record.recordType, recordID: draft.normalized(record.recordID))
@@ -189,7 +189,7 @@ struct LedgerSaver {
             let message = "The parent must be in the same zone, and its action must be none."
             throw CloudError(.invalidArguments, message: message)
         }
-        // A record that waits is there when the request is done; only a circle of parents gets this far.
+        // A waiting record will exist after the request; this happens only with a cycle of parents.
         if zone.record(parent.recordName) == nil, !waiting.contains(ExactName(parent.recordName)),
             !parent.recordName.isIdentical(to: name)
         {
@@ -218,7 +218,7 @@ struct LedgerSaver {
 }
 
 extension RecordValue {
-    /// The value as it is stored: dates to the millisecond, the same in every database.
+    /// The value as it is stored, with dates rounded to the millisecond as in every database.
     fileprivate var stored: RecordValue {
         switch self {
         case .date(let date): .date(date.rounded)

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The types of fields, by record type: the first value saved in a field fixes its type.
+/// The types of fields by record type; the first value saved in a field sets its type.
 ///
 /// CloudKit's rule: the type of a field never changes, and all users of a container share one schema.
 struct LedgerSchema: Sendable {
@@ -24,9 +24,9 @@ struct LedgerSchema: Sendable {
 }
 
 extension LedgerZoneDraft {
-    /// The types of fields that a save would fix.
+    /// The types of fields that a save would set.
     ///
-    /// - Throws: `invalidArguments` if a field has another type already.
+    /// - Throws: `invalidArguments` if a field already has another type.
     func newTypes(of record: Record, in draft: LedgerDraft) throws(CloudError) -> [String: LedgerFieldType] {
         guard draft.options.enforcesSchema == true else { return [:] }
         var new: [String: LedgerFieldType] = [:]

@@ -2,10 +2,10 @@ import RecordCoding
 
 import struct Foundation.Data
 
-/// What a change token of a ledger says: whose history it belongs to, and how far it was read.
+/// The contents of a ledger's change token: the history that it belongs to, and how far that was read.
 ///
-/// The generation is new whenever the history is: a zone made anew, tokens expired. Witness and epoch name a change
-/// that existed when the token was given; a history without it is another one.
+/// The generation changes with the history: when a zone is created again or tokens expire. Witness and epoch
+/// identify a change that existed when the token was issued; a history without that change is another one.
 struct LedgerToken: Equatable {
     enum Kind: Character {
         case database = "d"
@@ -13,21 +13,22 @@ struct LedgerToken: Equatable {
     }
 
     var kind: Kind
-    /// Tells different ledgers apart.
+    /// Distinguishes different ledgers.
     var ledger: UInt64
-    /// Tells the histories of different users and zones apart.
+    /// Distinguishes the histories of different users and zones.
     var mark: UInt64
     var generation: Int64
     /// The sequence of the last change that was read.
     var sequence: Int64
-    /// While a first listing lasts: deletions up to here are left out, since nobody was told of the records.
+    /// During a first listing, deletions up to this sequence are omitted, since the client does not know the
+    /// records.
     var listing: Int64 = 0
-    /// The sequence of a change that existed when the token was given.
+    /// The sequence of a change that existed when the token was issued.
     var witness: Int64 = 0
-    /// The number of the epoch in which that change was made.
+    /// The number of that change's epoch.
     var epoch: UInt64 = 0
 
-    /// The newest change that this position is about.
+    /// The sequence of the newest change that the token refers to.
     var newestSequence: Int64 { max(sequence, listing, generation) }
 
     var changeToken: ChangeToken {
@@ -56,7 +57,7 @@ struct LedgerToken: Equatable {
         epoch = marks[2]
         listing = numbers[2]
         witness = numbers[3]
-        // Nobody has read further than what was there.
+        // A token cannot refer to changes after its witness.
         if witness < newestSequence { return nil }
     }
 
@@ -65,7 +66,7 @@ struct LedgerToken: Equatable {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for name in names {
             for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            // 255 is no byte of UTF-8, so that ["ab"] and ["a", "b"] differ.
+            // 255 never occurs in UTF-8, so ["ab"] and ["a", "b"] differ.
             hash = (hash ^ 0xFF) &* 0x100_0000_01B3
         }
         return hash

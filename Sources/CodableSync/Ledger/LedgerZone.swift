@@ -2,7 +2,7 @@ import RecordCoding
 
 /// One zone of one user, and the history of its records.
 struct LedgerZone: Sendable {
-    /// The newest that is known of a record name.
+    /// The newest change of a record name.
     enum Row: Sendable {
         case record(Record, sequence: Int64)
         case deletion(recordType: String, sequence: Int64)
@@ -19,27 +19,27 @@ struct LedgerZone: Sendable {
         }
     }
 
-    /// A zone that is gone, and why.
+    /// The removal of a zone, and the reason.
     struct Removal: Sendable {
         var reason: DatabaseChanges.Deletion.Reason
         var canBeMadeAnew: Bool
         var sequence: Int64
     }
 
-    /// One change in the order in which they came; stale once the record changed again.
+    /// The position of one change; it is stale once the record has changed again.
     struct Position: Sendable {
         var sequence: Int64
         var recordName: String
     }
 
-    /// The sequence at which the zone was made.
+    /// The sequence at which the zone was created.
     let incarnation: Int64
-    /// What a change token must name to be usable.
+    /// The generation that valid change tokens have.
     private(set) var generation: Int64
     /// The sequence of the newest change.
     private(set) var lastSequence: Int64
     private(set) var removal: Removal?
-    /// How the zone of this name went that was there before this one.
+    /// The removal of the former zone with this name.
     let former: Removal?
     private(set) var rows: [ExactName: Row] = [:]
     private(set) var links = LedgerLinks()
@@ -53,9 +53,9 @@ struct LedgerZone: Sendable {
         self.lastSequence = incarnation
     }
 
-    /// Whether a change with this sequence can follow the present ones.
+    /// Whether a change with this sequence can follow the existing ones.
     func canTake(_ sequence: Int64) -> Bool {
-        // Sequences begin with 1; the first record of the default zone has that of the zone.
+        // Sequences start at 1; the first record of the default zone has the zone's own sequence.
         removal == nil && sequence > positions.last?.sequence ?? max(0, incarnation - 1)
     }
 
@@ -80,7 +80,7 @@ struct LedgerZone: Sendable {
         lastSequence = removal.sequence
     }
 
-    /// Makes all tokens unusable; nobody can ask for the deletions before it any more.
+    /// Makes all tokens unusable, and drops earlier deletions, which no client can request any more.
     mutating func expireTokens(sequence: Int64) {
         generation = sequence
         rows = rows.filter { $0.value.record != nil }
@@ -92,7 +92,7 @@ struct LedgerZone: Sendable {
         lastSequence = max(lastSequence, sequence)
         guard old != nil else { return }
         staleCount += 1
-        // Half of them stale: the work of dropping them was saved up by as many changes.
+        // Done when half of the positions are stale, so that each change costs O(1) on average.
         if staleCount > 32, staleCount > positions.count / 2 { dropStalePositions() }
     }
 
@@ -101,7 +101,7 @@ struct LedgerZone: Sendable {
         staleCount = 0
     }
 
-    /// The newest of each record after a sequence, in the order of the changes; stale positions are skipped.
+    /// The newest changes of the records after a sequence, in order; stale positions are skipped.
     func rows(after sequence: Int64) -> some Sequence<(name: String, row: Row)> {
         var low = 0
         var high = positions.count

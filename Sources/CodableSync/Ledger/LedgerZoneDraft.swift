@@ -1,13 +1,13 @@
 import RecordCoding
 
-/// One zone with the changes of one request on top; thrown away if an atomic request fails.
+/// A zone with the changes of one request on top, which are discarded if an atomic request fails.
 struct LedgerZoneDraft {
     let name: String
     let base: LedgerZone?
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
-    /// The types of fields, those included that this request fixes.
+    /// The types of fields, including those that this request sets.
     private(set) var schema: LedgerSchema
     private let epoch: UInt64
     private var rows: [ExactName: Record?] = [:]
@@ -27,7 +27,7 @@ struct LedgerZoneDraft {
         return base?.rows[named: name]?.record
     }
 
-    /// The records that go with a record.
+    /// The records that are deleted with a record.
     func holders(of name: String) -> Set<ExactName> {
         links.holders[named: name] ?? base?.links.holders[named: name] ?? []
     }
@@ -36,7 +36,7 @@ struct LedgerZoneDraft {
         links.childCounts[named: name] ?? base?.links.childCounts[named: name] ?? 0
     }
 
-    /// Stores a version of a record under a new change tag, which is returned with it.
+    /// Stores a version of a record with a new change tag, and returns it.
     mutating func write(_ record: Record) -> Record {
         sequence += 1
         var record = record
@@ -46,7 +46,7 @@ struct LedgerZoneDraft {
         return record
     }
 
-    /// Fixes the types of fields, if there are any.
+    /// Sets the types of fields, if there are any.
     mutating func fix(_ types: [String: LedgerFieldType], of recordType: String) {
         guard !types.isEmpty else { return }
         schema.fix(types, of: recordType)
@@ -78,7 +78,8 @@ struct LedgerZoneDraft {
         rows[ExactName(name)] = .some(new)
     }
 
-    /// Brings what is to be changed on top; an entry that is there, also an empty one, hides the base's.
+    /// Copies the links that will change from the base; an entry here, even an empty one, hides the base's
+    /// entry.
     private mutating func loadLinks(of record: Record) {
         for target in record.deleteSelfTargets where links.holders[target] == nil {
             links.holders[target] = base?.links.holders[target] ?? []

@@ -1,11 +1,11 @@
-/// Where a change stands that the server has not confirmed.
+/// The stage of a change that the server has not confirmed.
 public enum ChangeStage: Hashable, Sendable {
-    /// It waits for its turn.
+    /// The change is waiting to be sent.
     case queued
-    /// A request with it is under way.
+    /// A request with the change is in flight.
     case inFlight
-    /// It must be reconciled with the cloud's last word first.
+    /// The change must be reconciled with the cloud's latest version first.
     case inConflict
-    /// It is set aside.
+    /// The change is parked.
     case parked(ParkReason)
 }

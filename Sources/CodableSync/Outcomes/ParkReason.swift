@@ -1,17 +1,20 @@
-/// Why a change is set aside: listed, kept over restarts, sent again by `retry` or replaced by a new edit.
+/// Why a change is parked.
+///
+/// A parked change is not sent until `retry` is called or a new edit replaces it. It is listed by
+/// `parkedChanges` and survives restarts.
 public struct ParkReason: Hashable, Sendable, Codable {
     /// The kinds of reasons.
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// The server finds the record too large.
+        /// The record is too large for the server.
         case tooLarge
         /// The server refuses the change.
         case refused
-        /// The server's answer is not understood, after several tries.
+        /// The server returned an unknown error in several attempts.
         case unknownError
-        /// `resolveConflict` or `resolveDeletion` threw, or gave a model that cannot be kept.
+        /// `resolveConflict` or `resolveDeletion` threw, or returned an invalid model.
         case resolverFailed
-        /// The server's value cannot be decoded, so an edit does not overwrite it; if a newer version of the app
-        /// wrote it, a deletion does not delete it either.
+        /// The server's version cannot be decoded, so an edit does not overwrite it. If a newer version of
+        /// the app wrote it, a deletion does not delete it either.
         case serverValueUndecodable
         /// The stored model can no longer be read.
         case contentsUnreadable
@@ -19,24 +22,24 @@ public struct ParkReason: Hashable, Sendable, Codable {
 
     /// The kind of reason.
     public var kind: Kind
-    /// What happened, in words, without the contents of the model.
+    /// What happened, without the contents of the model.
     public var message: String
-    /// How often the change was tried before it was set aside, since it was made or tried again by `retry`.
+    /// How often sending was attempted, since the change was made or `retry` was called.
     public var attempts: Int
 
     /// Makes a reason.
     ///
     /// - Parameters:
     ///   - kind: The kind of reason.
-    ///   - message: What happened, in words.
-    ///   - attempts: How often the change was tried.
+    ///   - message: What happened.
+    ///   - attempts: How often sending was attempted.
     public init(kind: Kind, message: String, attempts: Int = 1) {
         self.kind = kind
         self.message = message
         self.attempts = attempts
     }
 
-    /// Whether the server's value was delivered instead, so that the edit is no longer on top of reads.
+    /// Whether the server's version was delivered instead, so that reads no longer show the edit.
     var isConflict: Bool {
         switch kind {
         case .resolverFailed, .serverValueUndecodable: true

@@ -5,43 +5,44 @@ public import protocol Foundation.LocalizedError
 
 /// Why a call to an engine failed.
 public enum SyncError: Error, Hashable, Sendable {
-    /// A model that cannot be uploaded, and why.
+    /// A model that cannot be uploaded, and the reason.
     public struct InvalidModel: Hashable, Sendable {
-        /// The model's record name, as far as it has one.
+        /// The model's record name; empty if it has none.
         public var recordName: String
-        /// What is wrong with it, and what to do.
+        /// What is wrong with the model, and what to do.
         public var reason: String
 
         /// Makes a description of an invalid model.
         ///
         /// - Parameters:
         ///   - recordName: The model's record name.
-        ///   - reason: What is wrong with it.
+        ///   - reason: What is wrong with the model.
         public init(recordName: String, reason: String) {
             self.recordName = recordName
             self.reason = reason
         }
     }
 
-    /// Models of the call are invalid; nothing of the call was queued.
+    /// Some of the call's models are invalid; nothing was queued.
     case invalidModels([InvalidModel])
-    /// This device has no record of this name; nothing was queued.
+    /// This device has no record with this name; nothing was queued.
     case recordNotFound(String)
-    /// This version of the app cannot read the record of this name, and must not change it; nothing was queued.
+    /// This version of the app cannot read the record with this name, and must not change it; nothing was
+    /// queued.
     case recordUndecodable(String, reason: String)
-    /// The disk with the state is full; nothing of the call was queued, and nothing was done that could not be stored.
+    /// The disk is full; the call queued nothing, and everything that could not be stored was undone.
     case storageFull(String)
-    /// Another engine has the state directory; the text names its process.
+    /// Another engine uses the state directory; the text names its process.
     case stateInUse(by: String)
-    /// The state was written by a newer version of the library; nothing was touched.
+    /// The state was written by a newer version of the library; nothing was changed.
     case stateTooNew(String)
-    /// The state cannot be read or written; the text says where and why.
+    /// The state cannot be read or written; the text names the place and the reason.
     case stateUnreadable(String)
-    /// The configuration cannot be used; the text says which part.
+    /// The configuration is invalid; the text names the setting.
     case configuration(String)
-    /// The server ordered a wait, which is still going on.
+    /// The server ordered a wait until this date.
     case waiting(until: Date)
-    /// The engine waits for a decision of the app: after a purge, call `resolvePurge` first.
+    /// The engine waits for a decision by the app; after a purge, call `resolvePurge` first.
     case waitingForDecision(DecisionReason)
     /// The cloud could not be used.
     case cloud(CloudError)
@@ -52,7 +53,7 @@ public enum SyncError: Error, Hashable, Sendable {
 }
 
 extension SyncError: CustomStringConvertible, LocalizedError {
-    /// What happened and what to do, in words.
+    /// What happened and what to do.
     public var description: String {
         switch self {
         case .invalidModels(let models):
@@ -87,9 +88,9 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// What is to be done where the error does not say it; nothing that was queued is lost by any of them.
+    /// What to do, if the error's own message does not say; no queued change is lost by any of these errors.
     private static func remedy(for error: CloudError) -> String? {
-        // Whoever found words of their own said it with them.
+        // An error with a message of its own already says what to do.
         guard error.message == error.code.summary else { return nil }
         return switch error.recovery {
         case .retry: "Nothing is lost; try again later."
@@ -101,6 +102,6 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same words, for an alert or a log that asks for them.
+    /// The same text as the description.
     public var errorDescription: String? { description }
 }

@@ -1,9 +1,9 @@
 import RecordCoding
 
 extension SyncEvent: CustomStringConvertible {
-    /// What happened, in one line for a log: records by their names, never their fields.
+    /// One line for a log; it contains record names but no fields.
     ///
-    /// It is for people, and not to be parsed.
+    /// The format may change, so do not parse it.
     public var description: String {
         switch self {
         case .fetchBegan: "A fetch began."
@@ -68,6 +68,6 @@ extension DiscardReason {
 }
 
 extension ParkReason: CustomStringConvertible {
-    /// What happened, in words, and the kind of reason.
+    /// The message and the kind of reason.
     public var description: String { "\(message) (\(kind.rawValue))" }
 }

@@ -2,36 +2,36 @@ public import RecordCoding
 
 public import struct Foundation.Date
 
-/// Why a value of this device was given up.
+/// Why a version of a record was discarded.
 public enum DiscardReason: String, Hashable, Sendable, Codable {
-    /// The app asked for it.
+    /// The app called `discard`.
     case discarded
-    /// A pending deletion of this device removed an edit of another one.
+    /// A pending deletion on this device discarded another device's edit.
     case deletion
-    /// A newer edit replaced one that a conflict had set aside.
+    /// A newer edit replaced one that was parked by a conflict.
     case replaced
 }
 
 /// Which side of a conflict was kept.
 public enum ConflictOutcome: String, Hashable, Sendable, Codable {
-    /// The edit of this device.
+    /// This device's edit.
     case client
-    /// The cloud's value.
+    /// The cloud's version.
     case server
-    /// A new model made of both.
+    /// A new model that merges both.
     case merged
 }
 
-/// What happened in an engine: a log for people and for tests, never needed to keep data right.
+/// An event in an engine, for logs and tests; an app need not handle events to keep its data correct.
 ///
-/// Some events carry records, so that a value that was given up can be brought back. Printed, an event is one line
-/// that names its records and never shows their fields.
+/// Some events carry records, so that a discarded version can be restored. An event's description is one line
+/// with record names and without fields.
 public enum SyncEvent: Hashable, Sendable {
     /// A fetch began.
     case fetchBegan
     /// A fetch reached the end of the feed.
     case fetchEnded(changed: Int, deleted: Int)
-    /// A request with this many changes is about to leave.
+    /// A request with this many changes is about to be sent.
     case sendBegan(count: Int)
     /// A request was answered.
     case sendEnded(saved: Int, deleted: Int, failed: Int)
@@ -39,48 +39,52 @@ public enum SyncEvent: Hashable, Sendable {
     case failed(CloudError)
     /// Nothing is requested before this date.
     case waiting(until: Date)
-    /// A change was set aside.
+    /// A change was parked.
     case parked(recordName: String, ParkReason)
-    /// The model decided a conflict; both sides are here, the one that was given up among them.
+    /// A conflict was resolved; the event carries both sides, including the discarded one.
     case conflictResolved(recordName: String, client: Record, server: Record, ConflictOutcome)
-    /// A value was given up; here it is.
+    /// A version of a record was discarded; the event carries it.
     case discarded(recordName: String, Record, DiscardReason)
-    /// A record that was edited here had been deleted in the cloud; `kept` if it is created anew.
+    /// A record that was edited on this device was deleted in the cloud; with `kept`, the edit creates it
+    /// again.
     case editOfDeleted(recordName: String, Record, kept: Bool)
-    /// One record met too many conflicts in a row; it is tried again later.
+    /// A record had too many conflicts in a row; it is sent again later.
     case conflictLoop(recordName: String)
-    /// The user's storage is full; changes are kept and tried again rarely.
+    /// The user's storage in the cloud is full; changes are kept and retried rarely.
     case quotaExceeded
-    /// The server's value of a record cannot be decoded; it is kept, and tried again at the next opening.
+    /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening.
     case undecodable(recordName: String, reason: String)
-    /// A loop over `changes` holds an element and has not asked for the next one while 1000 changes came for it.
+    /// A loop over `changes` holds an element and has not requested the next one while 1000 changes arrived
+    /// for it.
     ///
-    /// Told once until it asks again; `waiting` is the number of records that wait for it, on disk. Whatever else
-    /// a loop waits for, do it outside of the loop; or let go of a stream that is no longer read.
+    /// It is reported once until the loop requests another element; `waiting` is the number of records that
+    /// wait on disk. Do other asynchronous work outside of the loop, and release streams that you no longer
+    /// read.
     case streamStalled(waiting: Int)
-    /// Records of other types, without a usable name, or that nobody asked about, were passed over.
+    /// Records were ignored, since they have another type, have no usable name, or were not requested.
     case ignoredRecords(count: Int)
-    /// The answer to a request did not mention a record; it is sent again.
+    /// The response to a request did not mention a record; the request is repeated for it.
     case unmentioned(recordName: String)
-    /// Another user is confirmed, or nobody is signed in any more: read `allModels()` anew.
+    /// The user has changed or signed out; read `allModels()` again.
     ///
-    /// `from` is the user of whom the app was told last, `to` the user whose records it now sees; `nil` is nobody. A
-    /// user who is known for the first time has taken over what was edited before.
+    /// `from` is the last user that the app was notified of, and `to` is the user whose records it now sees;
+    /// `nil` means that there is none. The first user of a state takes over the edits made before.
     case accountChanged(from: String?, to: String?)
-    /// The state of the user who is signed in cannot be opened; the former user's is untouched, and it is tried again.
+    /// The state of the user who is signed in cannot be opened; the former user's state is unchanged, and the
+    /// engine tries again.
     case accountSwitchFailed(to: String, SyncError)
-    /// The zone is gone; `nil` if nobody knows why.
+    /// The zone was lost; `nil` if the reason is unknown.
     case zoneLost(DatabaseChanges.Deletion.Reason?)
-    /// The zone was made, or met for the first time.
+    /// The zone was created, or found to exist.
     case zoneReady
     /// The change token expired; everything is fetched.
     case listingBegan
-    /// The subscription could not be made; the engine polls.
+    /// The subscription could not be created; the engine polls instead.
     case subscriptionFailed(CloudError)
-    /// The state was damaged and has been recovered; the text says what was kept and where.
+    /// The state was damaged and has been recovered; the text names the place and what was kept.
     case stateRecovered(String)
-    /// The state could not be opened, read or written now; the text says why.
+    /// The state could not be opened, read or written; the text says why.
     case stateUnwritable(String)
-    /// This many older events were dropped, because nobody took them.
+    /// This many older events were dropped because the stream was not read fast enough.
     case dropped(count: Int)
 }

@@ -2,17 +2,17 @@ import RecordCoding
 
 public import struct Foundation.Date
 
-/// A line of the diagnostics that survives a restart.
+/// A note in the diagnostics that survives a restart.
 public struct SyncNote: Hashable, Sendable, Codable {
     /// The kinds of notes.
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// A value of this device was given up.
+        /// A version of a record was discarded.
         case discarded
-        /// A change was set aside.
+        /// A change was parked.
         case parked
         /// The state was damaged and has been recovered.
         case recovered
-        /// The zone is gone.
+        /// The zone was lost.
         case zoneLost
     }
 
@@ -20,9 +20,9 @@ public struct SyncNote: Hashable, Sendable, Codable {
     public var kind: Kind
     /// When it happened, by this device's clock.
     public var date: Date
-    /// The record it is about, if it is about one.
+    /// The name of the record that the note is about, if any.
     public var recordName: String?
-    /// What happened, in words.
+    /// What happened.
     public var message: String
 
     /// Makes a note.
@@ -30,8 +30,8 @@ public struct SyncNote: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - kind: The kind of note.
     ///   - date: When it happened.
-    ///   - recordName: The record it is about.
-    ///   - message: What happened, in words.
+    ///   - recordName: The name of the record that the note is about.
+    ///   - message: What happened.
     public init(kind: Kind, date: Date, recordName: String? = nil, message: String) {
         self.kind = kind
         self.date = date
@@ -41,7 +41,7 @@ public struct SyncNote: Hashable, Sendable, Codable {
 }
 
 extension SyncNote: CustomStringConvertible {
-    /// The note in one line: when, what, the record's name and the words.
+    /// The note in one line: the date, the kind, the record's name and the message.
     public var description: String {
         let name = recordName.map { " \($0.quoted)" } ?? ""
         return "\(date) \(kind.rawValue)\(name): \(message)"

@@ -1,34 +1,36 @@
 public import struct Foundation.Date
 
-/// What an engine is doing.
+/// The status of an engine.
 public enum SyncStatus: Hashable, Sendable {
-    /// Why an engine does not talk to the cloud although it was started.
+    /// Why an engine makes no requests although it was started.
     public enum PauseReason: Hashable, Sendable {
-        /// There is no user whose data may be reached.
+        /// There is no user account that can be used.
         case account(AccountStatus)
-        /// The user's storage in the cloud is full; it is tried again every ten minutes, and by the next `sync`.
+        /// The user's storage in the cloud is full; the engine tries again every ten minutes, and in the next
+        /// `sync`.
         case quotaExceeded
-        /// App or container are set up wrongly.
+        /// The app or its container is configured incorrectly.
         case configuration(CloudError)
         /// The state of the user who is signed in cannot be opened.
         case state(SyncError)
     }
 
-    /// Nothing is to be done.
+    /// There is nothing to do.
     case idle
     /// Changes are being fetched.
     case fetching
     /// Changes are being sent.
     case sending
-    /// A request failed, the state could not be read or written, or the server ordered a wait; the next try is at this
-    /// date.
+    /// A request failed, the state could not be read or written, or the server ordered a wait; the next
+    /// attempt is at this date.
     case waiting(until: Date)
     /// There is no network.
     case offline
     /// The cloud cannot be used.
     case paused(PauseReason)
-    /// The app must decide something before anything goes on: after a purge, by `resolvePurge`.
+    /// The app must make a decision before syncing continues; after a purge, by `resolvePurge`.
     case waitingForDecision(DecisionReason)
-    /// The engine was stopped, or not started yet, as one that does not sync automatically is between its calls.
+    /// The engine was stopped or not started yet; an engine that does not sync automatically is stopped
+    /// between its calls.
     case stopped
 }

@@ -1,4 +1,4 @@
-/// How long to wait after failures: 1 s, doubled up to 5 min, with full jitter.
+/// The waits after failures: exponential from 1 s up to 5 min, with full jitter.
 package struct Backoff: Equatable, Sendable {
     package private(set) var attempts = 0
 
@@ -18,13 +18,13 @@ package struct Backoff: Equatable, Sendable {
         attempts = 0
     }
 
-    /// A wait that a server orders, kept between 1 s and 1 h, whatever it says.
+    /// A wait ordered by the server, clamped to between 1 s and 1 h.
     static func clamped(_ wait: Duration) -> Duration {
         min(max(wait, .seconds(1)), .seconds(3600))
     }
 }
 
-/// A small source of random numbers that a seed decides, so that a run can be repeated.
+/// A small random number generator with a seed, so that runs are reproducible.
 package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
     private var state: UInt64
 

@@ -1,19 +1,19 @@
-/// Decides what one request carries.
+/// Decides which changes go into one request.
 package struct BatchPlanner: Equatable, Sendable {
     /// The database's limits.
     private var maximumItems: Int
     private var maximumBytes: Int
-    /// What the server has shown that it takes; halved by `limitExceeded`, doubled by success.
+    /// The number of items that the server is known to accept; halved by `limitExceeded`, doubled by success.
     private var learned: Int
-    /// A request was refused for one of its items, and the server does not say for which.
+    /// The search for an item for which the server refused a request without naming it.
     private var search: Search?
-    /// One to blame was found, and nothing has come through since: there may be many.
+    /// Whether a bad item was found and no request has succeeded since; there may be more.
     private var hasJustIsolated = false
 
     private struct Search: Equatable, Sendable {
-        /// The first items of the queue, one of which is to blame.
+        /// How many items at the front of the queue may be the bad one.
         var suspects: Int
-        /// The size to go back to once it is found.
+        /// The request size to return to once the item is found.
         var size: Int
     }
 
@@ -23,7 +23,7 @@ package struct BatchPlanner: Equatable, Sendable {
         learned = self.maximumItems
     }
 
-    /// Takes other limits of the database; a planner that was at the former limit tries the new one.
+    /// Changes the limits; a planner that had reached the former limit tries the new one.
     mutating func take(_ limits: DatabaseLimits) {
         let wasReached = learned == maximumItems
         maximumItems = max(1, limits.maximumItems)
@@ -31,7 +31,7 @@ package struct BatchPlanner: Equatable, Sendable {
         learned = wasReached ? maximumItems : min(learned, maximumItems)
     }
 
-    /// The request was too large; smaller from now on.
+    /// Makes requests smaller after one that was too large.
     ///
     /// - Parameter count: The number of items that it carried.
     mutating func halve(after count: Int) {
@@ -39,16 +39,16 @@ package struct BatchPlanner: Equatable, Sendable {
         search = nil
     }
 
-    /// The request was refused for one of its items: halves are tried until it is alone.
+    /// Starts or continues the search for a bad item: requests are halved until the item is alone.
     ///
     /// - Parameter count: The number of items that it carried.
     mutating func search(among count: Int) {
-        // Where one bad item follows upon another, sizes grow slowly from one again.
+        // Right after another bad item, the size then grows slowly from 2, since more bad items may follow.
         search = Search(suspects: count, size: search?.size ?? (hasJustIsolated ? 2 : learned))
         learned = max(1, count / 2)
     }
 
-    /// A request came through.
+    /// Allows larger requests after a success.
     ///
     /// - Parameter count: The number of items that it carried.
     mutating func grow(after count: Int = 1) {
@@ -62,7 +62,7 @@ package struct BatchPlanner: Equatable, Sendable {
         if search.suspects <= 0 { isolated() } else { learned = max(1, search.suspects / 2) }
     }
 
-    /// The item to blame was alone in its request; the others are innocent, and go as before.
+    /// Ends the search: the bad item was alone in its request, and the others are sent as before.
     mutating func isolated() {
         guard let search else { return grow() }
         learned = min(maximumItems, search.size)
@@ -70,7 +70,7 @@ package struct BatchPlanner: Equatable, Sendable {
         hasJustIsolated = true
     }
 
-    /// The first of the items that go into one request; one at least, however large.
+    /// The items at the front that go into one request: at least one, however large.
     func plan(_ items: some Sequence<(item: SendItem, size: Int)>) -> [SendItem] {
         var batch: [SendItem] = []
         var bytes = 0

@@ -1,7 +1,8 @@
-/// The changes that were handed to the app and not accepted yet, by the orders of their deliveries.
+/// The delivery orders of the changes that were handed to the app and not accepted yet.
 ///
-/// If the process ends now, one of them may have been the reason. The next opening hands those out one at a time,
-/// after all others, and those that were handed out alone last of all: the newest suspicion at the very end.
+/// If the process ends now, one of these changes may have crashed it. The next opening hands them out one at
+/// a time, after all others. Changes that were already handed out alone come last, the most recent one at the
+/// very end.
 package struct HandedOut: Equatable, Sendable {
     /// Handed out together with others.
     package private(set) var together = OrderRuns()
@@ -17,7 +18,7 @@ package struct HandedOut: Equatable, Sendable {
 
     package var isEmpty: Bool { together.isEmpty && alone.isEmpty }
 
-    /// One more element is handed out.
+    /// Adds an element that is handed out.
     mutating func hand(out orders: OrderRuns) {
         alone.removeAll { orders.contains($0) }
         if let single = orders.single {
@@ -28,7 +29,8 @@ package struct HandedOut: Equatable, Sendable {
         }
     }
 
-    /// A change is accepted, or no longer to be delivered; or it is renewed, and what was held against it stays.
+    /// Removes a change, or replaces it by a newer one of the same record, which is then under the same
+    /// suspicion.
     mutating func replace(_ order: UInt64, with newer: UInt64?) {
         if together.contains(order) {
             together.remove(order)
@@ -40,13 +42,14 @@ package struct HandedOut: Equatable, Sendable {
     }
 }
 
-/// A set of orders as ascending runs: what is handed out together has mostly followed one upon the other.
+/// A set of delivery orders as ascending runs, since changes handed out together mostly have consecutive
+/// orders.
 package struct OrderRuns: Equatable, Sendable {
     package private(set) var runs: [ClosedRange<UInt64>] = []
 
     package init() {}
 
-    /// Makes the set of these orders.
+    /// Makes a set of these orders.
     ///
     /// Complexity: O(n log n).
     package init(_ orders: some Sequence<UInt64>) {
@@ -59,7 +62,7 @@ package struct OrderRuns: Equatable, Sendable {
 
     package var isEmpty: Bool { runs.isEmpty }
 
-    /// The order, if there is only one.
+    /// The only order in the set; `nil` if there are none or several.
     var single: UInt64? {
         guard runs.count == 1, let run = runs.first, run.lowerBound == run.upperBound else { return nil }
         return run.lowerBound
@@ -84,7 +87,7 @@ package struct OrderRuns: Equatable, Sendable {
         runs.replaceSubrange(index...index, with: rest)
     }
 
-    /// Appends a run that begins no earlier than those before it.
+    /// Appends a run that starts no earlier than those before it.
     private mutating func append(_ run: ClosedRange<UInt64>) {
         guard let last = runs.last, last.upperBound == .max || run.lowerBound <= last.upperBound + 1 else {
             return runs.append(run)

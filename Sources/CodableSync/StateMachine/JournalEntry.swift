@@ -2,60 +2,61 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// One durable fact.
+/// One entry of the journal.
 ///
-/// The engine's durable state is the fold of these, and of nothing else.
+/// Applying the entries in order gives the engine's durable state; nothing else changes it.
 ///
-/// A fact is applied to the state only once the journal says that it is stored, so nothing that the engine
-/// promises, delivers or sends can be ahead of the disk.
+/// The machine applies an entry at once and undoes it if it cannot be stored. Effects outside the state wait
+/// until the entry is stored: answers to calls, deliveries to the app, and requests that change the cloud.
 package enum JournalEntry: Equatable, Sendable {
-    /// What the state belongs to, said once, when it is made.
+    /// The identity of a new state, written once.
     case made(for: StateIdentity)
-    /// This user is confirmed: whatever is here is theirs.
+    /// The user is confirmed, and everything in the state is theirs.
     case claimed(by: String)
-    /// The user has signed out; with `removing`, what the cloud has confirmed is no longer here.
+    /// The user has signed out; with `removing`, what the cloud has confirmed was removed from this device.
     case signedOut(removing: Bool)
     /// The app uploaded or deleted a record, so it has seen these contents.
     case queued(name: String, LocalChange)
     /// The app edited the contents that this device shows, which the app may not have seen.
     case edited(name: String, LocalChange)
-    /// The models that the app had before sync are queued, with this batch.
+    /// The models that the app had before its first sync are queued in this batch.
     case initialModelsQueued
-    /// These contents leave for the server; what comes back may be lost.
+    /// These contents are about to be sent; their response may be lost.
     case sending([SentContents])
-    /// The server has what was sent.
+    /// The server has saved what was sent.
     case saved(name: String, sent: ContentHandle, KnownVersion)
-    /// The server no longer has what was to be deleted.
+    /// The server no longer has the deleted record.
     case deletionConfirmed(name: String)
-    /// The cloud's last word on a record.
+    /// The cloud returned a version of a record.
     case fetched(name: String, KnownVersion)
     /// The cloud no longer has a record.
     case fetchedDeletion(name: String)
-    /// Records of which the feed has passed a change that could not be read: to be looked up.
+    /// The feed reported changes to these records that could not be read; they must be looked up.
     case unread([String])
-    /// Records that a full listing met unchanged.
+    /// A full listing contained these records unchanged.
     case listed([String])
-    /// The position after a page, stored with the page's changes in one commit.
+    /// The change token after a page, stored in one batch with the page's changes.
     case page(token: ChangeToken, isComplete: Bool)
-    /// The position is lost: a full listing begins.
+    /// The zone's change token is gone, and a full listing begins.
     case listingBegan
-    /// A conflict was decided, for exactly these two contents.
+    /// A conflict between exactly these two contents was resolved.
     case resolved(name: String, client: ContentHandle, server: ContentHandle?, Resolution)
-    /// A change is set aside.
+    /// A change is parked.
     case parked(name: String, ParkReason)
-    /// The app wants a parked change to be tried again.
+    /// The app asked to retry a parked change.
     case retried(name: String)
-    /// The app gave a parked change up.
+    /// The app discarded a pending change.
     case discarded(name: String)
-    /// The app has taken these changes.
+    /// The app has accepted these changes.
     case accepted([AcceptedChange])
-    /// These changes are in the app's hands: if the process ends now, one of them may be the reason.
+    /// These changes are handed out; if the process ends before they are accepted, one of them may have
+    /// crashed it.
     case handedOut(OrderRuns)
     /// The zone exists.
     case zoneReady
-    /// The zone is gone, and why, if that is known.
+    /// The zone is lost, with the reason if it is known.
     case zoneLost(DatabaseChanges.Deletion.Reason?)
-    /// The app decided what becomes of its data after the user purged the cloud's.
+    /// The app decided what happens to its data after the user purged the cloud's.
     case purgeResolved(uploadAgain: Bool)
     /// The position in the database's change feed.
     case databaseToken(ChangeToken?)
@@ -65,15 +66,15 @@ package enum JournalEntry: Equatable, Sendable {
     case serverWait(until: Date?)
     /// A fetch reached the end of the feed.
     case fetchCompleted(Date)
-    /// Something that diagnostics must still tell after a restart.
+    /// A note for the diagnostics that outlives a restart.
     case note(SyncNote)
-    /// A record's whole state: what a snapshot consists of.
+    /// A record's whole state, as part of a snapshot.
     case record(name: String, RecordState)
-    /// What a snapshot says beside its records.
+    /// The parts of a snapshot that are not records.
     case summary(StateSummary)
 }
 
-/// Contents that leave for the server; no handle for a deletion.
+/// Contents that are about to be sent, without a handle for a deletion.
 package struct SentContents: Equatable, Sendable {
     package var name: String
     package var handle: ContentHandle?
@@ -84,7 +85,7 @@ package struct SentContents: Equatable, Sendable {
     }
 }
 
-/// A change that the app has taken: which one, and the version that it has now seen.
+/// A change that the app has accepted, and the version that it has now seen.
 package struct AcceptedChange: Equatable, Sendable {
     package var name: String
     package var order: UInt64
@@ -97,19 +98,19 @@ package struct AcceptedChange: Equatable, Sendable {
     }
 }
 
-/// What came of reconciling an edit with the cloud's last word.
+/// The result of reconciling an edit with the cloud's latest version.
 package enum Resolution: Equatable, Sendable {
-    /// The cloud's value is our own write, or equal to the edit: nothing is left to send.
+    /// The cloud's version is this device's own or equals the edit; nothing is left to send.
     case confirmed(ContentHandle)
-    /// The edit stands as it is, on top of the cloud's value.
+    /// The edit is kept as it is, on top of the cloud's version.
     case client
-    /// The edit stands, with another date: another copy of the same model.
+    /// The edit is kept with another date, as a new copy of the same model.
     case redated(ContentHandle, size: Int, edited: Date?)
-    /// Both were made into a new model.
+    /// The two were merged into a new model.
     case merged(ContentHandle, size: Int, edited: Date?)
-    /// The edit is given up.
+    /// The edit is discarded in favour of the cloud's version.
     case server
-    /// Nothing could be decided.
+    /// The conflict could not be resolved.
     case failed(ParkReason)
 }
 
@@ -117,46 +118,47 @@ package enum Resolution: Equatable, Sendable {
 package struct StateSummary: Equatable, Sendable {
     package var zoneToken: ChangeToken?
     package var databaseToken: ChangeToken?
-    /// Records were known before the position was read: a listing may show another zone than theirs.
+    /// Whether records were known before the feed's position was read, so that a listing may be of another
+    /// zone.
     package var isPositionLate = false
     package var zone: ZoneStage = .unknown
     package var isSubscribed = false
-    /// The number of the newest full listing, and whether it is still going on.
+    /// The number of the newest full listing; `isListing` is true until it is complete.
     package var listing: UInt64 = 0
     package var isListing = false
     package var serverWait: Date?
     package var lastFetch: Date?
     package var deliveryOrder: UInt64 = 0
-    /// The models that the app had before sync were queued; that happens once.
+    /// Whether the models that the app had before its first sync were queued, which happens once.
     package var hasInitialModels = false
-    /// What the state belongs to; `nil` for one that does not say so.
+    /// What the state belongs to; `nil` if the journal does not record it.
     package var identity: StateIdentity?
-    /// Whose it is; `nil` while nobody has claimed it.
+    /// The user who owns the state; `nil` until one is confirmed.
     package var user: String?
-    /// The user has signed out, and not come back.
+    /// What happened to the records at the sign-out; `nil` if the user has not signed out or is back.
     package var signOut: SignOut?
-    /// The files still hold records that were removed; a snapshot leaves them out.
+    /// Whether the files still contain removed records, which the next snapshot leaves out.
     package var holdsRemoved = false
-    /// What the app has in its hands.
+    /// The changes that were handed out and not accepted yet.
     package var handedOut = HandedOut()
 
     package init() {}
 }
 
-/// What is known of the zone.
+/// What is known about the zone.
 package enum ZoneStage: String, Equatable, Sendable {
-    /// Not made yet, as far as this device knows.
+    /// Not created yet, as far as this device knows.
     case unknown
-    /// Made or met.
+    /// Exists.
     case ready
-    /// The user removed it; the app must decide.
+    /// The user purged it, and the app must decide what happens to its data.
     case purged
-    /// The user reset the key of its records: it is deleted, and made anew.
+    /// The user reset the encryption key of its records; the zone must be deleted and created again.
     case unreadable
 }
 
 extension JournalEntry {
-    /// The contents that the entry introduces, if they are new.
+    /// The handles of new contents that the entry introduces.
     package var introduced: [ContentHandle] {
         switch self {
         case .queued(_, let change), .edited(_, let change):

@@ -1,40 +1,40 @@
 import RecordCoding
 
-/// What is known of the account since the engine was opened.
+/// What is known about the account since the engine was opened.
 enum AccountStage: Equatable, Sendable {
     case unknown
     case confirmed(String)
     case unavailable(AccountStatus)
-    /// Somebody else's account: nothing of this state may be used for it.
+    /// Another user's account: nothing in this state may be used for it.
     case other(String)
 }
 
-/// One kind of work with the cloud: at most one request at a time.
+/// A lane for one kind of work with the cloud, with at most one request at a time.
 struct Lane: Equatable, Sendable {
-    /// The request under way.
+    /// The request in flight.
     var request: RequestID?
-    /// Something must be stored before the lane goes on.
+    /// Something must be stored before the lane continues.
     var isStoring = false
-    /// The lane's own wait after failures; a caller who asks for sync ends it.
+    /// The end of the lane's own wait after failures; a call to `sync` ends it early.
     var retryAt: Duration?
     var backoff = Backoff()
-    /// What the last run failed with.
+    /// The error of the lane's last failure.
     var failure: CloudError?
 
     var isBusy: Bool { request != nil || isStoring }
 }
 
-/// A caller who waits until all is sent and fetched.
+/// A caller that waits until everything is sent and fetched.
 struct Waiter: Equatable, Sendable {
     var call: CallID
-    /// What was asked for.
+    /// What the call asked for.
     var parts: SyncParts
-    /// The fetch run that must have ended; `nil` if none is asked for.
+    /// The fetch run that must end first; `nil` if the call does not wait for a fetch.
     var fetchRun: Int?
     var wantsSend: Bool
     /// The totals when the call began.
     var before: SyncSummary
-    /// What has failed: a request, or the disk of the state.
+    /// Why the call fails: a request failed, or the state could not be stored.
     var failure: SyncError?
 
     func isWaiting(for part: SyncParts) -> Bool {
@@ -42,41 +42,41 @@ struct Waiter: Equatable, Sendable {
     }
 }
 
-/// What one run of fetching brought.
+/// The counts of one fetch run.
 struct FetchTotals: Equatable, Sendable {
     var changed = 0
     var deleted = 0
     var ignored = 0
 }
 
-/// A loop of the app over `changes`.
+/// One of the app's loops over `changes`.
 struct StreamState: Equatable, Sendable {
     enum Stage: Equatable, Sendable {
-        /// It waits for an element.
+        /// The loop waits for an element.
         case asking
-        /// Its element waits until the journal says that it is handed out.
+        /// The next element is chosen; the journal is storing that it is handed out.
         case handing
-        /// It has an element, and has not asked since.
+        /// The loop has an element and has not requested the next one.
         case holding
     }
 
     var id: StreamID
     var stage = Stage.asking
-    /// Records of which it has still to be told something.
+    /// Records with changes that the stream has yet to get.
     var queue = RecordQueue()
-    /// Those of them that are handed out one at a time, after all others.
+    /// Records whose changes are handed out one at a time, after all others.
     var suspects = RecordQueue()
-    /// What it has in its hands, or is about to get.
+    /// The changes that the stream holds or is about to get.
     var handed: [AcceptedChange] = []
-    /// What it has taken, by the order of its delivery, and another stream has still to take.
+    /// The delivery orders of changes that this stream has taken and another stream has not.
     var taken = RecordTable<UInt64>()
-    /// How many changes have come since it got what it holds.
+    /// How many changes have arrived since the stream got its current element.
     var arrived = 0
 
-    /// The records of which it has still to be told something.
+    /// The number of records with changes that the stream has yet to get.
     var waitingCount: Int { queue.count + suspects.count }
 
-    /// Whether it has still to take a change; what waits for it may be a newer one of the same record.
+    /// Whether the stream has yet to take a change, or a newer change to the same record.
     func holdsBack(_ change: AcceptedChange) -> Bool {
         let name = change.name
         if let order = taken[name], order >= change.order { return false }
@@ -88,16 +88,16 @@ struct StreamState: Equatable, Sendable {
     }
 }
 
-/// Entries that are applied and not stored yet, and what happens once they are.
+/// Entries that are applied but not stored yet, and what happens once they are.
 struct UncommittedBatch: Equatable, Sendable {
     var batch: BatchID
     var entries: [JournalEntry] = []
     var then = Outcome.nothing
     /// The values that the entries have replaced.
     var image = StateImage()
-    /// Events about what the entries do, emitted once they are stored.
+    /// Events about the entries, emitted once they are stored.
     var events: [SyncAction] = []
-    /// Whether entries before the batch are stored without a flush, and wait for one.
+    /// Whether entries before this batch were stored without a flush and still need one.
     var isFlushOwed = false
     /// Versions whose contents have a new handle.
     var repointed: [Repointed] = []
@@ -110,34 +110,35 @@ struct UncommittedBatch: Equatable, Sendable {
 
     enum Outcome: Equatable, Sendable {
         case nothing
-        /// A call of the app ends.
+        /// One of the app's calls returns.
         case answer(CallID)
-        /// A call for a full listing ends, and the listing may begin.
+        /// A call to `resync` returns, and the full listing may begin.
         case resync(CallID)
-        /// A call that answers for a purge ends, and the zone may be made anew.
+        /// A call to `resolvePurge` returns, and the zone may be recreated.
         case purgeResolved(CallID)
-        /// The request that the entries announce may leave.
+        /// The request that the entries describe may be sent.
         case send(RequestID)
         /// The page is stored.
         case page(moreComing: Bool)
         /// The results of a request are stored.
         case sent(extendsPass: Bool)
         case lookedUp
-        /// What a conflict made of these is stored; some have met too many, and wait before they are sent.
+        /// The resolutions for these records are stored; `deferring` lists those with too many conflicts in a
+        /// row.
         case reconciled([String], deferring: [String])
         case setup
         case subscribed
-        /// The state has an owner, who is here.
+        /// The confirmed user is stored as the owner of the state.
         case claimed(String)
-        /// The sign-out is stored, which is news for the app if it names the user.
+        /// The sign-out is stored; with a user, the app is notified that this user has signed out.
         case signedOut(String?)
-        /// What became of the zone is stored.
+        /// The outcome of examining the zone is stored.
         case zoneExamined
         case fetchAnew
-        /// The stream may have the element that was chosen for it.
+        /// The stream may get the element that was chosen for it.
         case deliver(StreamID)
 
-        /// The call of the app that waits for it.
+        /// The call that waits for the batch.
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call), .purgeResolved(let call): call

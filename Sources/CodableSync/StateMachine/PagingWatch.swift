@@ -1,19 +1,19 @@
-/// Notices a change feed that leads in a circle, or that gives nothing for ever, in constant memory.
+/// Detects a change feed that loops or that returns empty pages without end, in constant memory.
 ///
-/// A change token is a position: whoever comes past the same one twice, without having begun anew, does not come
-/// nearer to the end. One position is remembered and moved on, after 1, 2, 4, … pages (Brent's way to find a
-/// cycle), so that circles of any length are found.
+/// A change token is a position, so a fetch that returns to the same one gets no nearer to the end. The watch
+/// remembers one token and replaces it after 1, 2, 4, … pages (Brent's cycle detection), so that it finds
+/// cycles of any length.
 struct PagingWatch: Equatable, Sendable {
     enum Finding: Equatable, Sendable {
         case circle
         case emptiness
     }
 
-    /// The same position twice in a row may be a server's mishap; three times is a rule.
+    /// How many returns to the same token make a cycle; fewer may be a mistake of the server.
     static var maximumReturns: Int { 3 }
-    /// Empty pages with a new position are honest; so many in a row are not.
+    /// How many empty pages in a row are too many; a few with new tokens are normal.
     static var maximumEmptyPages: Int { 1000 }
-    /// Answers cut short in a row.
+    /// How many truncated responses in a row are too many.
     static var maximumTruncations: Int { 3 }
 
     private var mark: ChangeToken?
@@ -25,20 +25,20 @@ struct PagingWatch: Equatable, Sendable {
     private var emptyPages = 0
     private var truncations = 0
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
-    /// - Parameter token: The position from which the first page is asked for.
+    /// - Parameter token: The change token with which the first page is requested.
     init(at token: ChangeToken? = nil) {
         mark = token
         last = token
     }
 
-    /// Notes a page that says that more is coming.
+    /// Notes a page after which more are coming.
     ///
     /// - Parameters:
-    ///   - token: The position after it.
-    ///   - isEmpty: Whether there was nothing on it.
-    /// - Returns: Why it cannot go on like this; `nil` if it can.
+    ///   - token: The change token after the page.
+    ///   - isEmpty: Whether the page was empty.
+    /// - Returns: The problem; `nil` if the fetch may continue.
     mutating func pass(_ token: ChangeToken, isEmpty: Bool) -> Finding? {
         truncations = 0
         emptyPages = isEmpty ? emptyPages + 1 : 0
@@ -63,7 +63,7 @@ struct PagingWatch: Equatable, Sendable {
         return emptyPages >= Self.maximumEmptyPages ? .emptiness : nil
     }
 
-    /// Notes an answer that was cut short; whether there were too many of them in a row.
+    /// Notes a truncated response and returns whether there were too many in a row.
     mutating func truncate() -> Bool {
         truncations += 1
         return truncations >= Self.maximumTruncations
@@ -71,7 +71,7 @@ struct PagingWatch: Equatable, Sendable {
 }
 
 extension PagingWatch.Finding {
-    /// What the caller is told.
+    /// The error that the caller gets.
     var error: CloudError {
         switch self {
         case .circle:

@@ -1,9 +1,9 @@
-/// Record names, first in, first out, with one place for each name.
+/// A first-in, first-out queue of record names, with one place for each name.
 ///
-/// Appending, removing and asking cost O(1), amortised; positions grow for ever, so that "everything that was
-/// queued before now" is a number.
+/// Appending, removing and testing are O(1), amortised. Positions only increase, so "everything queued before
+/// now" is a single number.
 package struct RecordQueue: Sendable {
-    /// Places in the order of their positions; one whose position is no longer its name's is a gap.
+    /// Places in the order of their positions; a place is a gap if its name has moved to another position.
     private var places: [(name: String, position: Int)] = []
     /// The first place that holds a name, or the end.
     private var head = 0
@@ -14,7 +14,7 @@ package struct RecordQueue: Sendable {
     package var count: Int { positions.count }
     package var isEmpty: Bool { positions.isEmpty }
 
-    /// The position that the next name will get.
+    /// The position that the next name gets.
     package private(set) var endPosition = 0
 
     /// The position of the first name, or ``endPosition`` if there is none.
@@ -23,12 +23,12 @@ package struct RecordQueue: Sendable {
     /// The first name.
     package var first: String? { head < places.count ? places[head].name : nil }
 
-    /// How many places are kept, gaps included.
+    /// The number of places in memory, gaps included.
     var placeCount: Int { places.count }
 
     package func contains(_ name: String) -> Bool { positions[name] != nil }
 
-    /// Appends a name; one that is there already keeps its place.
+    /// Appends a name; a name that is already in the queue keeps its place.
     package mutating func append(_ name: String) {
         guard positions[name] == nil else { return }
         positions[name] = endPosition
@@ -36,7 +36,7 @@ package struct RecordQueue: Sendable {
         endPosition += 1
     }
 
-    /// Takes a name out, wherever it is.
+    /// Removes a name from anywhere in the queue.
     package mutating func remove(_ name: String) {
         guard positions[name] != nil else { return }
         positions[name] = nil
@@ -56,7 +56,7 @@ package struct RecordQueue: Sendable {
 
     private mutating func dropGaps() {
         while head < places.count, positions[places[head].name] != places[head].position { head += 1 }
-        // Rebuilt only when more than half is gap, so each removal pays for a few places.
+        // Rebuilt only when more than half are gaps, so that each removal costs O(1) on average.
         guard places.count > 64, places.count > count * 2 else { return }
         places = places[head...].filter { positions[$0.name] == $0.position }
         head = 0

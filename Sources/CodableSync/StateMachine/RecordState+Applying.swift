@@ -1,7 +1,7 @@
-// What facts do to one record.
+// How journal entries change one record.
 
 extension RecordState {
-    /// What is known was looked up by its name: the former copy may not be readable.
+    /// Replaces the stored copy of the known version, since the former copy may be unreadable.
     mutating func takeCopy(of version: KnownVersion, order: UInt64) {
         guard let former = known else { return }
         known?.handle = version.handle
@@ -17,20 +17,21 @@ extension RecordState {
         }
     }
 
-    /// The server holds what was sent.
+    /// Records that the server has saved what was sent.
     mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
         let confirmed = self.sent.first { $0.handle == sent }
         let sentBase = confirmed.map(\.base)
         self.sent = []
-        // This says nothing of a deletion that left later.
+        // The confirmation does not settle a deletion that was sent later.
         if confirmed?.isBehindDeletion == true { isDeletionSent = false }
         let isAnswered = pending?.handle == sent
-        // A model made by a conflict is news for the app until it has accepted it.
+        // A model made by a conflict stays undelivered until the app accepts it.
         let isNews = if case .updated? = undelivered?.kind { true } else { false }
-        // The feed may have told first that somebody else has saved on top of this. What it was made on is older.
+        // The feed may already have reported a later save by another device. The sent version's base is no
+        // such save.
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
-        // The server now holds what the app has seen.
+        // The confirmed version is what the app has seen.
         if seen == sent { seen = version.handle }
         if isAnswered {
             pending = nil
@@ -40,15 +41,15 @@ extension RecordState {
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
         } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
-            // The newer edit was made by somebody who knew what is now confirmed: the app, or a conflict.
+            // The app or a conflict made the newer edit on top of what is now confirmed.
             self.pending?.base = version.handle
         }
     }
 
-    /// A conflict with the cloud's last word is decided.
+    /// Applies the resolution of a conflict with the cloud's latest version.
     mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
-        // What was sent on this very version may still turn up on the server; what was sent on an older one
-        // would have been refused since.
+        // The server may still save what was sent on top of this version; it refuses what was sent on an
+        // older one.
         sent.removeAll { $0.base != server }
         switch resolution {
         case .confirmed: break
@@ -56,7 +57,7 @@ extension RecordState {
             pending?.base = server
             pending?.contested = nil
         case .redated(let handle, let size, let edited):
-            // The same model, so what is still undelivered refers to this copy.
+            // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
             if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
             if isPendingSeen { seen = handle }
@@ -73,7 +74,8 @@ extension RecordState {
         }
     }
 
-    /// The app accepts contents late: newer contents that it has seen since, such as its own upload, stay seen.
+    /// Marks contents as seen that the app accepts late, unless it has seen newer ones since, such as its own
+    /// upload.
     mutating func seeLate(_ version: ContentHandle?) {
         guard let seen else { return self.seen = version }
         if let version {
@@ -83,7 +85,7 @@ extension RecordState {
         }
     }
 
-    /// The pending edit is one that a conflict made, and the app has still to be told of it.
+    /// Whether a conflict made the pending edit and the app has not accepted it yet.
     var isPendingNews: Bool {
         guard let handle = pending?.handle else { return false }
         return undelivered?.kind == .updated(handle)
@@ -96,7 +98,7 @@ extension RecordState {
         for index in sent.indices where sent[index].base == former { sent[index].base = handle }
     }
 
-    /// What the cloud says last is what the app is to be told.
+    /// Queues the cloud's latest version, or its deletion, for delivery to the app.
     mutating func deliverServerValue(order: UInt64) {
         if let known {
             undelivered = Undelivered(kind: .updated(known.handle), seen: known.handle, order: order)

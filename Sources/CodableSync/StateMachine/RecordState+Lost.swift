@@ -1,15 +1,16 @@
 import RecordCoding
 
-// What the cloud had of a record before its zone was lost goes up again, by itself and before any edit of it. So the
-// edit is then sent as what it is, a difference to a version: fields that the model does not know stay, and another
-// device that does the same meets a conflict with an ancestor. An edit that is set aside stays so.
+// After the zone is lost, the version that the cloud had is uploaded again before any edit of the record. The
+// edit is then sent as a difference to that version: fields that the model does not know are kept, and
+// another device that does the same gets a conflict with an ancestor. A parked edit stays parked.
 extension RecordState {
-    /// The cloud's last word: what it has, or had before its zone was lost.
+    /// The latest version that the cloud has, or had before the zone was lost.
     package var lastKnown: KnownVersion? { known ?? lost }
 
-    /// Versions of a zone that is gone are nobody's ancestors.
+    /// Forgets the versions of a lost zone, which cannot be ancestors in the next zone.
     ///
-    /// A request that is to create the record may still arrive, in the zone that comes next.
+    /// A request in flight that creates the record may still arrive in the next zone, so its contents are
+    /// kept.
     mutating func loseVersions() {
         known = nil
         lost = nil
@@ -22,10 +23,10 @@ extension RecordState {
         if undelivered?.seen != pending?.handle { undelivered?.seen = nil }
     }
 
-    /// Uploads what is known once more, as a record that the server never saw.
+    /// Queues the known version to be uploaded again as a new record.
     ///
-    /// A record with a pending deletion is not; the deletion stays, in case another device has uploaded the record
-    /// again.
+    /// A record with a pending deletion is not uploaded; the deletion stays pending, in case another device
+    /// has uploaded the record again.
     mutating func queueAgain() {
         let version = lastKnown
         let contested = pending?.contested
@@ -39,11 +40,11 @@ extension RecordState {
         }
     }
 
-    /// The app changes a record of which something was lost.
+    /// Replaces the pending change, taking into account a version lost with its zone.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - isExact: Whether the change states its base.
+    ///   - isExact: Whether the caller stated the base of the change.
     mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
         defer { isLostRefused = false }
         if isExact { return pending = change }
@@ -54,21 +55,21 @@ extension RecordState {
         }
         var isSeen = change.edited != nil
         if let pending {
-            // An edit parked by a conflict is not what the app was shown.
+            // Reads do not show an edit that was parked by a conflict.
             isSeen = pending.base == lost.handle || pending.parked?.isConflict == true
         }
-        // What a conflict has made of the edit, or left of the cloud's value, may be news that the app has not taken.
+        // The app may not have accepted the result of a conflict yet.
         if undelivered != nil { isSeen = false }
         pending = change
         pending?.base = isSeen ? lost.handle : nil
     }
 
-    /// The cloud has again what was lost.
+    /// Records that the cloud has the lost version again.
     mutating func confirmLost(as version: KnownVersion) {
         guard let lost else { return }
         let isKnownToEdit = pending.map { $0.base == lost.handle || $0.parked?.isConflict == true } ?? true
         repoint(from: lost.handle, to: version.handle)
-        // The app has been shown it, unless it is still to be told, or has made its edit without knowing of it.
+        // The app has seen it, unless it is still undelivered or the pending edit was made without it.
         if undelivered == nil {
             if seen == nil, isKnownToEdit { seen = version.handle }
         } else if undelivered?.kind == .updated(lost.handle) {
@@ -80,9 +81,9 @@ extension RecordState {
         known = version
     }
 
-    /// What was lost becomes an edit like any other, as old as its last save, unless an edit of it is there.
+    /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
     ///
-    /// Nobody knows what another device has made its version from, so there is no ancestor.
+    /// It is unknown what another device's version was based on, so the edit has no ancestor.
     mutating func queueLost() {
         guard let lost else { return }
         if pending == nil {

@@ -2,14 +2,14 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Names contents in the journal: a copy of one record, written once, never changed.
+/// Identifies contents in the journal: a copy of one record, written once and never changed.
 ///
-/// Of two versions of a record, the newer one has the greater handle: a fetched version gets its handle when it
-/// arrives, a version made by a save when the request leaves.
+/// Of two versions of a record, the newer one has the greater handle: a fetched version gets its handle when
+/// it arrives, and a version created by a save when the request is sent.
 package struct ContentHandle: Hashable, Comparable, Sendable {
     package let number: UInt64
 
-    /// The first number that is neither read nor written.
+    /// The upper bound of valid numbers, exclusive.
     package static let limit: UInt64 = 1 << 62
 
     package init(_ number: UInt64) {
@@ -24,11 +24,11 @@ package struct KnownVersion: Equatable, Sendable {
     package var changeTag: String
     /// Where the whole record is stored.
     package var handle: ContentHandle
-    /// What the contents hash to, the engine's own fields left out.
+    /// The hash of the contents without the engine's own fields.
     package var hash: UInt64
-    /// When the server saved it, by the server's clock.
+    /// When the server saved the version, by the server's clock.
     package var modified: Date?
-    /// The bytes of its fields; 0 if nobody has counted them.
+    /// The size of its fields in bytes; 0 if unknown.
     package var size: Int
 
     package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?, size: Int = 0) {
@@ -43,22 +43,23 @@ package struct KnownVersion: Equatable, Sendable {
 /// A change of this device that the server has not confirmed.
 package struct LocalChange: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// The model's encoding, and an upper bound of the bytes that a request needs for it.
+        /// The encoded model, and an upper bound for its size in a request in bytes.
         case save(ContentHandle, size: Int)
         case delete
     }
 
     package var kind: Kind
-    /// When the user made it; `nil` for models of `start(uploading:)`, which lose to any other edit.
+    /// When the user made the change; `nil` for models of `start(uploading:)`, which are older than any other
+    /// edit.
     package var edited: Date?
-    /// What the change was made on: the common ancestor.
+    /// The version on which the change was made: the common ancestor in a conflict.
     package var base: ContentHandle? {
         didSet { if base == nil { contested = nil } }
     }
-    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields since the edit
-    /// began, so they are in conflict.
+    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields
+    /// since the edit began, so they are in conflict.
     package var contested: ContentHandle?
-    /// Why it is not sent, if it is not.
+    /// Why the change is parked; `nil` if it is not.
     package var parked: ParkReason?
 
     package init(
@@ -84,11 +85,12 @@ package struct LocalChange: Equatable, Sendable {
     package var isDeletion: Bool { kind == .delete }
 }
 
-/// What a request carried, and the version that it was made from.
+/// Contents that a request carried, and the version on which they were based.
 package struct SentVersion: Equatable, Sendable {
     package var handle: ContentHandle
     package var base: ContentHandle?
-    /// Whether it left after a deletion whose outcome was unknown: once it is confirmed, that deletion is over.
+    /// Whether the contents were sent after a deletion with an unknown outcome; confirming them settles that
+    /// deletion.
     package var isBehindDeletion: Bool
 
     package init(handle: ContentHandle, base: ContentHandle?, isBehindDeletion: Bool = false) {
@@ -98,10 +100,10 @@ package struct SentVersion: Equatable, Sendable {
     }
 }
 
-/// What the app has still to be told of a record.
+/// A change to a record that the app has not accepted yet.
 package struct Undelivered: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// Changed elsewhere, or by a conflict; the handle is of what to show.
+        /// Changed by another device or by a conflict; carries the contents to show.
         case updated(ContentHandle)
         /// This device's upload was confirmed.
         case saved(ContentHandle)
@@ -118,9 +120,9 @@ package struct Undelivered: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// What the app has seen once it accepts this.
+    /// The contents that count as seen once the app accepts the change.
     package var seen: ContentHandle?
-    /// Grows with every change that is to be delivered: tells a renewed one from the one handed out.
+    /// Increases with every change to deliver, and so tells a newer change from the one that was handed out.
     package var order: UInt64
 
     package init(kind: Kind, seen: ContentHandle?, order: UInt64) {
@@ -130,40 +132,42 @@ package struct Undelivered: Equatable, Sendable {
     }
 }
 
-/// All that the engine remembers of one record: a few words, and handles of contents.
+/// Everything that the engine stores about one record: a few words and handles of contents.
 package struct RecordState: Equatable, Sendable {
-    /// The cloud's last word; `nil` if the record is not there.
+    /// The latest version from the cloud; `nil` if the cloud does not have the record.
     package var known: KnownVersion?
-    /// What the cloud had before its zone was lost: it goes up again, before any edit.
+    /// The version that the cloud had before the zone was lost; it is uploaded again before any edit.
     package var lost: KnownVersion?
-    /// The server does not take back what was lost.
+    /// Whether the server refused the lost version.
     package var isLostRefused = false
     /// The newest contents that the app has received or uploaded: the base of its next upload.
     ///
     /// An edit of what this device shows leaves this unchanged, since the app may still hold an older copy.
     package var seen: ContentHandle?
     package var pending: LocalChange?
-    /// Contents of requests whose outcome is not known: what the server may hold as our own writes.
+    /// Contents of requests with an unknown outcome, which the server may have saved.
     package var sent: [SentVersion] = []
-    /// A request to delete the record has left, and its outcome is not known.
+    /// Whether a request to delete the record was sent and its outcome is unknown.
     package var isDeletionSent = false
     package var undelivered: Undelivered?
-    /// The number of the full listing in which the record was last met.
+    /// The number of the last full listing that contained the record.
     package var listing: UInt64 = 0
-    /// The feed has passed a change of it that could not be read, so that it must be looked up.
+    /// Whether the record must be looked up because the feed reported a change that could not be read.
     package var isUnread = false
 
     package init() {}
 
-    /// Whether the pending edit does not know of the cloud's last word, so that both must be reconciled first.
+    /// Whether the pending edit is not based on the cloud's latest version, so that the two must be
+    /// reconciled.
     package var isInConflict: Bool {
         guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
         return pending.base != known?.handle || pending.contested != nil
     }
 
-    /// Whether the record's absence from the cloud is this device's own doing, and so nobody's news.
+    /// Whether this device deleted the record, so that its absence from the cloud is not delivered as a
+    /// change.
     package var isOwnDeletion: Bool {
-        // If nothing is pending, the app has been shown the record again since it deleted it.
+        // If nothing is pending, the app has seen the record again since deleting it.
         guard let pending, pending.parked == nil else { return false }
         return isDeletionSent || pending.isDeletion
     }
@@ -174,16 +178,16 @@ package struct RecordState: Equatable, Sendable {
         return pending.isDeletion || (pending.base == known?.handle && pending.contested == nil)
     }
 
-    /// Whether reads show the pending change rather than the cloud's last word.
+    /// Whether reads show the pending change rather than the cloud's latest version.
     package var isPendingOnTop: Bool {
         guard let pending else { return false }
         guard let reason = pending.parked else { return true }
         return !reason.isConflict && pending.base == lastKnown?.handle
     }
 
-    /// Whether it knows a version of the zone, which is lost with the zone.
+    /// Whether the record has a version from the current zone, which is lost with the zone.
     package var hasVersions: Bool {
-        // If the pending edit has no base, the app has seen only contents of its own.
+        // If the pending edit has no base, the app has only seen its own contents.
         lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
     }
 
@@ -193,8 +197,8 @@ package struct RecordState: Equatable, Sendable {
         return seen == handle
     }
 
-    /// The newer of two contents that the app has seen: the pending edit if it is on top, else the cloud's last word,
-    /// else those with the greater handle.
+    /// The newer of two contents that the app has seen: the pending edit if it is on top, else the cloud's
+    /// latest version, else the contents with the greater handle.
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
         if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }
@@ -207,13 +211,13 @@ package struct RecordState: Equatable, Sendable {
         known?.handle == handle || lost?.handle == handle || pending?.handle == handle
     }
 
-    /// Forgets the cloud's last word, so that it is fetched again and the edit meets what comes.
+    /// Forgets the cloud's latest version, so that it is fetched again and reconciled with the edit.
     mutating func forgetKnownVersion() {
         known = nil
         if !isPendingSeen { seen = nil }
         pending?.base = nil
     }
 
-    /// Nothing is left to remember.
+    /// Whether there is nothing left to store.
     package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
 }

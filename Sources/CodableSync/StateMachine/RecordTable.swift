@@ -1,16 +1,16 @@
 import RecordCoding
 
-/// Values by record name, made for large states: a change after a copy costs one shard, never the whole table.
+/// A dictionary by record name for large states: the first change after a copy copies one shard, not the
+/// whole table.
 ///
-/// A plain dictionary is copied whole by the first change after a copy. Names are compared by their bytes, and spread
-/// over shards by a hash that is the same in every process; iteration is in the order of the names, so that the same
-/// events give the same actions.
+/// Names are compared by their bytes and distributed over shards by a hash that is the same in every process.
+/// Iteration is in the order of the names, so that the same inputs give the same actions.
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
-    /// Up to this many values stay in one shard: most tables are small.
+    /// Up to this many values stay in one shard, since most tables are small.
     private static var largestSingleShard: Int { 64 }
 
-    /// None before the first value, then one, and all of them once one is full.
+    /// No shard before the first value, then one, and all shards once that one is full.
     private var shards: [[ExactName: Value]] = []
     /// The number of names that have a value.
     package private(set) var count = 0
@@ -34,7 +34,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value of a name, or another one where there is none yet; made to be changed in place.
+    /// The value of a name, or a default value if there is none, to be changed in place.
     subscript(name: String, default value: @autoclosure () -> Value) -> Value {
         get { self[name] ?? value() }
         _modify {
@@ -66,7 +66,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
         for (name, value) in values { shards[shard(of: name.text)][name] = value }
     }
 
-    /// FNV-1a over the name's bytes: stable over processes, unlike `Hasher`.
+    /// The shard by FNV-1a over the name's bytes, which is stable across processes, unlike `Hasher`.
     private func shard(of name: String) -> Int {
         if shards.count == 1 { return 0 }
         var name = name

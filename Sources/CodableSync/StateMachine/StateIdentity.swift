@@ -1,13 +1,13 @@
 import RecordCoding
 
-/// What a state belongs to, beside its user: never opened for anything else.
+/// What a state belongs to, apart from its user; it is never opened for anything else.
 ///
-/// Names of Swift types and of directories are no part of it, so both may change.
+/// It does not contain names of Swift types or directories, so both may change.
 package struct StateIdentity: Equatable, Sendable {
     /// The cloud, as the database names it.
     package var cloud: String
     package var scope: String
-    /// The container, where the app names one.
+    /// The container, if the app names one.
     package var container: String?
     package var zone: String
     package var recordType: String
@@ -26,24 +26,24 @@ package struct StateIdentity: Equatable, Sendable {
         var own: String
         var wanted: String
 
-        /// The difference in words that name both, and what to do.
+        /// A message that names both values and what to do.
         package var inWords: String {
             "belongs to the \(what) \"\(own)\", and the engine is set up for \"\(wanted)\". "
                 + "Give the engine another directory."
         }
 
-        /// The difference as the reason why a file is set aside.
+        /// The reason for setting a file aside.
         package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
     }
 
     /// How this identity differs from another.
     ///
-    /// - Parameter wanted: What the engine is set up for.
+    /// - Parameter wanted: The identity that the engine is configured for.
     /// - Returns: The first difference; `nil` if there is none.
     package func firstDifference(from wanted: StateIdentity) -> Difference? {
         let rows: [(what: String, own: String?, wanted: String?)] = [
             ("cloud", cloud, wanted.cloud), ("database", scope, wanted.scope),
-            // An app may name the container that it has used by default until then.
+            // An app may start to name the container that it has used by default so far.
             ("container", container ?? wanted.container, wanted.container ?? container),
             ("zone", zone, wanted.zone), ("record type", recordType, wanted.recordType),
         ]
@@ -54,10 +54,10 @@ package struct StateIdentity: Equatable, Sendable {
     }
 }
 
-/// What became of the records when the user signed out.
+/// What happened to the records when the user signed out.
 package enum SignOut: String, Equatable, Sendable {
-    /// They stay under their user.
+    /// They stay on this device for their user.
     case kept
-    /// Those that the cloud has confirmed are gone from this device.
+    /// Those that the cloud has confirmed were removed from this device.
     case removed
 }

@@ -2,65 +2,66 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Everything that the state machine can ask its shell to do.
+/// Everything that the state machine can ask the engine to do.
 ///
-/// Where order matters between lanes, the second action is emitted only on the first one's outcome. At most one request
-/// about zones and records is under way at a time.
+/// Where order matters between lanes, the machine emits the second action only after the first has completed.
+/// At most one request about zones and records is in flight at a time.
 package enum SyncAction: Equatable, Sendable {
-    /// Journal lane, strictly in order; flushed before it is reported, if asked.
+    /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
+    /// as stored.
     case append(BatchID, [JournalEntry], flush: Bool)
-    /// The journal accepts batches again; all batches that were appended before have failed.
+    /// Makes the journal accept batches again; all batches appended before have failed.
     case resumeJournal
 
-    /// Opens the state of another user, who is here, in the place of this one.
+    /// Replaces this state by that of the user who is now signed in.
     case switchUser(to: String)
     case checkAccount(RequestID)
-    /// Makes the zone. With a mark's number, a zone whose records can no longer be read is deleted first, and the
-    /// deletion leaves that mark.
+    /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
+    /// read, and leaves that mark.
     case saveZone(RequestID, mark: UInt64?)
     case subscribe(RequestID)
     case readDatabaseChanges(RequestID, since: ChangeToken?)
     case fetch(RequestID, since: ChangeToken?)
     case lookUp(RequestID, [String])
     case send(RequestID, [SendItem])
-    /// Cancels a read-only request whose answer is no longer needed.
+    /// Cancels a read-only request whose response is no longer needed.
     case cancel(RequestID)
-    /// Gives the pairs to the model's resolver.
+    /// Passes the conflicts to the model's resolver.
     case reconcile([ReconcileItem])
-    /// Hands an element to a stream that waits for it.
+    /// Delivers an element to a stream that waits for it.
     case deliver(StreamID, [DeliveryItem])
 
     case setTimer(SyncTimer, at: Duration)
     case cancelTimer(SyncTimer)
     case answer(CallID, CallAnswer)
     case emit(SyncEvent)
-    /// An event that carries contents, which the shell loads.
+    /// Emits an event with contents, which the engine loads.
     case emitLoading(ContentsEvent)
     case report(SyncStatus)
     case reportAccount(AccountStatus)
 }
 
-/// The timers, one of each at most.
+/// The timers; at most one of each runs.
 package enum SyncTimer: Hashable, Sendable {
     case sendRetry, itemRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry,
         deliverRetry
     case serverWait
     case poll
-    /// A change has waited long enough behind a page or a look-up.
+    /// A change has waited long enough for a page or a look-up.
     case slot
-    /// Stored entries have gone unflushed for long enough.
+    /// Stored entries must be flushed.
     case flush
     case deadline(RequestID)
 }
 
-/// One item of a request: the machine names what is stored, the shell makes the record of it.
+/// One item of a send request: the machine names stored contents, and the engine makes a record from them.
 package struct SendItem: Equatable, Sendable {
     package var name: String
     /// The model to save; `nil` deletes.
     package var handle: ContentHandle?
-    /// The version that the save is made on.
+    /// The version that the save is based on.
     package var known: KnownVersion?
-    /// A deletion has left before, and nobody knows whether the server has done it: the version may be gone.
+    /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
     package var isBehindDeletion: Bool
 
     package init(name: String, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
@@ -71,17 +72,17 @@ package struct SendItem: Equatable, Sendable {
     }
 }
 
-/// An edit and what it must be reconciled with.
+/// An edit and the version that it must be reconciled with.
 package struct ReconcileItem: Equatable, Sendable {
     package var name: String
     package var client: ContentHandle
     package var clientEdited: Date?
-    /// The cloud's last word; `nil` if the record was deleted.
+    /// The cloud's latest version; `nil` if the record was deleted.
     package var server: ContentHandle?
     package var ancestor: ContentHandle?
     /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
-    /// What the server may hold as our own write.
+    /// Contents that this device sent and the server may have saved.
     package var sent: [SentVersion]
 
     package init(
@@ -103,7 +104,7 @@ package struct ReconcileItem: Equatable, Sendable {
     }
 }
 
-/// One record of an element of `changes`; all of an element are of one kind.
+/// One record in an element of `changes`; all records in an element have the same kind of change.
 package struct DeliveryItem: Equatable, Sendable {
     package var name: String
     package var kind: Undelivered.Kind
@@ -114,14 +115,14 @@ package struct DeliveryItem: Equatable, Sendable {
     }
 }
 
-/// How a call of the app ends.
+/// The outcome of one of the app's calls.
 package enum CallAnswer: Equatable, Sendable {
     case done
     case summary(SyncSummary)
     case failed(SyncError)
 }
 
-/// Events about contents that the machine names, and the shell loads.
+/// Events with contents that the machine names and the engine loads.
 package enum ContentsEvent: Equatable, Sendable {
     case discarded(name: String, ContentHandle, DiscardReason)
     case editOfDeleted(name: String, ContentHandle, kept: Bool)

@@ -2,20 +2,20 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Numbers that name calls of the app, requests to the cloud, batches of the journal and streams of changes.
+/// Numbers that identify the app's calls, requests to the cloud, journal batches and streams of changes.
 package typealias CallID = UInt64
 package typealias RequestID = UInt64
 package typealias BatchID = UInt64
 package typealias StreamID = UInt64
 
-/// Everything that can happen to the state machine.
+/// Everything that the state machine reacts to.
 package enum SyncInput: Equatable, Sendable {
-    /// The app, or the first use of the engine, wants it to work.
+    /// The app called `start`, or used the engine for the first time.
     case start
     case stop
-    /// The app uploads or deletes; all of it is queued, or nothing.
+    /// The app uploads, edits or deletes; either all changes are queued or none.
     case enqueue(CallID, [NewChange])
-    /// The app wants to know when all is sent and fetched.
+    /// A call waits until everything is sent and fetched.
     case sync(CallID, SyncParts)
     case retry(CallID, names: [String])
     case discard(CallID, names: [String])
@@ -25,18 +25,19 @@ package enum SyncInput: Equatable, Sendable {
     case read([GivenContents])
     /// These versions were read and could not be decoded, so that the app has not seen them.
     case readInVain([ReadVersion])
-    /// Nobody waits for a call any more.
+    /// The caller no longer waits for the call.
     case abandoned(CallID)
 
-    /// A batch of the journal is as durable as was asked for.
+    /// A batch of the journal is stored, and flushed if that was requested.
     case committed(BatchID)
     case commitFailed(BatchID, JournalFailure)
 
-    /// A caller needs the state of the user who is here.
+    /// A call needs the state of the user who is signed in.
     case switchWanted
-    /// The state of the user who is here cannot be opened.
+    /// The state of the user who is signed in could not be opened.
     case switchFailed(SyncError)
-    /// This machine takes over from the one of a former user, of whom the app was told last.
+    /// This machine has replaced a former user's; `nil` if the app was already notified of that user's
+    /// sign-out.
     case switched(from: String?)
 
     case accountChecked(RequestID, Result<CloudAccount, CloudError>)
@@ -46,23 +47,23 @@ package enum SyncInput: Equatable, Sendable {
     case fetched(RequestID, Result<FetchedPage, CloudError>)
     case lookedUp(RequestID, Result<[LookedUp], CloudError>)
     case sent(RequestID, Result<[SendResult], CloudError>)
-    /// The contents to send could not be read from the disk; nothing was sent.
+    /// The contents to send could not be read from disk; nothing was sent.
     case sendUnread(RequestID, JournalFailure)
     case reconciled([Reconciled])
 
     case timerFired(SyncTimer)
     case signal(CloudSignal)
-    /// The database has other limits than before.
+    /// The database's limits have changed.
     case limitsChanged(DatabaseLimits)
 
-    /// A stream asks for its next element, and so accepts the one that it has.
+    /// A stream requests its next element, which accepts the one that it holds.
     case streamRequested(StreamID)
     case streamEnded(StreamID)
-    /// Contents that were handed out and could not be decoded; `isEmpty` if nothing else was in the element.
+    /// Changes in an element could not be decoded; `isEmpty` if the element has no others.
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
-    /// Changes that were to be delivered, but newer ones of their records have replaced them.
+    /// Changes in an element were replaced by newer changes to the same records before they were delivered.
     case overtaken(StreamID, [String], isEmpty: Bool)
-    /// Contents that were handed out and cannot be read from the disk now.
+    /// Changes in an element cannot be read from disk at the moment.
     case unread(StreamID, [String], isEmpty: Bool)
 }
 
@@ -77,7 +78,7 @@ package struct UndecodableChange: Equatable, Sendable {
     }
 }
 
-/// What a call to `sync` and its parts asks for.
+/// The parts of a sync that a call requests.
 package struct SyncParts: OptionSet, Sendable {
     package let rawValue: Int
 
@@ -87,18 +88,19 @@ package struct SyncParts: OptionSet, Sendable {
 
     package static let fetch = SyncParts(rawValue: 1)
     package static let send = SyncParts(rawValue: 2)
-    /// A push asks, not a person: nothing is tried that a push says nothing about.
+    /// A push triggered the call, so the engine does not retry what a push cannot fix.
     package static let hint = SyncParts(rawValue: 4)
 }
 
-/// A change that the app asks for; its contents are staged under the handle.
+/// A change that the app makes; its contents are staged under the handle.
 package struct NewChange: Equatable, Sendable {
     package var name: String
     package var kind: LocalChange.Kind
     package var edited: Date?
-    /// A model that the app had before sync: it knows nothing of the cloud's, and is queued only once.
+    /// Whether the app had the model before its first sync: such models are queued only once and have no
+    /// ancestor.
     package var isInitial = false
-    /// What an edit was made on; `nil` for an upload or a deletion of the whole record.
+    /// The version that an edit is based on; `nil` for an upload or a deletion of the whole record.
     package var basis: Basis?
 
     package struct Basis: Equatable, Sendable {
@@ -126,7 +128,7 @@ package struct NewChange: Equatable, Sendable {
     }
 }
 
-/// Why the journal did not take a batch.
+/// Why the journal could not store a batch or read contents.
 package enum JournalFailure: Equatable, Sendable, Error {
     case storageFull(String)
     case unreadable(String)
@@ -138,7 +140,7 @@ package enum JournalFailure: Equatable, Sendable, Error {
         }
     }
 
-    /// What a caller is told.
+    /// The error that callers get.
     package var syncError: SyncError {
         switch self {
         case .storageFull(let detail): .storageFull(detail)
@@ -147,7 +149,7 @@ package enum JournalFailure: Equatable, Sendable, Error {
     }
 }
 
-/// Who the user is, if there is one.
+/// The account's status and, if available, its user.
 package struct CloudAccount: Equatable, Sendable {
     package var status: AccountStatus
     package var userRecordName: String?
@@ -158,13 +160,13 @@ package struct CloudAccount: Equatable, Sendable {
     }
 }
 
-/// One page of the zone's feed; its contents are staged.
+/// One page of the zone's feed, with its contents staged.
 package struct FetchedPage: Equatable, Sendable {
     package var records: [FetchedRecord] = []
     package var deletions: [String] = []
-    /// Records that could not be read in this page, to be looked up.
+    /// Records that could not be read in this page and must be looked up.
     package var failed: [String] = []
-    /// Records of other types, and such without a usable name.
+    /// The number of records of other types or without a usable name.
     package var ignored = 0
     package var token: ChangeToken
     package var moreComing: Bool
@@ -185,7 +187,7 @@ package struct FetchedRecord: Equatable, Sendable {
     }
 }
 
-/// What a look-up by name found: the version, nothing, or an error.
+/// The result of looking up one record: the version, `nil` if there is none, or an error.
 package struct LookedUp: Equatable, Sendable {
     package var name: String
     package var result: Result<KnownVersion?, CloudError>
@@ -196,23 +198,23 @@ package struct LookedUp: Equatable, Sendable {
     }
 }
 
-/// What became of one item of a request.
+/// The result for one item of a send request.
 package struct SendResult: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// The server's new version, staged.
         case saved(KnownVersion)
-        /// The record is not on the server any more.
+        /// The record is no longer on the server.
         case deleted
-        /// The edit equals what the server has; nothing was sent.
+        /// The edit equals the server's version; nothing was sent.
         case unchanged
-        /// Refused as a conflict; the server's version is staged where it came along.
+        /// The server reported a conflict; its version is staged if the response contained it.
         case conflict(server: KnownVersion?)
         case failed(CloudError)
-        /// The answer does not mention the item: nobody knows.
+        /// The response does not mention the item, so its outcome is unknown.
         case unmentioned
-        /// The server has a version that this app cannot decode and must not change; nothing was sent.
+        /// The server has a version that this app cannot decode and must not overwrite; nothing was sent.
         case undecodable(String)
-        /// The stored model could not be read back.
+        /// The stored model could not be read.
         case unreadable(String)
     }
 
@@ -227,13 +229,13 @@ package struct SendResult: Equatable, Sendable {
     }
 }
 
-/// What the model made of a conflict, for exactly these contents.
+/// The resolution of a conflict between exactly these contents.
 package struct Reconciled: Equatable, Sendable {
     package var item: ReconcileItem
     package var resolution: Resolution
-    /// Whether the resolver was asked; not if the contents were equal or our own.
+    /// Whether the resolver was asked; it is not if the contents were equal or this device's own.
     package var wasAsked: Bool
-    /// Whether a request of this device carried the cloud's value.
+    /// Whether this device sent the cloud's version.
     package var isOwnWrite: Bool
 
     package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, isOwnWrite: Bool = false) {
@@ -244,14 +246,14 @@ package struct Reconciled: Equatable, Sendable {
     }
 }
 
-/// What a read returned to the app for one record.
+/// The contents that a read returned to the app for one record.
 package struct GivenContents: Equatable, Sendable {
     package var name: String
     /// The contents; `nil` if there was no such record.
     package var handle: ContentHandle?
-    /// The cloud's version at that moment; the contents are that version, or an edit on top of it.
+    /// The cloud's version at the time; the contents are that version or an edit on top of it.
     package var known: ContentHandle?
-    /// The change tag, if the contents are the cloud's version.
+    /// The change tag if the contents are the cloud's version.
     package var changeTag: String?
 
     package init(
@@ -267,13 +269,13 @@ package struct GivenContents: Equatable, Sendable {
     }
 }
 
-/// A version of a record that was read.
+/// A version of a record that a read could not decode.
 package struct ReadVersion: Hashable, Sendable {
     package var name: String
     package var handle: ContentHandle
     /// Why it could not be decoded, without its contents.
     package var reason: String
-    /// Whether the stored contents themselves cannot be read, so that the record must be fetched again.
+    /// Whether the stored contents are unreadable, so that the record must be fetched again.
     package var isLost: Bool
 
     package init(name: String, handle: ContentHandle, reason: String, isLost: Bool = false) {

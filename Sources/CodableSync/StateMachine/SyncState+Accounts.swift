@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// Whose the state is, and what a sign-out leaves of it.
+/// The owner of the state, and what a sign-out removes from it.
 extension SyncState {
-    /// Everything that is here, unclaimed edits among it, is this user's, in one step.
+    /// Makes a user the owner of everything in the state, including edits made before a user was known.
     mutating func applyClaimed(by user: String) {
         changeSummary { summary in
             summary.user = user
@@ -10,16 +10,17 @@ extension SyncState {
         }
     }
 
-    /// The user has signed out; with `removing`, what the cloud has goes, and comes back in full with the user.
+    /// Records a sign-out; with `removing`, removes the records that the cloud has, which are fetched again
+    /// when the user returns.
     ///
-    /// What the cloud does not have would not come back: edits, what goes up again since its zone was lost, and
-    /// everything while the user is to be asked about a purge.
+    /// What the cloud does not have stays: edits, versions to be uploaded again after their zone was lost,
+    /// and everything while the app must decide about a purge.
     mutating func applySignedOut(removing: Bool) {
         changeSummary { $0.signOut = removing ? .removed : $0.signOut ?? .kept }
         guard removing else { return }
         let summary = summary
         for name in sortedNames {
-            // An edit that the cloud does not have stays, with the versions that it must be merged with.
+            // A pending edit stays, together with the versions that it must be merged with.
             change(name) { record in
                 if record.pending == nil, record.lost == nil, summary.zone != .purged {
                     record = RecordState()

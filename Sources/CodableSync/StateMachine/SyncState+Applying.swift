@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The one function from a fact to the state, used alike for what happens and for what is read back at opening.
+/// Applying journal entries to the state, both as they happen and when the journal is read at opening.
 extension SyncState {
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {
@@ -43,9 +43,9 @@ extension SyncState {
 
     private mutating func applyQueued(_ name: String, _ pending: LocalChange) {
         change(name) { record in
-            // What was sent of the former change may still turn up on the server: `sent` stays.
+            // The server may still save what was sent of the former change, so `sent` stays.
             record.replacePending(with: pending)
-            // Whatever the app has not been told yet is older than its own change; what comes of that is told.
+            // Undelivered changes are older than the app's own change, whose outcome is delivered instead.
             record.undelivered = nil
             if let handle = pending.handle { record.seen = handle }
         }
@@ -60,7 +60,8 @@ extension SyncState {
             switch record.undelivered?.kind {
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
-            // The edit's own outcome is delivered instead: its confirmation, or the decision about the deletion.
+            // The outcome of the edit is delivered instead: its confirmation, or the decision about the
+            // deletion.
             case .saved?, .deleted?: record.undelivered = nil
             case nil: break
             }
@@ -90,7 +91,7 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = summary.listing
         change(name) { record in
-            // A version that was known before says nothing of what the server has now.
+            // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
             if record.lost?.handle == sent {
                 record.confirmLost(as: version)
@@ -110,7 +111,8 @@ extension SyncState {
             if record.pending?.isDeletion == true {
                 record.pending = nil
             } else {
-                // Uploaded again while the deletion was under way: created anew, without the old tag.
+                // Uploaded again while the deletion was in flight: created as a new record, without the old
+                // change tag.
                 record.pending?.base = nil
             }
         }
@@ -130,12 +132,12 @@ extension SyncState {
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
-            // Another device has uploaded its own. Where no edit is on the way, what was lost is one.
+            // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
             record.queueLost()
             let former = record.known
             record.known = version
             if let former, former.hash == version.hash {
-                // Touched, not changed: whatever was based on the former copy is based on this one.
+                // Saved without a change: what was based on the former copy is now based on this one.
                 record.repoint(from: former.handle, to: version.handle)
                 return
             }
@@ -146,8 +148,9 @@ extension SyncState {
                     order: order
                 )
             } else if record.pending?.isDeletion == false {
-                // In conflict now: only its outcome is delivered. A model that a conflict made, and that the app
-                // has not accepted, stays news: confirmed as it is, it would pass for the app's own.
+                // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an
+                // earlier conflict stays undelivered; if it were confirmed as it is, it would count as the
+                // app's own.
                 if !record.isPendingNews { record.undelivered = nil }
             }
         }
@@ -156,9 +159,9 @@ extension SyncState {
     private mutating func applyFetchedDeletion(_ name: String) {
         change(name) { $0.isUnread = false }
         guard let record = records[name] else { return }
-        // An old deletion of a record that is about to be created is nobody's news.
+        // An old deletion of a record that is about to be created does not matter.
         if record.known == nil, record.lost != nil || record.pending?.base == nil { return }
-        // The echo of this device's own deletion, or the same wish of another one.
+        // This device deleted the record, or wants to and another device did it first.
         if record.isOwnDeletion { return applyDeletionConfirmed(name) }
         let order = nextDeliveryOrder()
         change(name) { record in
@@ -181,15 +184,15 @@ extension SyncState {
         server: ContentHandle?,
         _ resolution: Resolution
     ) {
-        // Decided for a conflict that is none any more: by a newer version, or by the loss of the zone.
+        // The conflict no longer exists, because of a newer version or the loss of the zone.
         guard let record = records[name], record.isInConflict, record.known?.handle == server else { return }
-        // Equal to what a deletion on its way may have taken.
+        // The edit equals a version that a deletion in flight may have removed.
         let isDoubtful =
             record.isDeletionSent && !record.sent.contains { resolution == .confirmed($0.handle) }
         if case .confirmed(let sent) = resolution, !isDoubtful, let known = record.known {
             return applySaved(name, sent, known)
         }
-        // Decided for an edit that has been replaced since: the newer one is decided anew.
+        // The edit has been replaced since; the conflict of the newer one is resolved again.
         guard record.pending?.handle == client else { return }
         let order = nextDeliveryOrder()
         let isConfirmed = if case .confirmed = resolution { true } else { false }
@@ -199,13 +202,14 @@ extension SyncState {
     private mutating func applyParked(_ name: String, _ reason: ParkReason) {
         let order = nextDeliveryOrder()
         change(name) { record in
-            // Where something was lost, it is what was sent; an edit beside it has been set aside before, or is now.
+            // If a version was lost with its zone, that version was sent; a pending edit is parked already,
+            // or now.
             if record.pending?.parked != nil, record.lost != nil {
                 record.isLostRefused = true
             } else {
                 if record.pending == nil { record.queueLost() }
                 record.pending?.parked = reason
-                // Not done: if the record goes now, somebody else has deleted it.
+                // The deletion was not done; if the record disappears now, another device has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
                 // Reads no longer show it.
                 if reason.isConflict { record.deliverServerValue(order: order) }
@@ -217,7 +221,7 @@ extension SyncState {
         change(name) { record in
             record.pending?.parked = nil
             record.isLostRefused = false
-            // A record to be deleted is not uploaded again first.
+            // A record that is to be deleted is not uploaded again first.
             if record.pending?.isDeletion == true { record.lost = nil }
         }
     }
@@ -226,12 +230,12 @@ extension SyncState {
         let order = nextDeliveryOrder()
         change(name) { record in
             guard record.pending != nil else { return }
-            // A model that a conflict has made, and that the app has still to be told of, goes with it.
+            // A model made by a conflict that the app has not accepted is discarded with the edit.
             let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
-            // Reads showed the edit; from now on they show the cloud's last word.
+            // Reads showed the edit; from now on they show the cloud's latest version.
             if wasOnTop { record.deliverServerValue(order: order) }
         }
     }
@@ -242,7 +246,7 @@ extension SyncState {
         for accepted in changes {
             change(accepted.name) { record in
                 if let undelivered = record.undelivered, undelivered.order == accepted.order {
-                    // It may have been touched since it was handed out.
+                    // The server may have saved it again unchanged since it was handed out.
                     record.seen = undelivered.seen
                     record.undelivered = nil
                 } else if accepted.order == 0 {
@@ -256,12 +260,12 @@ extension SyncState {
 }
 
 extension KnownVersion {
-    /// By the change tag alone; two versions without one are never the same.
+    /// Whether both have the same change tag; two versions without a tag are never the same.
     package func isSameVersion(as other: KnownVersion) -> Bool {
         !changeTag.isEmpty && changeTag == other.changeTag
     }
 
-    /// By the server's own clock; versions without a date are taken as they come.
+    /// Whether this version is newer by the server's clock; false if either has no date.
     package func isNewer(than other: KnownVersion) -> Bool {
         guard let modified, let otherDate = other.modified else { return false }
         return modified > otherDate

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Full listings and lost zones: what concerns every record at once.
+/// Full listings and lost zones, which affect every record at once.
 extension SyncState {
     mutating func applyListed(_ names: [String]) {
         let listing = summary.listing
@@ -28,7 +28,8 @@ extension SyncState {
     }
 
     mutating func applyDatabaseToken(_ token: ChangeToken?) {
-        // What a recovery lists anew had its position lost with the summary's line.
+        // During a listing after a recovery, the position is only missing because the summary's line was
+        // lost.
         let knows = knownCount > 0 && !summary.isListing
         changeSummary { summary in
             if summary.databaseToken == nil { summary.isPositionLate = token != nil && knows }
@@ -36,7 +37,7 @@ extension SyncState {
         }
     }
 
-    /// The records that the listing, complete but for its last page, has not met: deleted meanwhile.
+    /// The known records that the listing, including its last page, does not contain: they were deleted.
     ///
     /// Complexity: O(n log n), once for each full listing.
     package func absentFromListing(except lastPage: some Sequence<String>) -> [String] {
@@ -48,7 +49,7 @@ extension SyncState {
         }
     }
 
-    /// The zone is gone, and with it every tag and token.
+    /// Applies the loss of the zone, with which every change tag and token is lost.
     mutating func applyZoneLost(_ reason: DatabaseChanges.Deletion.Reason?) {
         changeSummary { summary in
             summary.zoneToken = nil
@@ -63,18 +64,18 @@ extension SyncState {
                 }
         }
         switch reason {
-        // The user must be asked first; nothing is changed until then.
+        // The app must decide first; nothing changes until then.
         case .purged: break
-        // Somebody deleted the zone with its records; edits of this device go into a new one.
+        // Another device deleted the zone with its records; this device's edits go into a new zone.
         case .deleted: for name in records.sortedNames { forget(name) }
-        // The server's copies are unreadable or were lost by nobody's wish: everything goes up again.
+        // The server's copies are unreadable or were lost unintentionally: everything is uploaded again.
         case .encryptedDataReset, nil: for name in records.sortedNames { change(name) { $0.queueAgain() } }
         }
         if reason != .purged { forgetNewestKnown() }
     }
 
     mutating func applyPurgeResolved(uploadAgain: Bool) {
-        // Answered already, while this answer was on its way to the disk: it comes too late, like any later one.
+        // Only the first answer to a purge has an effect.
         guard summary.zone == .purged else { return }
         forgetNewestKnown()
         changeSummary { $0.zone = .unknown }
@@ -87,12 +88,12 @@ extension SyncState {
         }
     }
 
-    /// Nothing is known of the record any more; the app is told where it still shows what was known.
+    /// Forgets the versions of a record, and delivers its deletion if the app still shows a version.
     private mutating func forget(_ name: String) {
         let order = nextDeliveryOrder()
         change(name) { record in
             let isNews = record.lastKnown != nil && !record.isOwnDeletion && !record.isPendingOnTop
-            // A deletion, or a model that a conflict made, of which the app has still to be told.
+            // A deletion, or a model made by a conflict, that the app has not accepted yet.
             let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
             // A pending deletion stays: another device may create the record again in the next zone.
             record.loseVersions()

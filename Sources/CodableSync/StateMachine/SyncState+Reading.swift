@@ -1,13 +1,13 @@
-/// What calls of the app read off the state.
+/// What the engine reads from the state for the app's calls.
 extension SyncState {
-    /// The contents that reads show: a pending edit on top of the cloud's last word, or nothing.
+    /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
     package func shownHandle(of name: String) -> ContentHandle? {
         guard let record = self[name] else { return nil }
         if record.isPendingOnTop { return record.pending?.handle }
         return record.lastKnown?.handle
     }
 
-    /// What an edit of a record would be based on now.
+    /// The version on which an edit of a record would be based now.
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
@@ -25,31 +25,32 @@ extension SyncState {
         return basis
     }
 
-    /// Every name of which a read may show something, in order.
+    /// The names of all records that reads may show, in order.
     ///
     /// Complexity: O(n log n).
     package var sortedNames: [String] { records.sortedNames }
 
-    /// The names with an unconfirmed change: first what can be sent, in order, then what cannot.
+    /// The names of records with an unconfirmed change: first those that can be sent, in order, then the
+    /// others.
     package var pendingNames: [String] {
-        // A change that is set aside has its place at the end, also where its record is sent once more.
+        // A parked change is listed at the end, even if a lost version of its record is being sent again.
         sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
             + Array(parkedQueue.names)
     }
 }
 
-/// What an edit of a record is based on; it changes with the record.
+/// The version on which an edit of a record is based; it changes with the record.
 package struct EditBasis: Equatable, Sendable {
     package var name: String
     /// The contents that reads show; `nil` if they show none.
     package var shown: ContentHandle?
-    /// The common ancestor of the edit and the cloud's last word.
+    /// The common ancestor of the edit and the cloud's latest version.
     package var base: ContentHandle?
     /// Field values of the ancestor that differ from those in `base`.
     package var contested: ContentHandle?
-    /// The cloud's last word.
+    /// The cloud's latest version.
     package var known: ContentHandle?
-    /// Whether another device has deleted the record and the app does not know yet.
+    /// Whether another device has deleted the record and the app has not been notified yet.
     package var isDeletionNews = false
 
     package init(name: String) {

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The engine's durable state: what the journal's entries, applied in order, amount to.
+/// The engine's durable state: the result of applying the journal's entries in order.
 package struct SyncState: Sendable {
     /// Diagnostics keep this many notes.
     static var maximumNotes: Int { 1000 }
@@ -12,42 +12,44 @@ package struct SyncState: Sendable {
     /// Notes, oldest first.
     package private(set) var notes: [SyncNote] = []
 
-    // Derived from the records, in the order in which the work came up.
+    // Derived from the records, in the order in which the work arose.
     /// Records with a change that can be sent.
     package private(set) var sendQueue = RecordQueue()
-    /// Records whose edit must be reconciled with the cloud's last word.
+    /// Records whose edit must be reconciled with the cloud's latest version.
     package private(set) var conflictQueue = RecordQueue()
-    /// Records of which the app has still to be told something.
+    /// Records with a change to deliver to the app.
     package private(set) var deliveryQueue = RecordQueue()
-    /// Records with a change that was set aside.
+    /// Records with a parked change.
     package private(set) var parkedQueue = RecordQueue()
     /// Records that must be looked up by name.
     package private(set) var unreadQueue = RecordQueue()
-    /// The number of records that the cloud has, as far as this device knows.
+    /// The number of records that this device knows to be in the cloud.
     package private(set) var knownCount = 0
-    /// The version with the latest date that the cloud has confirmed or delivered; a cloud that never gave it has
-    /// another history.
+    /// The version with the latest date that the cloud has saved or returned.
+    ///
+    /// A cloud without that version has another history, for example because it was restored from a backup.
     package private(set) var newestKnown: KnownVersion?
 
-    /// Records whose delivery was renewed since it was last drained: not state, a by-product for the streams.
+    /// Records whose delivery was renewed since this was last drained; input for the streams, not part of the
+    /// state.
     var renewed: [String] = []
 
-    /// The values that changes have replaced since ``beginImage()``; `nil` if changes are not recorded.
+    /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     private var image: StateImage?
 
-    /// Records that were changed and cannot be sent now, since this was last drained: as little a part of the state.
+    /// Records that were changed since this was last drained and cannot be sent now; not part of the state.
     var unsendable: [String] = []
 
     package init() {}
 
     package subscript(name: String) -> RecordState? { records[name] }
 
-    /// The changes that the server has not confirmed, parked ones included.
+    /// The number of changes that the server has not confirmed, parked ones included.
     package var pendingCount: Int { sendQueue.count + conflictQueue.count + parkedQueue.count }
 
     // MARK: Changing
 
-    /// Changes one record and puts it into the queues that it now belongs to: the only way to change one.
+    /// Changes one record and updates its membership in the queues; records change in no other way.
     mutating func change(_ name: String, _ body: (inout RecordState) -> Void) {
         let before = records[name]
         image?.records.append(StateImage.Former(name: name, record: before))
@@ -96,12 +98,12 @@ package struct SyncState: Sendable {
         }
     }
 
-    /// Forgets it with its zone, since the next zone may have another history.
+    /// Forgets the newest known version, since the next zone may have another history.
     mutating func forgetNewestKnown() {
         newestKnown = nil
     }
 
-    /// Nobody asks what was changed on the way here.
+    /// Drops the lists of changed records, which are of no use after the journal is replayed.
     package mutating func forgetWhatChanged() {
         renewed.removeAll(keepingCapacity: true)
         unsendable.removeAll(keepingCapacity: true)
@@ -111,7 +113,7 @@ package struct SyncState: Sendable {
         body(&summary)
     }
 
-    /// Lets the others go first, so that one record that fails does not hold them up.
+    /// Moves a record to the end, so that a record that keeps failing does not delay the others.
     mutating func moveToEndOfSendQueue(_ name: String) {
         if sendQueue.contains(name) { sendQueue.moveToEnd(name) }
     }
@@ -124,7 +126,7 @@ package struct SyncState: Sendable {
 
     // MARK: Undoing changes
 
-    /// Records the values that changes replace from now on.
+    /// Starts recording the values that changes replace.
     mutating func beginImage() {
         image = StateImage(summary: summary, newestKnown: newestKnown)
     }
@@ -134,7 +136,7 @@ package struct SyncState: Sendable {
         return image ?? StateImage()
     }
 
-    /// Restores the values that belong to no single record.
+    /// Restores the values that do not belong to a single record.
     mutating func restoreSummary(of image: StateImage) {
         summary = image.summary
         newestKnown = image.newestKnown

@@ -1,12 +1,12 @@
 import RecordCoding
 
-/// Who the user is: nothing is requested before that is known, and nothing of one user is used for another.
+/// The user's account: nothing is requested before the user is known, and no user's data is used for another.
 extension SyncStateMachine {
     mutating func takeAccount(_ request: RequestID, _ result: Result<CloudAccount, CloudError>) {
         guard isAnswer(request, in: \.setup) else { return }
         switch result {
         case .failure(let error):
-            // A look-up that fails says nothing about the account: everything waits.
+            // A failed look-up says nothing about the account, so everything waits.
             failSetup(error)
         case .success(let found):
             switchFailure = nil
@@ -23,7 +23,7 @@ extension SyncStateMachine {
         let owner = state.summary.user
         if let owner, !owner.isIdentical(to: user) { return makeWay(for: user) }
         if owner == nil || state.summary.signOut != nil {
-            // Whatever was edited before anybody was known is theirs, in one commit.
+            // Everything edited before a user was known becomes theirs in one batch.
             setup.isStoring = true
             append([.claimed(by: user)], then: .claimed(user))
         } else {
@@ -38,7 +38,7 @@ extension SyncStateMachine {
         if isAutomatic, !isFetchRunning { wantsFetch = true }
     }
 
-    /// The state has an owner, who is here: whoever was told of nobody is told of them.
+    /// Continues after the user was stored as the owner of the state.
     mutating func takeClaimed(by user: String) {
         setup.isStoring = false
         emit(.accountChanged(from: nil, to: user))
@@ -49,14 +49,14 @@ extension SyncStateMachine {
         }
     }
 
-    // MARK: Nobody to act for
+    // MARK: No user
 
-    /// There is no user to act for, as the cloud itself says.
+    /// Stops requests because the cloud reports that there is no usable account.
     private mutating func takeLack(of status: AccountStatus) {
         account = .unavailable(status)
-        // The signal of its return may be lost.
+        // The signal that the account is back may be lost.
         backOff(\.setup, .setupRetry, after: nil)
-        // Only this one is a sign-out; the others are pauses.
+        // Only `noAccount` is a sign-out; the other statuses are pauses.
         guard status == .noAccount, let owner = state.summary.user, isSignOutToBeStored else { return }
         abandonAllRequests()
         setup.isStoring = true
@@ -67,7 +67,7 @@ extension SyncStateMachine {
         )
     }
 
-    /// What the sign-out leaves is decided once; an app may change its mind from keeping to removing.
+    /// Whether to store the sign-out: once, and again if the app now removes records that were kept before.
     private var isSignOutToBeStored: Bool {
         switch state.summary.signOut {
         case nil: true
@@ -84,7 +84,8 @@ extension SyncStateMachine {
         emit(.accountChanged(from: user, to: nil))
     }
 
-    /// What a stream or a reader has in its hands may be gone: it is neither accepted nor anybody's ancestor.
+    /// Forgets what streams and readers hold: the sign-out may have removed it, so it must not be accepted or
+    /// be an ancestor.
     mutating func forgetWhatIsHandedOut() {
         guard state.summary.signOut == .removed else { return }
         losses += 1
@@ -92,7 +93,7 @@ extension SyncStateMachine {
         for index in streams.indices { streams[index].handed = [] }
     }
 
-    /// There is no user to act for, until a signal or a look says otherwise.
+    /// Stops requests after an account error, until a signal or a look-up finds a user.
     mutating func loseAccount(_ error: CloudError) {
         let isTemporary = error.code == .accountTemporarilyUnavailable
         let status: AccountStatus = isTemporary ? .temporarilyUnavailable : .noAccount
@@ -117,28 +118,28 @@ extension SyncStateMachine {
 
     // MARK: Doubt
 
-    /// How long a look-up counts, since the signal of a change may be lost.
+    /// How long an account look-up is valid; it expires because the signal of a change may be lost.
     static var accountValidity: Duration { .seconds(300) }
 
-    /// Before work begins: who the user was long ago may not be who it is.
+    /// Requests a new account look-up before work begins if the last one is too old.
     mutating func renewStaleAccount() {
         if state.summary.zone == .ready { renewAccount(after: Self.accountValidity) }
     }
 
-    /// What is met may be another user's cloud: unless it was just looked up, who it is is looked up before anything
-    /// is made of it.
+    /// Requests a new account look-up unless a recent one exists, since a response may come from another
+    /// user's cloud.
     mutating func renewAccount(after validity: Duration = .seconds(10)) {
         guard case .confirmed = account, let confirmedAt else { return }
         if now.monotonic - confirmedAt >= validity { account = .unknown }
     }
 
-    /// The user may be another one: who it is is looked up before anything else is asked for.
+    /// Looks the account up before anything else is requested, because the user may have changed.
     ///
-    /// What is under way may have reached the database of another user; its answer would be taken for this one's.
+    /// Requests in flight may have reached another user's database, so their responses are ignored.
     mutating func doubtAccount() {
-        // What was wrong may have been wrong with the account.
+        // The configuration error may have been due to the account.
         fault = nil
-        // The user whose state is being opened is looked up then anyhow.
+        // During a switch, the account is looked up again once the switch has ended.
         mustLookAgain = setup.isStoring || isSwitching
         if isSwitching { return }
         abandonAllRequests()
@@ -147,7 +148,7 @@ extension SyncStateMachine {
         setup.retryAt = nil
     }
 
-    /// Takes the answers to what is under way for lost ones.
+    /// Treats the responses to all requests in flight as lost.
     private mutating func abandonAllRequests() {
         abandonRequest(in: \.setup)
         abandonRequest(in: \.subscribing)
@@ -155,13 +156,13 @@ extension SyncStateMachine {
         heldAnswer = nil
     }
 
-    // MARK: Somebody else
+    // MARK: Another user
 
-    /// Another user is here: this state rests, and theirs is opened.
+    /// Starts the switch to the state of another user who is now signed in.
     private mutating func makeWay(for user: String) {
         abandonAllRequests()
         account = .other(user)
-        // A switch that was tried before may have removed what the cloud has; the app was not told of that.
+        // An earlier attempt to switch may have stored a sign-out, of which the app was not notified.
         if state.summary.signOut == nil { formerUserToTell = state.summary.user }
         beginSwitch(to: user)
     }
@@ -174,21 +175,21 @@ extension SyncStateMachine {
         actions.append(.switchUser(to: user))
     }
 
-    /// A caller needs the state of the user who is here, and the last try to open it has failed.
+    /// Tries the switch again, because a call needs the state of the user who is signed in.
     mutating func takeSwitchWanted() {
         guard case .other(let user) = account, !isSwitching else { return }
         abandonRequest(in: \.setup)
         beginSwitch(to: user)
     }
 
-    /// The other user's state cannot be opened: nothing of this one is touched, and it is tried again.
+    /// Retries later, because the other user's state could not be opened; this state stays unchanged.
     mutating func takeSwitchFailed(_ error: SyncError) {
         guard case .other(let user) = account, isSwitching else { return }
         isSwitching = false
         if switchFailure != error { emit(.accountSwitchFailed(to: user, error)) }
         switchFailure = error
         backOff(\.setup, .setupRetry, after: nil)
-        // Meanwhile the user may have left.
+        // The user may have changed again in the meantime.
         if mustLookAgain { doubtAccount() }
     }
 }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the app asks for.
+/// The app's calls.
 extension SyncStateMachine {
     mutating func takeStart() {
         isStopped = false
@@ -12,7 +12,7 @@ extension SyncStateMachine {
         if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
         guard configuration.automaticallySyncs else { return }
         wantsFetch = true
-        // Other devices' changes are fetched before what waited is sent.
+        // Other devices' changes are fetched before queued changes are sent.
         isSendsTurn = false
     }
 
@@ -28,7 +28,7 @@ extension SyncStateMachine {
     }
 
     mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
-        // The upload may be based on them.
+        // The upload may be based on changes whose acceptance is not stored yet.
         acceptAgain()
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
@@ -37,7 +37,7 @@ extension SyncStateMachine {
             entries.append(.initialModelsQueued)
         }
         for change in changes {
-            // What the user did since is newer than what the app had before.
+            // A change that the user has made since is newer than the initial model.
             if change.isInitial, state[change.name]?.pending != nil { continue }
             if let basis = change.basis {
                 let edit = LocalChange(
@@ -61,7 +61,8 @@ extension SyncStateMachine {
 
     mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
         renewStaleAccount()
-        // Who asks may be another user than the one who is to decide; signals ask for nothing meanwhile.
+        // The caller may be another user than the one who must decide; signals request nothing in the
+        // meantime.
         if isDecisionAwaited { renewAccount(after: Self.accountValidity) }
         if let error = whyNothingCanBeTried() {
             actions.append(.answer(call, .failed(error)))
@@ -96,22 +97,22 @@ extension SyncStateMachine {
         passEnd = max(passEnd, state.sendQueue.endPosition)
     }
 
-    /// A person who asks may have mended what stood in the way.
+    /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
         if case .unavailable = account { account = .unknown }
-        // Otherwise whoever asks is told of a former try.
+        // Otherwise the caller would get the error of an earlier attempt.
         if !isSwitching { switchFailure = nil }
         fault = nil
     }
 
-    /// A push does not bring an account back, or mend the configuration.
+    /// The error that a push cannot fix: a missing account or a configuration error.
     private func whyAHintIsInVain() -> CloudError? {
         if let fault { return fault }
         if case .unavailable(let status) = account { return Self.error(for: status) }
         return nil
     }
 
-    /// Errors that a caller gets at once.
+    /// The error that a call gets at once, without any attempt.
     private func whyNothingCanBeTried() -> SyncError? {
         if isStopped { return .stopped }
         if isDecisionAwaited { return .waitingForDecision(.purged) }
@@ -139,7 +140,7 @@ extension SyncStateMachine {
         answer(call, afterStoring: entries)
     }
 
-    /// The event about the edit that an entry gives up.
+    /// The event about the edit that an entry discards or replaces.
     func eventOfReplaced(_ entry: JournalEntry) -> ContentsEvent? {
         switch entry {
         case .discarded(let name):
@@ -151,8 +152,9 @@ extension SyncStateMachine {
         }
     }
 
-    /// Notes that a change replaces an edit that a conflict set aside: reads do not show that edit, so no later edit
-    /// includes it.
+    /// Notes that a change replaces an edit that was parked by a conflict.
+    ///
+    /// Reads do not show such an edit, so the new change does not include it.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
         guard record?.replaceable != nil, change.kind != .delete else { return [] }
         let message = "A newer edit replaced one that was set aside."
@@ -161,9 +163,9 @@ extension SyncStateMachine {
 
     mutating func takeResync(_ call: CallID) {
         wantsFetch = true
-        // A page from the former position would pass for the whole listing.
+        // A page requested from the old position would be taken for the whole listing.
         abandonRequest(in: \.fetching)
-        // The feed is read from its beginning: what was passed already is passed once more.
+        // The feed is read from its beginning, so tokens that were seen before are expected again.
         paging = PagingWatch()
         append([.listingBegan], then: .resync(call))
     }
@@ -185,31 +187,33 @@ extension SyncStateMachine {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
                 let handle = isKnown ? record.known?.handle ?? handle : handle
-                // An edit on top of what the app had seen is newer than that, even if it has been replaced by now.
+                // An edit on top of what the app has seen is newer than that, even if the edit has been
+                // replaced since.
                 let wasOnTop = contents.known != nil && contents.known == record.seen
                 guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
                     continue
                 }
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
-                // The read found nothing, so a later upload is made knowing that the record was deleted.
+                // The read showed the app that the record was deleted, so a later upload is based on the
+                // deletion.
                 seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
             }
         }
         if !seen.isEmpty { append([.accepted(seen)], flush: false) }
     }
 
-    /// The app was shown nothing of these: it knows of no more than before it read.
+    /// Reports versions that a read could not decode, and marks them as not seen.
     ///
-    /// A version that an older app has taken, and that this one cannot decode, it has not seen either: what it uploads
-    /// under that name is no edit of it.
+    /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
+    /// under that name is not an edit of it.
     mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
         var entries: [JournalEntry] = []
         for version in versions {
             reportUndecodable(version)
             if version.isLost { entries += lookUpLost(version) }
-            // If only the stored copy cannot be read, the app still has what it received.
+            // If only the stored copy is unreadable, the app still has what it received.
             guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
         }
@@ -223,10 +227,10 @@ extension SyncStateMachine {
 }
 
 extension JournalEntry {
-    /// The record of which a version was fetched.
+    /// The record whose version was fetched.
     var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
 
-    /// Whether it removes the known versions of records that it does not name.
+    /// Whether the entry removes known versions of records that it does not name.
     var takesVersionsAway: Bool {
         switch self {
         case .zoneLost, .purgeResolved, .signedOut(removing: true): true
@@ -236,21 +240,22 @@ extension JournalEntry {
 }
 
 extension RecordState {
-    /// Sets the base of an upload or a deletion of the whole record: what the app saw last.
+    /// Sets the base of an upload or a deletion of the whole record to what the app saw last.
     fileprivate func give(baseTo change: inout LocalChange) {
         change.base = seen
         guard let pending, pending.parked == nil || isPendingSeen else { return }
         if pending.isDeletion || isPendingSeen {
-            // An upload before the pending deletion is sent, or a change on top of the edit: based on the version below.
+            // The change replaces a pending deletion, or an edit that the app has seen: it has the same base.
             change.base = pending.base
             if !change.isDeletion { change.contested = pending.contested }
         } else if change.isDeletion {
-            // The app has not seen the edit: it deletes what it has seen, or the version below the edit if that is older.
+            // The app has not seen the edit, so it deletes what it has seen, or the base of the edit if that
+            // is older.
             change.base = pending.base.flatMap { base in seen.map { min(base, $0) } }
         }
     }
 
-    /// An edit that a conflict set aside: reads show the cloud's value, and a new edit replaces this one.
+    /// The edit parked by a conflict: reads show the cloud's version instead, and a new edit replaces it.
     fileprivate var replaceable: ContentHandle? {
         guard let pending, let reason = pending.parked, reason.isConflict else { return nil }
         return pending.handle

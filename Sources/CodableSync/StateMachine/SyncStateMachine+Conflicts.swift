@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// Edits that do not know of the cloud's last word: given to the model, one group at a time.
+/// Conflicts: edits that are not based on the cloud's latest version go to the model's resolver, in groups.
 extension SyncStateMachine {
-    /// Conflicts that the resolver gets at once; bounds what is loaded.
+    /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var reconcileBatch: Int { 50 }
-    /// More conflicts of one record in a row than this wait for the lane's timer.
+    /// A record with more conflicts in a row than this waits before it is sent again.
     static var maximumConflictRounds: Int { 8 }
 
     mutating func advanceReconciling() {
@@ -12,7 +12,7 @@ extension SyncStateMachine {
         var items: [ReconcileItem] = []
         for name in state.conflictQueue.names {
             if items.count >= Self.reconcileBatch { break }
-            // The request under way may turn out to have made the very version that is in conflict.
+            // The request in flight may turn out to have saved the conflicting version itself.
             if inFlightNames[name] != nil { continue }
             guard let record = state[name], let pending = record.pending, let client = pending.handle else {
                 continue
@@ -40,7 +40,8 @@ extension SyncStateMachine {
         setAsideUnread(results)
         for result in results {
             let item = result.item
-            // Answered for contents that were replaced meanwhile: the conflict is still open, and asked anew.
+            // Ignored: the contents were replaced in the meantime. If there is still a conflict, it is
+            // resolved again.
             guard let record = state[item.name], record.isInConflict, record.known?.handle == item.server
             else { continue }
             entries.append(
@@ -58,7 +59,7 @@ extension SyncStateMachine {
         append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
     }
 
-    /// Conflicts whose contents could not be read are still open, and not tried again without a pause.
+    /// Retries conflicts whose contents could not be read after a wait.
     private mutating func setAsideUnread(_ results: [Reconciled]) {
         guard results.count < reconciling.count else { return }
         for name in reconciling.sortedNames where !results.contains(where: { $0.item.name == name }) {
@@ -67,10 +68,10 @@ extension SyncStateMachine {
         backOff(\.resolving, .resolveRetry, after: nil)
     }
 
-    /// Events and notes: nothing that is given up is given up in silence.
+    /// Makes the events and notes of a resolution, so that no value is discarded silently.
     private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let name = result.item.name
-        // The cloud's value is what the edit was made on.
+        // The cloud's version equals the one that the edit was based on, so there was no conflict.
         if result.resolution == .client, !result.wasAsked { return [] }
         if !result.isOwnWrite, !result.item.sent.isEmpty, result.item.server != nil { countForeign() }
         switch result.resolution {
@@ -115,7 +116,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Counts one more conflict in a row; `true` if the record must now wait before it is sent again.
+    /// Counts another conflict in a row and returns whether the record must wait before it is sent again.
     private mutating func countsTooManyRounds(_ name: String) -> Bool {
         let rounds = (conflictRounds[name] ?? 0) + 1
         let isTooMany = rounds > Self.maximumConflictRounds
@@ -124,15 +125,15 @@ extension SyncStateMachine {
         return isTooMany
     }
 
-    /// A conflict that needs no decision is a round, too: the change is sent once more, on the other version.
+    /// Counts a conflict that needs no resolution, and makes the change wait if there were too many in a row.
     mutating func countUndecided(_ name: String) {
         if countsTooManyRounds(name) { deferItem(name, after: nil) }
     }
 
-    /// Whether a change goes on top of another version of the server as it is.
+    /// Whether a change can be sent on top of another server version without asking the resolver.
     func needsNoDecision(_ name: String, on server: KnownVersion) -> Bool {
         guard let record = state[name], record.isSendable else { return false }
-        // Touched, not changed; or to be deleted, whatever it is.
+        // The version has equal contents, or the record is to be deleted whatever its contents.
         return record.pending?.isDeletion == true || record.known?.hash == server.hash
     }
 }

@@ -1,17 +1,17 @@
 import RecordCoding
 
-/// Handing changes to the app's streams, and noticing when all of them have taken one.
+/// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
 extension SyncStateMachine {
-    /// Records in one element of `changes`.
+    /// The maximum number of records in one element of `changes`.
     static var maximumElement: Int { 200 }
-    /// A stream that holds an element while so many changes come for it is said to have stalled.
+    /// A stream is reported as stalled if this many changes arrive while it holds an element.
     static var stallingCount: Int { 1000 }
 
     mutating func takeStreamRequested(_ id: StreamID) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else {
             return streams.append(newStream(id))
         }
-        // One that waits already accepts nothing: it has nothing in its hands.
+        // A stream that is already waiting holds no element, so it accepts nothing.
         guard streams[index].stage == .holding else { return }
         let taken = streams[index].handed
         streams[index].handed = []
@@ -24,7 +24,7 @@ extension SyncStateMachine {
         accept(taken, by: id)
     }
 
-    /// A stream lives from its first request, and gets whatever nobody has accepted.
+    /// Makes a stream at its first request; it gets every change that has not been accepted.
     func newStream(_ id: StreamID) -> StreamState {
         var stream = StreamState(id: id)
         let isOpen = { (name: String) in
@@ -38,7 +38,8 @@ extension SyncStateMachine {
         return stream
     }
 
-    /// A stream that ends has not accepted what it holds; what only it held back is accepted now.
+    /// Removes a stream that has ended, without accepting what it holds; accepts what only this stream held
+    /// back.
     mutating func takeStreamEnded(_ id: StreamID) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         let ended = streams.remove(at: index)
@@ -52,9 +53,10 @@ extension SyncStateMachine {
         state[name]?.undelivered.map { AcceptedChange(name: name, order: $0.order, seen: $0.seen) }
     }
 
-    /// Accepts the changes that no other live stream has still to take, and that could be decoded.
+    /// Accepts the changes that could be decoded and that no other live stream has yet to take.
     ///
-    /// What waits for the stream that has taken them has come since: they are not the newest, and seen all the same.
+    /// The stream that took them may have newer changes of the same records in its queue; these do not hold
+    /// them back.
     private mutating func accept(_ changes: [AcceptedChange], by id: StreamID? = nil) {
         let free = changes.filter { change in
             undecodable[change.name] != change.order
@@ -63,7 +65,7 @@ extension SyncStateMachine {
         if !free.isEmpty { append([.accepted(free)], flush: false) }
     }
 
-    /// What all have taken is done.
+    /// Drops the delivery orders of accepted changes.
     mutating func forgetTaken(_ changes: [AcceptedChange]) {
         for index in streams.indices where !streams[index].taken.isEmpty {
             for change in changes {
@@ -73,9 +75,11 @@ extension SyncStateMachine {
         }
     }
 
-    /// Accepts what no loop takes, without marking it as seen: the app may still upload an older copy.
+    /// Accepts changes that no stream takes, without marking them as seen: the app may still upload an older
+    /// copy.
     private mutating func acceptUnseen(_ changes: [AcceptedChange]) {
-        // What a conflict made stays news until it is confirmed: it would pass for the app's own edit.
+        // The result of a conflict stays undelivered until it is confirmed; otherwise it would count as the
+        // app's edit.
         let free = changes.filter { change in
             undecodable[change.name] != change.order && state[change.name]?.isPendingNews != true
         }
@@ -90,7 +94,9 @@ extension SyncStateMachine {
         append(entries, flush: false)
     }
 
-    /// Versions of a former zone are nobody's ancestors, whenever they are accepted.
+    /// Clears the versions in elements that streams hold.
+    ///
+    /// A version from a lost zone can't be a common ancestor, even if its element is accepted later.
     mutating func forgetVersionsHandedOut() {
         losses += 1
         unstoredAcceptances = []
@@ -99,7 +105,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Tells the streams of what there is to deliver since the last commit.
+    /// Queues changes that have become undelivered for every stream.
     mutating func passOnRenewed() {
         let renewed = state.renewed
         state.renewed = []
@@ -113,7 +119,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Queues changes for the streams that are undelivered again, since the disk refused what followed them.
+    /// Queues changes for the streams that are undelivered again because entries were undone.
     mutating func passOnRestored() {
         var accepted = RecordTable<UInt64>()
         for change in unstoredAcceptances where change.order != 0 { accepted[change.name] = change.order }
@@ -125,9 +131,9 @@ extension SyncStateMachine {
         passOnUnsendable()
     }
 
-    /// Says once that a loop has stopped to ask for more.
+    /// Reports, once for each element, that a stream has stopped requesting more.
     ///
-    /// Counted since it got what it holds: a long queue alone says nothing, a loop may be working through it.
+    /// Changes are counted since the stream got its element: a long queue alone is no sign of a stall.
     private mutating func noteArrival(of count: Int, atStreamAt index: Int) {
         guard streams[index].stage == .holding else { return }
         let before = streams[index].arrived
@@ -136,7 +142,7 @@ extension SyncStateMachine {
         emit(.streamStalled(waiting: streams[index].waitingCount))
     }
 
-    /// With `keepsUndelivered` off nothing waits for a later stream, not even after a crash.
+    /// Accepts what an earlier process left undelivered, if `keepsUndelivered` is off.
     mutating func acceptLeftovers() {
         guard mustAcceptLeftovers else { return }
         mustAcceptLeftovers = false
@@ -156,8 +162,8 @@ extension SyncStateMachine {
                 deliverHanded(to: streams[index].id)
                 continue
             }
-            // Written before it is handed out, so that the next opening knows what this one died of. The process
-            // dies, not the disk: that needs no flush.
+            // Stored before it is handed out, so that the next opening knows which changes may have crashed
+            // the app. A crash of the process loses no written data, so no flush is needed.
             let handedOut = JournalEntry.handedOut(OrderRuns(element.map(\.order)))
             append(
                 configuration.keepsUndelivered ? [handedOut] : [],
@@ -167,10 +173,10 @@ extension SyncStateMachine {
         }
     }
 
-    /// The journal knows of it: the element may go out.
+    /// Delivers the chosen element, now that the journal records it as handed out.
     mutating func deliverHanded(to id: StreamID) {
         guard let index = streams.firstIndex(where: { $0.id == id && $0.stage == .handing }) else { return }
-        // What was renewed meanwhile is in the queue again.
+        // Changes that were renewed in the meantime are in the queue again.
         let handed = streams[index].handed.filter { state[$0.name]?.undelivered?.order == $0.order }
         let items = handed.compactMap { change in
             state[change.name]?.undelivered.map { DeliveryItem(name: change.name, kind: $0.kind) }
@@ -181,7 +187,7 @@ extension SyncStateMachine {
         if !items.isEmpty { actions.append(.deliver(id, items)) }
     }
 
-    /// The longest run of one kind from the front of a stream's queue, or one of the suspects.
+    /// The longest run of changes of one kind at the front of a stream's queue, or one suspect.
     private mutating func nextElement(ofStreamAt index: Int) -> [AcceptedChange] {
         var element: [AcceptedChange] = []
         var kind: Undelivered.Kind?
@@ -203,7 +209,7 @@ extension SyncStateMachine {
         return element
     }
 
-    /// What is to be told of a record, unless it has turned out that it cannot be decoded.
+    /// The undelivered change of a record, unless it could not be decoded.
     private func deliverable(_ name: String) -> Undelivered? {
         guard let undelivered = state[name]?.undelivered, undecodable[name] != undelivered.order else {
             return nil

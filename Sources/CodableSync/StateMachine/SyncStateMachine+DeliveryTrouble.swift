@@ -1,10 +1,11 @@
-/// Changes that cannot be handed out as they should: undecodable, unreadable, or fatal to the app.
+/// Changes with problems in delivery: undecodable, unreadable, or possibly crashing the app.
 extension SyncStateMachine {
-    // MARK: A process that ended with changes in its hands
+    // MARK: Changes that a process held when it ended
 
-    /// Finds the records that the former process had in its hands.
+    /// Finds the records whose changes the previous process held when it ended.
     ///
-    /// Complexity: O(n) in what is undelivered, once for each opening, if there is any such record.
+    /// Complexity: O(n) in the number of undelivered records, once for each opening, if there are any
+    /// suspects.
     mutating func findSuspects() {
         let handedOut = state.summary.handedOut
         if handedOut.isEmpty { return }
@@ -17,7 +18,7 @@ extension SyncStateMachine {
         for (name, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(name) }
     }
 
-    /// The app has survived them.
+    /// Clears the suspicion of changes that the app has accepted without crashing.
     mutating func forgetSuspicions(of changes: [AcceptedChange]) {
         if suspects.isEmpty { return }
         for change in changes where change.order != 0 { suspects.remove(change.name) }
@@ -25,8 +26,8 @@ extension SyncStateMachine {
 
     // MARK: Changes that were replaced before they were delivered
 
-    /// The changes for a stream that are outdated: while they were being decoded, the app changed the record or a newer
-    /// version came.
+    /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
+    /// newer version arrived.
     package func overtakenNames(in id: StreamID) -> [String] {
         guard let stream = streams.first(where: { $0.id == id }) else { return [] }
         return stream.handed.filter { state[$0.name]?.undelivered?.order != $0.order }.map(\.name)
@@ -41,7 +42,7 @@ extension SyncStateMachine {
 
     // MARK: Contents that cannot be decoded
 
-    /// What was handed out and could not be decoded is kept, and tried again at the next opening.
+    /// Keeps changes that could not be decoded; they are tried again at the next opening.
     mutating func takeUndecodable(_ id: StreamID, _ changes: [UndecodableChange], isEmpty: Bool) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         for change in changes {
@@ -49,11 +50,11 @@ extension SyncStateMachine {
                 continue
             }
             let handed = streams[index].handed.remove(at: place)
-            // Renewed meanwhile: the newer one is in the queue, and this one may be gone from the disk.
+            // A newer change is in the queue; this one's contents may no longer be on disk.
             guard state[change.name]?.undelivered?.order == handed.order else { continue }
             if undecodable[change.name] == handed.order { continue }
             undecodable[change.name] = handed.order
-            // A read has told it already.
+            // A read has already reported it.
             if let told = readInVain[change.name], told == state[change.name]?.undelivered?.kind.handle {
                 continue
             }
@@ -64,7 +65,8 @@ extension SyncStateMachine {
 
     /// Reports once that the cloud's version of a record cannot be decoded, even if no stream gets it.
     ///
-    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at once.
+    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at
+    /// once.
     mutating func reportUndecodable(_ version: ReadVersion) {
         guard let record = state[version.name],
             version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
@@ -76,7 +78,7 @@ extension SyncStateMachine {
         emit(.undecodable(recordName: version.name, reason: version.reason))
     }
 
-    /// Looks a record up, once, whose stored copy cannot be read: another copy takes its place, or what is newer.
+    /// Looks up, once for each version, a record whose stored copy is unreadable, to replace the copy.
     mutating func lookUpLost(_ version: ReadVersion) -> [JournalEntry] {
         guard let known = state[version.name]?.known, known.handle == version.handle,
             lookedUpAgain[version.name] != known.changeTag, inFlightNames[version.name] == nil
@@ -85,8 +87,8 @@ extension SyncStateMachine {
         return lookUpNow(version.name)
     }
 
-    /// Repoints elements that loops hold from former contents to new ones: a copy of them, or the version that a save
-    /// made of them.
+    /// Repoints elements that streams hold from former contents to new ones: another copy, or the version
+    /// that a save created.
     mutating func repointHanded(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
         for index in streams.indices {
             for place in streams[index].handed.indices
@@ -96,9 +98,9 @@ extension SyncStateMachine {
         }
     }
 
-    /// The records that were found undecodable since the engine was opened, and have not changed since.
+    /// The records that were found undecodable since the engine was opened and have not changed since.
     ///
-    /// Complexity: O(n log n) in what was found undecodable.
+    /// Complexity: O(n log n) in the number of undecodable records.
     package var undecodableNames: [String] {
         var names = RecordTable<Bool>()
         for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
@@ -111,9 +113,9 @@ extension SyncStateMachine {
         return names.sortedNames
     }
 
-    // MARK: Files that cannot be read or written now
+    // MARK: Contents that cannot be read or written at the moment
 
-    /// What cannot be read now is tried again after a wait; the stream goes on with the rest.
+    /// Retries changes that cannot be read after a wait; the stream continues with the others.
     mutating func takeUnread(_ id: StreamID, _ names: [String], isEmpty: Bool) {
         guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
         streams[index].handed.removeAll { names.contains($0.name) }
@@ -122,20 +124,20 @@ extension SyncStateMachine {
         backOff(\.delivering, .deliverRetry, after: nil)
     }
 
-    /// The disk refused to note what the app has taken.
+    /// Keeps acceptances that could not be stored, to store them later.
     mutating func keepUnstoredAcceptances(_ entries: [JournalEntry]) {
         for case .accepted(let changes) in entries { unstoredAcceptances += changes.filter(isOpen) }
     }
 
-    /// Whether a change is still to be accepted, or marks what the app has seen as seen, behind a change that no loop
-    /// takes.
+    /// Whether an acceptance still applies: the change is undelivered, or the entry restores what the app has
+    /// seen after a change that no stream takes.
     private func isOpen(_ accepted: AcceptedChange) -> Bool {
         guard let record = state[accepted.name] else { return false }
         if accepted.order == 0 { return record.undelivered != nil && record.seen == accepted.seen }
         return record.undelivered?.order == accepted.order
     }
 
-    /// Once the disk takes entries again, it is told of what the app has taken meanwhile.
+    /// Stores acceptances that could not be stored before.
     mutating func acceptAgain() {
         if unstoredAcceptances.isEmpty { return }
         let changes = unstoredAcceptances.filter(isOpen)

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Reading the zone's change feed, page by page, each page stored before the next one is asked for.
+/// Reading the zone's change feed page by page; each page is stored before the next one is requested.
 extension SyncStateMachine {
     mutating func advanceFetching() {
         guard wantsFetch || isFetchRunning || waiters.contains(where: { ($0.fetchRun ?? 0) > fetchRuns })
@@ -10,7 +10,7 @@ extension SyncStateMachine {
         guard isReady, isSlotFree, !isWaiting(fetching), !isResyncBeingStored else { return }
         if !isFetchRunning { beginFetchRun() }
         if state.summary.zoneToken == nil, state.knownCount > 0 {
-            // A full listing begins: records that are known now and missing from it were deleted.
+            // A full listing begins: known records that it does not contain were deleted.
             fetching.isStoring = true
             append([.listingBegan], then: .fetchAnew)
         } else {
@@ -18,7 +18,8 @@ extension SyncStateMachine {
         }
     }
 
-    /// Requests the first page once the start of a listing is stored, before anything else can become known.
+    /// Requests the first page once the start of a listing is stored, before any other version can become
+    /// known.
     mutating func beginListing() {
         fetching.isStoring = false
         guard isReady, isSlotFree, isFetchRunning, !isWaiting(fetching), !isResyncBeingStored else { return }
@@ -56,7 +57,7 @@ extension SyncStateMachine {
 
     private mutating func take(_ page: FetchedPage) {
         let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
-        // Everything up to the page before is kept, and the next try goes on from there.
+        // Everything up to the previous page is kept, and the next attempt continues from there.
         if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
             return failFetch(finding.error)
         }
@@ -69,18 +70,18 @@ extension SyncStateMachine {
         }
     }
 
-    /// What a page says, and that it is read.
+    /// The entries for a page's changes and its change token.
     private mutating func facts(of page: FetchedPage) -> [JournalEntry] {
         var entries: [JournalEntry] = []
         var unchanged: [String] = []
-        // What could not be read, or may be old: the record itself tells.
+        // Records that could not be read or may be outdated; they are looked up.
         var doubtful = page.failed
         for record in page.records {
             let known = state[record.name]?.known
             if known?.isSameVersion(as: record.version) == true {
                 unchanged.append(record.name)
             } else if known?.isNewer(than: record.version) == true {
-                // A feed that lags, or a date that means nothing.
+                // Either the feed lags behind, or the date is unreliable.
                 doubtful.append(record.name)
             } else {
                 entries += take(record)
@@ -94,7 +95,7 @@ extension SyncStateMachine {
         if !doubtful.isEmpty { entries.append(.unread(doubtful)) }
         runTotals.ignored += page.ignored
         if state.summary.isListing {
-            // What is looked up is there nevertheless.
+            // Records to be looked up are in the zone, too.
             let met = unchanged + doubtful
             if !met.isEmpty { entries.append(.listed(met)) }
             if !page.moreComing { entries += deletionsOfAbsent(lastPage: page) }
@@ -102,16 +103,16 @@ extension SyncStateMachine {
         return entries + endOfPage(page, hasChanges: !entries.isEmpty)
     }
 
-    /// A version that is news for this device.
+    /// The entries for a version that is new to this device.
     private mutating func take(_ record: FetchedRecord) -> [JournalEntry] {
-        // It may be our own write, whose answer was lost: the reconciler tells.
+        // It may be this device's own save whose response was lost; the reconciler finds out.
         if state[record.name]?.sent.isEmpty != false { countForeign() }
         noteRemoteEdit(of: record)
         return [.fetched(name: record.name, record.version)]
     }
 
     private func endOfPage(_ page: FetchedPage, hasChanges: Bool) -> [JournalEntry] {
-        // A poll that brings nothing writes nothing.
+        // A fetch without changes writes nothing.
         let isEnd = !page.moreComing && state.summary.isListing
         if !hasChanges, page.token == state.summary.zoneToken, !isEnd { return [] }
         var entries: [JournalEntry] = [.page(token: page.token, isComplete: !page.moreComing)]
@@ -119,13 +120,13 @@ extension SyncStateMachine {
         return entries
     }
 
-    /// One record more that was changed elsewhere.
+    /// Counts a record that another device has changed.
     mutating func countForeign() {
         runTotals.changed += 1
         totals.fetched += 1
     }
 
-    /// Counts a record deleted elsewhere, if it was known and this device did not delete it.
+    /// Counts a deletion by another device, if the record was known and this device did not delete it.
     mutating func countForeignDeletion(_ name: String) {
         guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
         runTotals.deleted += 1
@@ -138,13 +139,13 @@ extension SyncStateMachine {
         return [.fetchedDeletion(name: name)]
     }
 
-    /// What a full listing does not show was deleted meanwhile; known only now that it is complete.
+    /// Deletions of the known records that a complete listing does not contain.
     private mutating func deletionsOfAbsent(lastPage page: FetchedPage) -> [JournalEntry] {
         let absent = state.absentFromListing(except: page.records.map(\.name) + page.failed)
         return absent.flatMap { takeDeletion($0) }
     }
 
-    /// A pending deletion wins over an edit elsewhere, and says so.
+    /// Reports an edit by another device that a pending deletion discards.
     private mutating func noteRemoteEdit(of record: FetchedRecord) {
         guard let pending = state[record.name]?.pending, pending.isDeletion, pending.parked == nil else {
             return
@@ -160,7 +161,7 @@ extension SyncStateMachine {
         fetching.backoff.reset()
         fetching.failure = nil
         expiries = 0
-        // A zone that takes no change is not found yet.
+        // If changes are waiting, the zone counts as found only once it accepts one.
         if state.sendQueue.isEmpty, lookUps.isEmpty { zoneLosses = 0 }
         if runTotals.ignored > 0 { emit(.ignoredRecords(count: runTotals.ignored)) }
         emit(.fetchEnded(changed: runTotals.changed, deleted: runTotals.deleted))
@@ -174,14 +175,14 @@ extension SyncStateMachine {
         heed(error)
         switch error.recovery {
         case .refetch:
-            // The run goes on from the beginning; what is known stays until the listing is complete.
+            // The run starts over; known records stay until the listing is complete.
             paging = PagingWatch()
             fetching.isStoring = true
             emit(.listingBegan)
             append([.listingBegan], then: .fetchAnew)
             renewAccount()
             expiries += 1
-            // Lost, and lost again: not without a pause.
+            // The token expired repeatedly, so the next attempt waits.
             if expiries > 2 { failFetch(error) }
         case .continueFetching:
             if paging.truncate() { failFetch(error) }
@@ -196,7 +197,7 @@ extension SyncStateMachine {
         emit(.failed(error))
         switch error.recovery {
         case .recreateZone, .askUser, .uploadEverything:
-            // Once the zone's fate is known, the run begins once more, for the same callers.
+            // Once the zone has been examined, the run is repeated for the same callers.
             fetchRuns -= 1
             fetching.failure = nil
             wantsFetch = true

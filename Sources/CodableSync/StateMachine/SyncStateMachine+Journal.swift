@@ -1,13 +1,14 @@
 import RecordCoding
 
-/// Decisions change the state at once; their effects outside wait until the disk has them.
+/// Journal entries change the state at once; their external effects wait until the entries are stored.
 extension SyncStateMachine {
     /// Applies entries and appends them to the journal; `then` happens once they are stored.
     ///
     /// - Parameters:
     ///   - entries: The entries.
-    ///   - flush: Whether they must survive a power loss before `then` happens. What the cloud or the app's stream would
-    ///     repeat need not: it is flushed with the next entries that must, or by ``advanceFlushing()``.
+    ///   - flush: Whether they must survive a power loss before `then` happens. Entries that the cloud or the
+    ///     app's stream would repeat need not; they are flushed with later entries or by
+    ///     ``advanceFlushing()``.
     ///   - outcome: What happens once they are stored.
     mutating func append(
         _ entries: [JournalEntry],
@@ -54,7 +55,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Answers a call once its entries, and everything that was appended before them, are stored.
+    /// Answers a call once its entries and everything appended before them are stored.
     mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry] = []) {
         if entries.isEmpty, uncommitted.isEmpty {
             actions.append(.answer(call, .done))
@@ -74,7 +75,7 @@ extension SyncStateMachine {
     /// How long stored entries may stay unflushed.
     static var flushDelay: Duration { .seconds(1) }
 
-    /// Flushes the rest once nothing is under way.
+    /// Flushes remaining entries once no other work is in progress.
     mutating func advanceFlushing() {
         guard isUnflushed, uncommitted.isEmpty, reconciling.isEmpty, isSlotFree, !subscribing.isBusy else {
             return
@@ -83,7 +84,7 @@ extension SyncStateMachine {
         if streams.allSatisfy({ $0.stage == .asking }) { flushRest() }
     }
 
-    /// Flushes what was stored without a flush.
+    /// Flushes entries that were stored without a flush.
     mutating func flushRest() {
         if isUnflushed { append([]) }
     }
@@ -94,14 +95,15 @@ extension SyncStateMachine {
         for one in committed.repointed { repointHanded(one.name, from: one.former, to: one.handle) }
         for entry in committed.entries {
             if case .zoneLost = entry {
-                // What they would tell is about a zone that the state no longer knows.
+                // These responses would be about a zone that the state no longer knows.
                 heldAnswer = nil
                 lookUps = RecordQueue()
             }
-            // Also what was handed out while it was being stored.
+            // Includes elements that were handed out while the entry was being stored.
             if entry.takesVersionsAway { forgetVersionsHandedOut() }
         }
-        // A full disk has room for a flush, and would refuse the acceptances again and again.
+        // An empty batch succeeds even on a full disk, which would then refuse the acceptances again and
+        // again.
         if !committed.entries.isEmpty { acceptAgain() }
         switch committed.then {
         case .nothing: break
@@ -130,34 +132,34 @@ extension SyncStateMachine {
         }
     }
 
-    /// What is not to be sent does not wait for it either, and what it would have told of the record is looked up.
+    /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
     mutating func passOnUnsendable() {
         let names = state.unsendable
         state.unsendable = []
         for name in names where !state.sendQueue.contains(name) {
             deferred.remove(name)
-            // A look-up of what was set aside may be why it was.
+            // The change may have been parked because of a look-up, which is not repeated.
             if let record = state[name], record.isUnread, record.pending?.parked == nil {
                 lookUps.append(name)
             }
         }
     }
 
-    /// Undoes a batch that the disk has refused, and all later ones, which rest on it.
+    /// Undoes a batch that could not be stored, and all later batches, which depend on it.
     ///
-    /// Their calls throw; all other work is tried again later.
+    /// Their calls throw; all other work is retried later.
     mutating func takeCommitFailed(_ batch: BatchID, _ failure: JournalFailure) {
         let refused = uncommitted.removeAll(from: batch)
         if refused.isEmpty { return }
         actions.append(.resumeJournal)
         state.restore(refused.map(\.image))
         if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
-        // What a read has returned may be contents that are gone.
+        // A read may have returned contents that no longer exist.
         losses += 1
         for batch in refused { keepUnstoredAcceptances(batch.entries) }
         passOnRestored()
         for batch in refused { takeRefused(batch.then, failure) }
-        // A refused flush by itself is not repeated, so that a broken disk doesn't keep the engine busy.
+        // A failed flush alone is not repeated, so that a broken disk doesn't keep the engine busy.
         if refused[0].isFlushOwed, refused.contains(where: { !$0.entries.isEmpty }) { noteFlush(false) }
     }
 
@@ -167,7 +169,7 @@ extension SyncStateMachine {
         case .nothing: return
         case .answer(let call), .resync(let call), .purgeResolved(let call):
             return actions.append(.answer(call, .failed(failure.syncError)))
-        // A full disk keeps nothing from the app.
+        // A full disk does not stop deliveries to the app.
         case .deliver(let stream): return deliverHanded(to: stream)
         case .send, .sent:
             sending.isStoring = false
@@ -185,10 +187,10 @@ extension SyncStateMachine {
         case .reconciled(let names, _):
             for name in names {
                 reconciling[name] = nil
-                // The same decisions come again, and are no rounds of the conflict.
+                // The same conflicts are resolved again, and the repetition does not count.
                 conflictRounds[name] = nil
             }
-            // The conflict is still open, and found again when the lane's wait is over.
+            // The conflicts are still in the queue and are resolved again after the lane's wait.
             backOff(\.resolving, .resolveRetry, after: error)
         case .subscribed:
             subscribing.isStoring = false
@@ -201,7 +203,7 @@ extension SyncStateMachine {
         failWaiters(failure.syncError)
     }
 
-    /// Tries again later, since the contents to send could not be read from the disk.
+    /// Retries later, since the contents to send could not be read from disk.
     mutating func takeSendUnread(_ request: RequestID, _ failure: JournalFailure) {
         guard isAnswer(request, in: \.sending) else { return }
         clearInFlight()
@@ -210,7 +212,7 @@ extension SyncStateMachine {
         backOff(\.sending, .sendRetry, after: Self.errorOfDisk)
     }
 
-    /// Makes lanes wait as after a failed request; callers and events get the real cause.
+    /// The error that makes lanes wait as after a failed request; callers and events get the real cause.
     private static var errorOfDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
     }

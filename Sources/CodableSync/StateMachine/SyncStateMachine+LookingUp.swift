@@ -1,19 +1,21 @@
 import RecordCoding
 
-/// Looking records up by name: conflicts that came without the server's record, and what a page could not read.
+/// Looking records up by name: after conflicts without the server's record, and after pages with unreadable
+/// records.
 extension SyncStateMachine {
-    /// Records in one look-up; servers that take fewer say so.
+    /// The maximum number of records in one look-up; it is reduced if the server accepts fewer.
     static var maximumLookUp: Int { 200 }
 
     mutating func advanceLookingUp() {
         guard !lookUps.isEmpty, isReady, isSlotFree, !isWaiting(lookingUp) else { return }
-        // They stay in the queue until the answer is stored: a change is not sent while its record is looked up.
+        // The names stay in the queue until the response is stored: a change is not sent while its record is
+        // looked up.
         let names = Array(lookUps.names.prefix(min(configuration.maximumItems, lookUpLimit)))
         beingLookedUp = names
         request(\.lookingUp) { .lookUp($0, names) }
     }
 
-    /// Looks a record up by name; a restart does not forget it.
+    /// Queues a look-up that survives a restart.
     mutating func lookUpNow(_ name: String) -> [JournalEntry] {
         lookUps.append(name)
         return [.unread([name])]
@@ -35,7 +37,8 @@ extension SyncStateMachine {
         heed(error)
         switch error.recovery {
         case .split where names.count > 1, .park where names.count > 1:
-            // Too many, or one of them is refused and the server does not say which: halve.
+            // Either there are too many, or the server refuses one of them without naming it: try half as
+            // many.
             lookUpLimit = names.count / 2
             beingLookedUp = []
         case .park:
@@ -68,7 +71,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// What was looked up is known, or waits elsewhere.
+    /// Removes the names from the queue, now that the results are stored.
     mutating func endLookUp() {
         lookingUp.isStoring = false
         for name in beingLookedUp { lookUps.remove(name) }
@@ -82,7 +85,7 @@ extension SyncStateMachine {
         switch found.result {
         case .success(let version?): return entries(for: name, found: version)
         case .success(nil):
-            // Refused because it exists, and yet it does not: the same.
+            // The server reported a conflict with a record that does not exist.
             if let record = state[name], record.known == nil, record.isSendable, !record.isUnread {
                 return refusedWithoutReason(name)
             }
@@ -103,16 +106,16 @@ extension SyncStateMachine {
     private mutating func entries(for name: String, found version: KnownVersion) -> [JournalEntry] {
         let record = state[name]
         if record?.known?.changeTag == version.changeTag {
-            // Refused as a conflict, and yet the version that the change was made on: not at once again.
+            // The server reported a conflict with the version that the change is based on.
             if record?.isUnread != true, state.sendQueue.contains(name) { return refusedWithoutReason(name) }
         } else if needsNoDecision(name, on: version) {
             countUndecided(name)
         }
-        // It may be our own write, whose answer was lost: the reconciler tells.
+        // It may be this device's own save whose response was lost; the reconciler finds out.
         let isNews = record?.known?.isSameVersion(as: version) != true
         if isNews, record?.sent.isEmpty != false { countForeign() }
         var found = version
-        // Nothing else has told of it meanwhile, so this is what the server has, whatever its date says.
+        // No other response has come since, so this is the server's version, whatever its date.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }
         return [.fetched(name: name, found)]
     }
@@ -126,7 +129,7 @@ extension SyncStateMachine {
         return countUnknownError(name, sent: state[name]?.pending?.handle, error)
     }
 
-    /// A change waits and is sent once more; what was only to be read is looked up once more.
+    /// Retries later: sends the record's change again, or repeats the look-up if there is no change to send.
     private mutating func lookUpAgain(_ name: String, after error: CloudError?) {
         if state.sendQueue.contains(name) {
             deferItem(name, after: error)
@@ -136,13 +139,13 @@ extension SyncStateMachine {
         }
     }
 
-    /// The answer to a change that names, as the version that differs, one that is no news.
+    /// The entries for a conflict, which the server reports with its version of the record.
     mutating func takeConflict(of name: String, with server: KnownVersion) -> [JournalEntry] {
         let sent = inFlightNames[name]?.known
         if let sent, sent.changeTag == server.changeTag { return refusedWithoutReason(name) }
         let isOld = sent?.isNewer(than: server) == true
         if isOld || needsNoDecision(name, on: server) { countUndecided(name) }
-        // An old response, or a meaningless date: a look-up decides.
+        // Either the version is outdated or its date is unreliable; a look-up decides.
         if isOld { return lookUpNow(name) }
         return [.fetched(name: name, server)]
     }

@@ -1,27 +1,28 @@
-/// What calls of the app read off the machine.
+/// What the engine reads from the machine for the app's calls.
 extension SyncStateMachine {
-    /// Whose state this is; `nil` if nobody has been confirmed yet.
+    /// The user who owns the state; `nil` if no user has been confirmed yet.
     package var userRecordName: String? { state.summary.user }
 
-    /// Whether somebody else is here, whose state must be opened before the app can be served.
+    /// Whether another user is signed in, whose state must be opened before calls can continue.
     package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
 
-    /// Whether something is on its way to the disk.
+    /// Whether a batch is being stored.
     package var isStoring: Bool { !uncommitted.isEmpty }
 
-    /// Whether reads show an edit that the app has not seen, so that an upload must not replace it as a whole.
+    /// Whether reads show an edit that the app has not seen, so that an upload must not replace all of it.
     package func showsUnseenEdit(of name: String) -> Bool {
         guard let record = state[name], record.pending?.handle != nil else { return false }
         return record.isPendingOnTop && !record.isPendingSeen
     }
 
-    /// Whether the app has seen the edit that is pending on this version, so that its next upload may revert that edit.
+    /// Whether the app has seen the edit that is pending on top of this version, so that its next upload may
+    /// revert it.
     package func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
         guard let record = state[name] else { return false }
         return record.isPendingSeen && record.isPendingOnTop && record.known?.changeTag == changeTag
     }
 
-    /// Where a change stands.
+    /// The stage of a record's pending change.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }
         guard let record = state[name] else { return .queued }

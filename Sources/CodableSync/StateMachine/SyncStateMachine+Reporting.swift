@@ -1,9 +1,9 @@
 import RecordCoding
 
-/// What the app is told about the engine itself: its status, the account, what happened.
+/// Reporting the engine's status and the account's status to the app.
 extension SyncStateMachine {
     mutating func reportStatus() {
-        // Whoever reads once this is told must not find what the sign-out removes.
+        // A read after this report must not return records that the sign-out removes.
         if case .unavailable(let status) = account, !setup.isStoring { report(status) }
         let status = currentStatus
         guard status != reported else { return }
@@ -21,7 +21,7 @@ extension SyncStateMachine {
         case .unavailable(let status): return .paused(.account(status))
         case .other, .unknown, .confirmed: if let switchFailure { return .paused(.state(switchFailure)) }
         }
-        // An answer that waits for the feed is no request under way.
+        // While the setup waits to retry, a request whose response is held does not count as in flight.
         if !holdsAnswer || !isWaiting(setup) {
             if sending.request != nil { return .sending }
             if isFetchRunning { return .fetching }
@@ -36,7 +36,8 @@ extension SyncStateMachine {
         return upcoming ?? .idle
     }
 
-    /// What is about to be done although no request for it is under way: between two requests nobody is idle.
+    /// The status of work that is about to start, so that the engine is not reported as idle between two
+    /// requests.
     private var upcoming: SyncStatus? {
         guard mayWork else { return nil }
         if wantsFetch || setup.isBusy || isSwitching || account == .unknown { return .fetching }

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Requests, their deadlines, and what happens when they fail.
+/// Requests, their deadlines and their failures.
 extension SyncStateMachine {
     mutating func request(
         _ lane: WritableKeyPath<SyncStateMachine, Lane>,
@@ -14,7 +14,7 @@ extension SyncStateMachine {
         actions.append(action(request))
     }
 
-    /// Whether this answers the lane's request; late answers are not listened to.
+    /// Ends the lane's request if this is its response; late responses are ignored.
     mutating func isAnswer(_ request: RequestID, in lane: WritableKeyPath<SyncStateMachine, Lane>) -> Bool {
         guard self[keyPath: lane].request == request else { return false }
         self[keyPath: lane].request = nil
@@ -23,7 +23,7 @@ extension SyncStateMachine {
         return true
     }
 
-    /// Whatever the answer will be, it comes too late.
+    /// Ignores the response to the lane's request.
     mutating func abandonRequest(in lane: WritableKeyPath<SyncStateMachine, Lane>) {
         guard let request = self[keyPath: lane].request else { return }
         self[keyPath: lane].request = nil
@@ -31,17 +31,17 @@ extension SyncStateMachine {
         endDemand(for: request)
     }
 
-    /// Takes the answers to requests for records for lost ones.
+    /// Ignores the responses to all requests for records.
     mutating func abandonRequestsForRecords() {
         for lane in [\SyncStateMachine.fetching, \.sending, \.lookingUp] { abandonRequest(in: lane) }
         if !sending.isStoring { clearInFlight() }
         if !lookingUp.isStoring { beingLookedUp = [] }
     }
 
-    /// A lane that waits after failures, and the timer that ends its wait.
+    /// A lane and the timer that ends its wait after a failure.
     typealias OwnWait = (lane: WritableKeyPath<SyncStateMachine, Lane>, timer: SyncTimer)
 
-    /// The engine's own waits, which a caller may end; never the server's.
+    /// The engine's own waits, which a caller may end early; a wait ordered by the server is not among them.
     static var ownWaits: [OwnWait] {
         [
             (\.setup, .setupRetry), (\.subscribing, .subscriptionRetry), (\.fetching, .fetchRetry),
@@ -49,13 +49,13 @@ extension SyncStateMachine {
         ]
     }
 
-    /// The waits that stand between a caller and what it asks for.
+    /// The waits that would delay what a caller requests.
     static func ownWaits(for parts: SyncParts) -> [OwnWait] {
         ownWaits.filter { wait in
             switch wait.timer {
             case .fetchRetry: parts.contains(.fetch)
             case .sendRetry: parts.contains(.send)
-            // Sync works without.
+            // Sync works without a subscription.
             case .subscriptionRetry: false
             default: true
             }
@@ -69,7 +69,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Whatever was put off is sent with the others.
+    /// Makes deferred changes sendable again.
     mutating func sendEverythingAgain() {
         isOverQuota = false
         guard !deferred.isEmpty else { return }
@@ -81,7 +81,8 @@ extension SyncStateMachine {
         if let retryAt = lane.retryAt { retryAt > now.monotonic } else { false }
     }
 
-    /// Waits before the lane's next try: as the server says, or longer with every failure.
+    /// Makes a lane wait before its next attempt: longer after every failure, and at least as long as the
+    /// server orders.
     mutating func backOff(
         _ lane: WritableKeyPath<SyncStateMachine, Lane>,
         _ timer: SyncTimer,
@@ -96,7 +97,7 @@ extension SyncStateMachine {
         actions.append(.setTimer(timer, at: until))
     }
 
-    /// When to try once more, after one more failure of the lane.
+    /// The time of a lane's next attempt after another failure.
     mutating func nextTry(in lane: WritableKeyPath<SyncStateMachine, Lane>) -> Duration {
         var backoff = self[keyPath: lane].backoff
         let wait = backoff.next(using: &random)
@@ -104,12 +105,12 @@ extension SyncStateMachine {
         return max(now.monotonic + wait, serverWait ?? .zero)
     }
 
-    /// Whatever went wrong: if the server says when to come back, nobody comes earlier.
+    /// Starts the wait that the server orders with an error, if it orders one.
     mutating func heed(_ error: CloudError) {
         if let ordered = error.retryAfter { waitAsOrdered(Backoff.clamped(ordered)) }
     }
 
-    /// No request before the server's wait is over, also after a restart.
+    /// Allows no request before the server's wait is over, not even after a restart.
     private mutating func waitAsOrdered(_ wait: Duration) {
         let until = now.monotonic + wait
         if let serverWait, serverWait >= until { return }
@@ -131,8 +132,7 @@ extension SyncStateMachine {
             sending.retryAt = nil
             isOverQuota = false
         case .itemRetry: deferred = RecordQueue()
-        // The failure has left the wish to fetch; asking anew would be one fetch more where the retry has begun
-        // already.
+        // `wantsFetch` is still set from the failure; setting it here could cause a second fetch.
         case .fetchRetry: fetching.retryAt = nil
         case .setupRetry:
             setup.retryAt = nil
@@ -146,7 +146,7 @@ extension SyncStateMachine {
                 actions.append(.setTimer(.serverWait, at: serverWait))
             } else {
                 serverWait = nil
-                // What waited for the same moment goes with the rest, in one request.
+                // Deferred changes that are due at the same time are sent in the same request.
                 if let deferredUntil, deferredUntil <= now.monotonic { deferred = RecordQueue() }
             }
         case .poll: wantsFetch = wantsFetch || isAutomatic
@@ -156,14 +156,14 @@ extension SyncStateMachine {
         }
     }
 
-    /// A request that is not answered in time is one whose response was lost.
+    /// Treats a request without a timely response as one whose response was lost.
     private mutating func takeDeadline(_ request: RequestID) {
         let error = CloudError(.serverResponseLost, message: "The request was not answered in time.")
         if sending.request == request { return takeSent(request, .failure(error)) }
         if fetching.request == request { return takeFetched(request, .failure(error)) }
         if lookingUp.request == request { return takeLookedUp(request, .failure(error)) }
         if subscribing.request == request { return takeSubscribed(request, error) }
-        // Every failure of the setup is handled alike.
+        // All failures of the setup are handled alike.
         takeAccount(request, .failure(error))
     }
 
@@ -175,7 +175,7 @@ extension SyncStateMachine {
         case .accountChanged:
             doubtAccount()
         case .reachable:
-            // A request under way may be stuck on the connection that was lost.
+            // A request in flight may be stuck on the lost connection.
             abandonReading()
             let isOverQuota = isOverQuota
             endOwnWaits(of: Self.ownWaits.filter { $0.timer != .sendRetry || !isOverQuota })
@@ -184,7 +184,8 @@ extension SyncStateMachine {
         }
     }
 
-    /// What a failed request means for the whole engine; `true` if the lane's own retry would be in vain.
+    /// Handles errors that affect the whole engine; returns whether the error is one, so that the lane need
+    /// not retry.
     mutating func meetsWholeEngine(_ error: CloudError) -> Bool {
         switch error.recovery {
         case .waitForAccount:
@@ -201,7 +202,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Fails the callers that wait for a part of the work; without one, all of them.
+    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
     mutating func failWaiters(_ error: CloudError, of part: SyncParts? = nil) {
         failWaiters(.cloud(error), of: part)
     }

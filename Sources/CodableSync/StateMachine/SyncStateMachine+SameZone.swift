@@ -1,18 +1,20 @@
 import RecordCoding
 
-// Another device may have made the zone anew, after a loss that this device does not know of. Everything known is of
-// one zone: the one that was there at the stored position in the database's feed. A full listing, a look-up or a
-// refused save may come from the next one. So such a response is held, and the feed is read from the stored position.
-// If it reports no loss, the response is of the known zone, and the position moves on; otherwise the response is
-// dropped, and requested again once the loss is stored. Meanwhile its request keeps the slot, so only one is ever held.
+// Another device may have recreated the zone after a loss that this device has not noticed. Everything known
+// is from one zone: the one that existed at the stored position in the database's feed. A full listing, a
+// look-up or a refused save may come from the next zone. Such a response is held while the feed is read from
+// the stored position. If the feed reports no loss, the response is from the known zone, and the position
+// advances. Otherwise the response is dropped, and requested again once the loss is stored. The held request
+// keeps the slot, so only one is ever held.
 extension SyncStateMachine {
     /// Whether a response is held and its contents are still needed.
     package var holdsAnswer: Bool { heldAnswer != nil }
 
-    /// Whether the position must be read before anything becomes known; a database without a feed has none.
+    /// Whether the feed's position must be read before any record becomes known; a database without a feed
+    /// has none.
     var isFeedPositionMissing: Bool { hasNoFeed ? false : state.summary.databaseToken == nil }
 
-    /// Whether the zone is there, and only the feed can tell if it is another one.
+    /// Whether the zone exists and only the feed can tell whether it is another one.
     var isOnlyAsked: Bool { zoneDoubt?.recovery == .refetch }
 
     mutating func takeAnswer(_ answer: SyncInput) {
@@ -33,7 +35,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Keeps what is known: no zone of this name has been lost, so the held response is from the known one.
+    /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
     mutating func keepZone(_ token: ChangeToken?) {
         guard let token, token != state.summary.databaseToken else { return endDoubt() }
         setup.isStoring = true
@@ -49,7 +51,7 @@ extension SyncStateMachine {
         takeExamined(answer)
     }
 
-    /// Stores the position in the feed, before anything is known of the zone.
+    /// Stores the position in the feed before any record of the zone becomes known.
     mutating func takePosition(_ token: ChangeToken?) {
         guard let token else { return hasNoFeed = true }
         setup.isStoring = true
@@ -60,8 +62,8 @@ extension SyncStateMachine {
         if case .fetched? = heldAnswer { true } else { false }
     }
 
-    /// Whether anything is known that the new zone does not show; otherwise the loss is older than everything known,
-    /// and does not matter.
+    /// Whether a known version is missing from the held page; otherwise the loss is older than everything
+    /// known and does not matter.
     ///
     /// Complexity: O(n log n), once for each lost zone.
     var knowsOfFormerZone: Bool {
@@ -78,11 +80,11 @@ extension SyncStateMachine {
 
     // MARK: Which responses
 
-    /// The request of a response that the zone's feed has not confirmed and another zone could have given.
+    /// The request of a response that may come from another zone; `nil` if the response cannot.
     private func requestOfDoubtful(_ answer: SyncInput) -> RequestID? {
         switch answer {
         case .fetched(let request, .success):
-            // A token is of one zone; without one, the page may be of any.
+            // A change token belongs to one zone; without one, the page may be from any zone.
             return fetching.request == request && state.summary.zoneToken == nil ? request : nil
         case .lookedUp(let request, .success(let found)):
             return lookingUp.request == request && found.contains(where: isDoubtful) ? request : nil
@@ -110,7 +112,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Obeys the waits that a response orders: they begin now, not when the response is processed.
+    /// Starts the waits that a response orders now rather than when the response is processed.
     private mutating func withoutWaits(_ answer: SyncInput) -> SyncInput {
         switch answer {
         case .sent(let request, .success(var results)):

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What became of a request to send, as a whole and item by item; nothing is ever dropped.
+/// The results of send requests, as a whole and for each item; no pending change is ever dropped.
 extension SyncStateMachine {
     // MARK: A request that failed as a whole
 
@@ -14,7 +14,8 @@ extension SyncStateMachine {
             planner.isolated()
             takeAsItemErrors(items, error)
         case .split, .park, .resolveConflict, .acceptDeletion:
-            // Too large, or one of them is refused and the server does not say which: halve.
+            // Either the request is too large, or the server refuses one item without naming it: send half as
+            // many.
             if items.count == 1, let item = items.first {
                 let entries = park(item.name, sent: item.handle, reasonToPark(item.name, after: error))
                 planner.isolated()
@@ -66,7 +67,7 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
-        // What one item leads to may be a request, which waits if another one says so.
+        // An ordered wait in any item's error must delay requests that other items lead to.
         for result in results { if case .failed(let error) = result.outcome { heed(error) } }
         for result in results where inFlightNames[result.name] != nil && answered[result.name] == nil {
             answered[result.name] = true
@@ -78,7 +79,7 @@ extension SyncStateMachine {
             outcome.failed += 1
         }
         if outcome.collateral.count == inFlight.count {
-            // Nobody is to blame, so nothing would be different the next time.
+            // Every item failed because of another one, so an immediate retry would fail in the same way.
             for name in outcome.collateral { deferItem(name, after: nil) }
         } else if !outcome.collateral.isEmpty {
             extendPass()
@@ -150,8 +151,8 @@ extension SyncStateMachine {
         return [.saved(name: result.name, sent: handle, version)]
     }
 
-    /// Whether a deletion that the server accepted can have deleted anything, as far as this device knows: servers also
-    /// accept deletions of records that never existed.
+    /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
+    /// never existed.
     private func mayHaveBeenThere(_ name: String) -> Bool {
         inFlightNames[name]?.known != nil || state[name]?.sent.isEmpty == false
     }
@@ -163,7 +164,7 @@ extension SyncStateMachine {
         return [.deletionConfirmed(name: name)]
     }
 
-    /// What the error of one item leads to; nothing is ever dropped.
+    /// Handles the error of one item.
     private mutating func take(
         _ error: CloudError,
         of result: SendResult,
@@ -181,7 +182,7 @@ extension SyncStateMachine {
         case .acceptDeletion:
             return takeMissing(result, error)
         case .resend:
-            // Innocent: sent again in the next round, after the others.
+            // Failed only because of another item: it is sent again after the others.
             state.moveToEndOfSendQueue(name)
             outcome.collateral.append(name)
             return []
@@ -204,7 +205,8 @@ extension SyncStateMachine {
 
     private mutating func takeMissing(_ result: SendResult, _ error: CloudError) -> [JournalEntry] {
         if result.handle == nil { return deletionConfirmed(result.name, isDone: false) }
-        // A record that was never there cannot be missing: the answer makes no sense.
+        // This device knows no version on the server that could have been deleted, so the response makes no
+        // sense.
         guard let record = state[result.name], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
@@ -220,29 +222,29 @@ extension SyncStateMachine {
         hasToldOfQuota = true
         isOverQuota = true
         failWaiters(error, of: .send)
-        // Slow: only the user can make space.
+        // Retry slowly, since only the user can free space.
         let until = now.monotonic + .seconds(600)
         sending.retryAt = until
         actions.append(.setTimer(.sendRetry, at: until))
     }
 
-    // MARK: Items that wait, and items that are set aside
+    // MARK: Deferred and parked items
 
-    /// Tries an item again with the lane's next try; the others go on.
+    /// Makes an item wait before it is sent again, while others continue.
     ///
-    /// One that is not to be sent, since another device's change came between, has nothing to wait for.
+    /// An item that is no longer to be sent, because another device's change came first, is not deferred.
     mutating func deferItem(_ name: String, after error: CloudError?) {
         guard state.sendQueue.contains(name) else { return }
         deferred.append(name)
         state.moveToEndOfSendQueue(name)
-        // The lane itself is free for the others, and has waits of its own.
+        // Only the item waits; the lane has its own waits and stays free for others.
         guard error?.retryAfter != nil || deferred.count == 1 else { return }
         let until = nextTry(in: \.sending)
         deferredUntil = until
         actions.append(.setTimer(.itemRetry, at: until))
     }
 
-    /// So often an error that nobody knows is met before what met it is set aside.
+    /// How many unknown errors a change may have before it is parked.
     static var maximumUnknownErrors: Int { 8 }
 
     mutating func countUnknownError(
@@ -259,7 +261,8 @@ extension SyncStateMachine {
         return park(name, sent: handle, reason)
     }
 
-    /// Why a single item is set aside; one that is too large says by how much, which servers do not.
+    /// Why a single item is parked; for one that is too large, its size is added, which servers do not
+    /// report.
     private func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
         guard error.recovery == .split else {
             return ParkReason(kind: .refused, message: error.description)
@@ -272,9 +275,9 @@ extension SyncStateMachine {
         return ParkReason(kind: .tooLarge, message: message)
     }
 
-    /// Sets aside what was sent, if it is still what would be sent.
+    /// Parks a change if it is still the one that was sent.
     ///
-    /// Nobody has refused an edit that was made since; and what is in conflict by now is for the model first.
+    /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
     private mutating func park(
         _ name: String,
         sent handle: ContentHandle?,
@@ -292,18 +295,19 @@ extension SyncStateMachine {
     }
 }
 
-/// What came out of one request.
+/// The counts and findings of one request.
 private struct SendOutcome {
     var saved = 0
     var deleted = 0
     var failed = 0
     var zoneError: CloudError?
-    /// Items that failed with others, for no fault of their own.
+    /// Items that failed only because of other items in the request.
     var collateral: [String] = []
 }
 
 extension JournalEntry {
-    /// Whether losing it does no harm: a save whose confirmation is lost is recognised as this device's own.
+    /// Whether losing the entry does no harm: a save whose confirmation is lost is recognised as this
+    /// device's own.
     fileprivate var canBeToldAgain: Bool {
         switch self {
         case .saved, .accepted: true

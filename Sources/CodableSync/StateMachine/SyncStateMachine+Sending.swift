@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// Sending what is queued, first in, first out, one request at a time.
+/// Sending queued changes, first in, first out, one request at a time.
 extension SyncStateMachine {
-    /// Begins a request, if the slot is free.
+    /// Starts a send request if the slot is free.
     ///
-    /// - Parameter isOverdue: Whether a change has waited long enough for the first page.
+    /// - Parameter isOverdue: Whether changes no longer wait for the first page.
     mutating func advanceSending(isOverdue: Bool = false) {
         guard mayBeginSending else { return }
         guard isSlotFree else { return demandSlot() }
@@ -14,7 +14,8 @@ extension SyncStateMachine {
         inFlight = items
         for item in items { inFlightNames[item.name] = item }
         isSendsTurn = false
-        // On disk before it leaves: after a lost response the server's copy is recognised as our own.
+        // Stored before it is sent, so that the server's copy is recognised as our own if the response is
+        // lost.
         sending.isStoring = true
         let request = nextNumber()
         append(
@@ -26,7 +27,7 @@ extension SyncStateMachine {
     private var mayBeginSending: Bool {
         guard isAutomatic || waiters.contains(where: \.wantsSend) else { return false }
         guard isReady, !isWaiting(sending), !isOverQuota else { return false }
-        // Calls that come together are sent together.
+        // Changes from calls that arrive together are sent together.
         guard uncommitted.isEmpty || isCommitting else { return false }
         return state.sendQueue.count > deferred.count && !isFirstFetchAhead
     }
@@ -40,7 +41,7 @@ extension SyncStateMachine {
         planner.take(limits)
     }
 
-    /// What could be sent now, in order, with the bytes that each may need.
+    /// The items that could be sent now, in order, with the size of each in bytes.
     private var candidates: some Sequence<(item: SendItem, size: Int)> {
         state.sendQueue.names.lazy.compactMap { name -> (item: SendItem, size: Int)? in
             guard !deferred.contains(name), !lookUps.contains(name), let record = state[name]
@@ -63,7 +64,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// The announcement is stored: the request leaves.
+    /// Sends the request, now that its contents are stored as being sent.
     mutating func leave(_ request: RequestID) {
         sending.isStoring = false
         guard isReady else { return clearInFlight() }

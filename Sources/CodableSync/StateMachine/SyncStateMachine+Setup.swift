@@ -2,12 +2,12 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Account, zone, subscription: what must be right before the first request for records.
+/// Account, zone and subscription: the setup before the first request for records.
 extension SyncStateMachine {
-    // Asked at each step, so none of these joins facts by an operator: in a build for debugging, the right side of one
-    // is a closure with a copy of the whole machine.
+    // These properties are read at every step, so none of them uses `&&` or `||`: in a debug build, the
+    // right-hand side is a closure with a copy of the whole machine.
 
-    /// Somebody wants the engine to talk to the cloud.
+    /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
     var mayWork: Bool {
         guard !isStopped, fault == nil else { return false }
         return waiters.isEmpty ? isAutomatic : true
@@ -15,7 +15,7 @@ extension SyncStateMachine {
 
     var isAutomatic: Bool { isStarted ? configuration.automaticallySyncs : false }
 
-    /// Records may be requested now.
+    /// Whether records may be requested now.
     var isReady: Bool {
         guard mayWork, case .confirmed = account, state.summary.zone == .ready, zoneDoubt == nil,
             !isFeedPositionMissing
@@ -27,7 +27,7 @@ extension SyncStateMachine {
         if let serverWait { serverWait > now.monotonic } else { false }
     }
 
-    /// When the wait is over that the server ordered; `nil` if there is none.
+    /// When the wait that the server ordered ends; `nil` if there is none.
     var serverWaitEnd: Date? { isInServerWait ? serverWait.map(wallDate) : nil }
 
     mutating func advanceSetup() {
@@ -36,7 +36,7 @@ extension SyncStateMachine {
         case .unknown:
             request(\.setup) { .checkAccount($0) }
         case .other where !isSwitching:
-            // Their state could not be opened: they may be gone by now.
+            // The other user's state could not be opened, and they may have signed out since.
             request(\.setup) { .checkAccount($0) }
         case .unavailable, .other:
             break
@@ -47,12 +47,12 @@ extension SyncStateMachine {
             case .unknown where isPurgeAnswerBeingStored: break
             case .unknown: request(\.setup) { .saveZone($0, mark: nil) }
             case .unreadable:
-                // Another one each time, also after a restart with the same seed.
+                // A different number each time, even after a restart with the same seed.
                 let mark = random.next() ^ now.wall.timeIntervalSinceReferenceDate.bitPattern
                 request(\.setup) { .saveZone($0, mark: mark) }
             case .ready:
                 if zoneDoubt != nil, !isDoubtOfOwner {
-                    // Another user's database does not have it either.
+                    // Another user's database lacks the zone too, so the account is checked first.
                     isDoubtOfOwner = true
                     renewAccount()
                     advanceSetup()
@@ -65,7 +65,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Makes the subscription; sync works without one, and does not wait for it.
+    /// Creates the subscription; sync works without one and does not wait for it.
     mutating func advanceSubscribing() {
         guard isReady, !state.summary.isSubscribed, !setup.isStoring, !subscribing.isBusy,
             !isWaiting(subscribing)
@@ -81,7 +81,7 @@ extension SyncStateMachine {
             if zoneLosses <= Self.maximumZoneLosses { setup.backoff.reset() }
             setup.isStoring = true
             wantsFetch = wantsFetch || isAutomatic
-            // Everything in the feed so far is of former zones, this device's own removal of the last one included.
+            // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
             append(
                 (state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]) + [.zoneReady],
                 then: .setup
@@ -101,10 +101,10 @@ extension SyncStateMachine {
         heed(error)
         switch error.recovery {
         case .recreateZone, .askUser, .uploadEverything:
-            // The zone is gone; the next one is subscribed to when it is made.
+            // The zone is gone; the next zone gets a new subscription.
             examineZone(after: error)
         default:
-            // Sync works without: the engine polls, and tries again after a wait.
+            // Sync works without a subscription: the engine polls, and retries after a wait.
             backOff(\.subscribing, .subscriptionRetry, after: error)
             if !hasToldOfSubscription { emit(.subscriptionFailed(error)) }
             hasToldOfSubscription = true
@@ -120,8 +120,8 @@ extension SyncStateMachine {
             loseAccount(error)
         case .stop:
             fault = error
-        // Said of the zone, that is; the account's look-up knows nothing of zones. Callers learn of a purge when
-        // it is stored, and after a reset they go on to wait.
+        // Only errors about the zone count here; an account look-up cannot report one. Callers get the error
+        // for a purge once it is stored; after a reset, they keep waiting.
         case .askUser where isAccountConfirmed:
             return loseZone(.purged, after: error)
         case .uploadEverything where isAccountConfirmed && state.summary.zone != .unreadable:

@@ -1,11 +1,12 @@
-/// Callers who wait until all is sent and fetched.
+/// Callers that wait until everything is sent and fetched.
 extension SyncStateMachine {
-    /// Work that came out of the work that callers wait for belongs to it.
+    /// Makes waiting callers also wait for changes that their own work has queued.
     mutating func extendPass() {
         if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
     }
 
-    /// Callers whose fetch has ended go on to wait for what is sent, also while the next fetch is running.
+    /// Ends the fetch phase of callers whose run is over; they may still wait for sends, even during the next
+    /// fetch.
     mutating func endFetchPhases() {
         let ended = isFetchRunning ? fetchRuns - 1 : fetchRuns
         for index in waiters.indices {
@@ -41,7 +42,7 @@ extension SyncStateMachine {
         if let fault { return .cloud(fault) }
         if let serverWaitEnd { return .waiting(until: serverWaitEnd) }
         switch account {
-        // Whoever is told that the user has signed out reads what that leaves.
+        // Wait until the sign-out is stored, so that the caller then reads what it leaves.
         case .unavailable where setup.isStoring: return nil
         case .unavailable(let status): return .cloud(Self.error(for: status))
         case .other where isSwitching: return nil
@@ -49,7 +50,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// All that was queued when the last caller began to wait has been tried.
+    /// Whether everything that callers wait for has been tried at least once.
     private var isSendingDone: Bool {
         guard !sending.isBusy, !lookingUp.isBusy, lookUps.isEmpty || isWaiting(lookingUp) else {
             return false
@@ -57,7 +58,7 @@ extension SyncStateMachine {
         return state.sendQueue.count <= deferred.count || state.sendQueue.firstPosition >= passEnd
     }
 
-    /// No record of a page is being looked up, and no conflict decided; nor could one be.
+    /// Whether no look-up or conflict is in progress, and none can start now.
     private var isReconcilingDone: Bool {
         guard reconciling.isEmpty, lookUps.isEmpty || isWaiting(lookingUp) else { return false }
         return state.conflictQueue.isEmpty || isWaiting(resolving)

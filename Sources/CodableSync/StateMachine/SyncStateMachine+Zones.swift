@@ -1,11 +1,11 @@
 import RecordCoding
 
-/// A zone that is gone: why, and what becomes of its records.
+/// Lost zones: finding the reason, and deciding what happens to the records.
 extension SyncStateMachine {
-    /// A zone that is missing more often in a row, whatever is done about it, waits for the lane's timer.
+    /// If the zone is missing more often in a row than this, the setup waits before it tries again.
     static var maximumZoneLosses: Int { 3 }
 
-    /// The owner must say what becomes of the records; another user who may be here is not held up by that.
+    /// Whether the owner must decide about the records after a purge; this does not block another user.
     var isDecisionAwaited: Bool {
         guard isPurgeStored else { return false }
         switch account {
@@ -20,7 +20,7 @@ extension SyncStateMachine {
         uncommitted.contains { if case .purgeResolved = $0.then { true } else { false } }
     }
 
-    /// Notes that a request did not find the zone, so that its fate is looked up.
+    /// Notes that a request did not find the zone, so that the reason is looked up.
     mutating func examineZone(after error: CloudError) {
         guard zoneDoubt == nil else { return }
         zoneDoubt = error
@@ -30,7 +30,7 @@ extension SyncStateMachine {
     private mutating func countZoneLoss(after error: CloudError) {
         zoneLosses += 1
         if zoneLosses > Self.maximumZoneLosses {
-            // Made anew, and missing again, and again: not without a pause.
+            // The zone keeps disappearing after it was created, so the next attempt waits.
             failWaiters(error)
             backOff(\.setup, .setupRetry, after: error)
         }
@@ -59,12 +59,13 @@ extension SyncStateMachine {
             case .stop:
                 takeLackOfFeed()
             case .refetch where canReadWholeFeed, .park where canReadWholeFeed:
-                // Only the position is lost: from its beginning the feed may still tell.
+                // Only the position is lost; reading the feed from its beginning may still show what
+                // happened.
                 isFeedPositionLost = true
             case .refetch, .park:
                 takeLackOfFeed()
             case .recreateZone where state.summary.databaseToken != nil || state.newestKnown != nil:
-                // The position belongs to another history, and so does everything else that is known.
+                // The position belongs to another history, and so do all known records.
                 isFeedPositionLost = true
                 loseZone(nil)
             case .retryThenPark where unknownFeedErrors + 1 >= Self.maximumUnknownErrors:
@@ -88,14 +89,14 @@ extension SyncStateMachine {
             countZoneLoss(after: CloudError(.zoneNotFound))
             loseZone(knowsOfFormerZone ? reason : nil, token: fate.token)
         } else if state.summary.isPositionLate, holdsFirstPage, knowsOfFormerZone {
-            // What the page does not show may have gone with a zone before the position was read.
+            // Records missing from the page may have been lost with a zone before the position was read.
             loseZone(nil, token: fate.token)
         } else {
             keepZone(fate.token)
         }
     }
 
-    /// Takes the database for one without a feed: a zone that is missing is lost for an unknown reason.
+    /// Treats the database as one without a feed: a missing zone is lost for an unknown reason.
     private mutating func takeLackOfFeed() {
         unknownFeedErrors = 0
         isFeedPositionLost = false
@@ -108,7 +109,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// A request of the set-up itself says what became of the zone.
+    /// Handles a zone loss reported by one of the setup's own requests.
     mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason, after error: CloudError) {
         emit(.failed(error))
         loseZone(reason)
@@ -120,9 +121,9 @@ extension SyncStateMachine {
         abandonRequest(in: \.subscribing)
         subscribing = Lane()
         hasToldOfSubscription = false
-        // Until it is stored nothing is requested; what is under way is of a zone that is no more.
+        // Nothing is requested until the loss is stored.
         zoneDoubt = zoneDoubt ?? CloudError(.zoneNotFound)
-        // The answers would tell of tags and tokens of a former zone.
+        // Responses in flight would carry change tags and tokens of the lost zone.
         abandonRequestsForRecords()
         forgetVersionsHandedOut()
         wantsFetch = true

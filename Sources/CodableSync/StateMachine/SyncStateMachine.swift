@@ -2,123 +2,127 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The client's rules of sync, as a value: what happened goes in, what is to be done comes out.
+/// The client's sync rules as a value: it takes inputs and returns actions.
 ///
-/// It holds the state, which only entries of the journal change, and beside it what a restart may forget: requests
-/// under way, waiting callers, streams, timers. It never loads contents, never waits, and
-/// knows the time only from its caller.
+/// It holds the durable state, which only journal entries change, and the transient state that a restart
+/// discards: requests in flight, waiting callers, streams and timers. It never loads contents, never
+/// suspends, and gets the time from its caller.
 package struct SyncStateMachine: Sendable {
     package internal(set) var configuration: MachineConfiguration
     package internal(set) var state: SyncState
 
     // MARK: What a restart may forget
 
-    /// The app wants the engine to talk to the cloud.
+    /// Whether the engine was started.
     var isStarted = false
-    /// The app's last word was `stop`.
+    /// The app called `stop` and has not started the engine since.
     var isStopped = false
     var account = AccountStage.unknown
-    /// When the account was looked up last, and was the owner's.
+    /// When the account was last confirmed to be the owner's.
     var confirmedAt: Duration?
-    /// Whose zone it is that is missing has been looked up.
+    /// Whether the account was checked again because of `zoneDoubt`: another user's database lacks the zone
+    /// too.
     var isDoubtOfOwner = false
-    /// The state of the other user who is here is being opened.
+    /// Whether the state of the user who is now signed in is being opened.
     var isSwitching = false
-    /// Whom the app still takes for the user, while another one is here.
+    /// The former user, while the app has not been notified of the switch.
     package internal(set) var formerUserToTell: String?
-    /// Why it could not be opened.
+    /// Why the other user's state could not be opened.
     var switchFailure: SyncError?
-    /// The user may have changed while it was stored who it is.
+    /// Whether to check the account again, because it may have changed while a user was being stored or
+    /// opened.
     var mustLookAgain = false
-    /// A fault of configuration that every request would meet.
+    /// A configuration error that would fail every request.
     var fault: CloudError?
     var setup = Lane()
     var fetching = Lane()
     var sending = Lane()
     var lookingUp = Lane()
     var resolving = Lane()
-    /// A request did not find the zone; nothing goes on before it is known why.
+    /// The error that put the zone in doubt; requests for records pause until the zone has been examined.
     var zoneDoubt: CloudError?
-    /// A response that waits until the database's feed rules out that it comes from another zone.
+    /// A response that is held until the database's feed rules out that it comes from another zone.
     var heldAnswer: SyncInput?
-    /// Whether the database has said, since the engine was opened, that it has no feed.
+    /// Whether the database turned out to have no feed since the engine was opened.
     var hasNoFeed = false
     /// Whether the position in the feed is lost, so that the feed is read from its beginning.
     var isFeedPositionLost = false
-    /// How often the database's feed answered with an error that nobody knows.
+    /// How often reading the database's feed failed with an unknown error.
     var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
     var zoneLosses = 0
-    /// Nothing is requested before this moment: the server said so.
+    /// The server ordered a wait: nothing is requested before this moment.
     var serverWait: Duration?
     var planner: BatchPlanner
     var random: SplitMix64
     var isOverQuota = false
-    /// The app has been told, and nothing was saved since.
+    /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
     var hasToldOfQuota = false
     /// The lane that makes the subscription, independent of the others.
     var subscribing = Lane()
-    /// The app has been told that there is no subscription.
+    /// Whether the app was notified that subscribing failed.
     var hasToldOfSubscription = false
 
-    /// Items of the request that is being stored, or is under way.
+    /// Items of the send request that is being stored or is in flight.
     var inFlight: [SendItem] = []
     var inFlightNames = RecordTable<SendItem>()
-    /// Changes that failed for a reason that passes, and wait for the lane's timer.
+    /// Changes that failed temporarily and wait for the retry timer.
     var deferred = RecordQueue()
-    /// When they are sent again.
+    /// When the deferred changes are sent again.
     var deferredUntil: Duration?
-    /// How often an error that nobody knows has met a change.
+    /// How often sending a change failed with an unknown error.
     var unknownErrors = RecordTable<Int>()
-    /// How many conflicts in a row a record has met.
+    /// How many conflicts in a row a record has had.
     var conflictRounds = RecordTable<Int>()
-    /// Records whose conflict is being decided, or whose decision is being stored.
+    /// Records whose conflict is being resolved, or whose resolution is being stored.
     var reconciling = RecordTable<Bool>()
     var lookUps = RecordQueue()
     var beingLookedUp: [String] = []
-    /// What the server has shown that it takes in one look-up.
+    /// How many records the server has proved to accept in one look-up.
     var lookUpLimit = Self.maximumLookUp
 
     /// Whether the last request in the slot was a page, so that a send comes next.
     var isSendsTurn = false
-    /// The page or the look-up that a change waits for.
+    /// The page request or look-up that a queued change is waiting for.
     var demandedSlot: RequestID?
     var wantsFetch = false
     var fetchRuns = 0
     var isFetchRunning = false
-    /// Whether the run has read a page.
+    /// Whether the current fetch run has read a page.
     var isPastFirstPage = false
     var paging = PagingWatch()
-    /// How often the position was lost since a fetch last reached the end.
+    /// How often the change token expired since a fetch last reached the end.
     var expiries = 0
     var waiters: [Waiter] = []
-    /// Where the queue ended when the last waiting caller began to wait for it.
+    /// The position in the send queue up to which callers wait.
     var passEnd = 0
     var totals = SyncSummary()
     var runTotals = FetchTotals()
     var streams: [StreamState] = []
-    /// Records that the app had in its hands when the process before this one ended, those handed out alone last.
+    /// Records that were handed out and not accepted when the previous process ended; those handed out alone
+    /// are last.
     var suspects = RecordQueue()
-    /// What could not be decoded since the engine was opened, by the order of its delivery.
+    /// Changes that could not be decoded since the engine was opened, with their delivery orders.
     var undecodable = RecordTable<UInt64>()
-    /// The cloud's versions that were read and could not be decoded, since the engine was opened.
+    /// Cloud versions that a read could not decode since the engine was opened.
     var readInVain = RecordTable<ContentHandle>()
-    /// Change tags of versions that were looked up again since the engine was opened, because their stored copies
-    /// cannot be read.
+    /// Change tags of versions that were looked up since the engine was opened because their stored copies
+    /// are unreadable.
     var lookedUpAgain = RecordTable<String>()
-    /// Acceptances that the disk refused.
+    /// Acceptances that could not be stored.
     var unstoredAcceptances: [AcceptedChange] = []
     var delivering = Lane()
-    /// Changes that a former opening left behind are accepted by themselves, once.
+    /// Whether to accept, once, the changes that an earlier process left undelivered.
     var mustAcceptLeftovers: Bool
-    /// How often all versions were lost, or entries undone; what a read returned before cannot be an ancestor.
+    /// Counts losses of all versions and undone batches; what a read returned before one cannot be an
+    /// ancestor.
     package internal(set) var losses = 0
     var uncommitted = UncommittedBatches()
-    /// Events about the entries that the current input leads to, emitted once these are stored.
+    /// Events about the entries of the current input, emitted once the entries are stored.
     var eventsOfBatch: [ContentsEvent] = []
     /// Whether the current input reports that a batch is stored.
     var isCommitting = false
-    /// Whether entries were handed to the journal without a flush, and none with a flush since.
+    /// Whether entries were appended without a flush, and none with a flush since.
     var isUnflushed = false
     var lastNumber: UInt64 = 0
     var reported: SyncStatus?
@@ -127,7 +131,7 @@ package struct SyncStateMachine: Sendable {
     var now = Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: 0))
     var actions: [SyncAction] = []
 
-    /// Makes a machine that goes on from a state that was read back.
+    /// Makes a machine that continues from a state read from the journal.
     package init(state: SyncState, configuration: MachineConfiguration, at now: Moment) {
         self.state = state
         self.configuration = configuration
@@ -142,18 +146,18 @@ package struct SyncStateMachine: Sendable {
         findSuspects()
         self.now = now
         if let until = state.summary.serverWait {
-            // A clock that was changed meanwhile may not make the wait longer than the longest that is taken.
+            // If the clock was set back in the meantime, the wait still does not exceed the maximum.
             let left = Duration.seconds(until.timeIntervalSince(now.wall))
             if left > .zero { serverWait = now.monotonic + Backoff.clamped(left) }
         }
     }
 
-    /// Takes in what happened.
+    /// Handles an input.
     ///
     /// - Parameters:
-    ///   - input: What happened.
-    ///   - now: When.
-    /// - Returns: What is to be done, in order within each lane.
+    ///   - input: The input.
+    ///   - now: The current time.
+    /// - Returns: The actions to perform, in order within each lane.
     package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
         self.now = now
         actions = []
@@ -202,9 +206,9 @@ package struct SyncStateMachine: Sendable {
         }
     }
 
-    /// Starts whatever can go on now.
+    /// Starts all work that is possible now.
     ///
-    /// Each part looks at the state alone, so nothing is ever forgotten.
+    /// Each part decides from the state alone, so no input can be missed.
     private mutating func advance() {
         advanceSetup()
         advanceSubscribing()
@@ -222,16 +226,16 @@ package struct SyncStateMachine: Sendable {
     }
 }
 
-/// What the machine must know of its surroundings.
+/// The settings of the machine.
 package struct MachineConfiguration: Equatable, Sendable {
     package var automaticallySyncs = true
     package var maximumItems = 400
     package var maximumBytes = 2_000_000
     package var keepsUndelivered = true
-    /// How long after a fetch the next one begins, where nothing else asks for it.
+    /// How long after a fetch the next one begins if nothing else requests one.
     package var pollInterval: Duration? = .seconds(300)
     package var requestDeadline: Duration = .seconds(60)
-    /// Whether what the cloud has confirmed is removed from this device when its user signs out.
+    /// Whether records that the cloud has confirmed are removed from this device when the user signs out.
     package var removesOnSignOut = false
     package var seed: UInt64 = 0
 

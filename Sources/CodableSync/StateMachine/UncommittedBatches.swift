@@ -1,21 +1,21 @@
-/// Batches that are being stored, first in, first out.
+/// The batches that are being stored, first in, first out.
 ///
-/// Appending, and removing in order, cost O(1), amortised.
+/// Appending, and removing in order, are O(1), amortised.
 struct UncommittedBatches: Sendable {
-    /// The batches; those before the head are gone.
+    /// The batches; those before the head have been removed.
     private var batches: [UncommittedBatch] = []
     private var head = 0
 
     var count: Int { batches.count - head }
     var isEmpty: Bool { count == 0 }
-    /// How many batches are kept, gone ones included.
+    /// The number of batches in memory, removed ones included.
     var keptCount: Int { batches.count }
 
     mutating func append(_ batch: UncommittedBatch) {
         batches.append(batch)
     }
 
-    /// Removes a batch that the journal has stored; it stores them in order.
+    /// Removes a batch that the journal has stored; the journal stores batches in order.
     ///
     /// - Returns: The batch; `nil` if it is not the first.
     mutating func removeFirst(_ id: BatchID) -> UncommittedBatch? {
@@ -23,7 +23,7 @@ struct UncommittedBatches: Sendable {
         let batch = batches[head]
         batches[head] = UncommittedBatch(batch: id)
         head += 1
-        // Only when half of it is gone, so each removal pays for a few batches.
+        // Moved only when more than half are removed, so that each removal costs O(1) on average.
         if isEmpty || (head > 64 && head * 2 > batches.count) {
             batches.removeFirst(head)
             head = 0
@@ -31,7 +31,7 @@ struct UncommittedBatches: Sendable {
         return batch
     }
 
-    /// Removes a batch that the disk has refused, and all later batches.
+    /// Removes a batch that could not be stored, and all later batches.
     ///
     /// - Returns: These batches, in order; none if the batch is not the first.
     mutating func removeAll(from id: BatchID) -> [UncommittedBatch] {

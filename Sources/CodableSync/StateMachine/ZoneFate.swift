@@ -4,9 +4,9 @@ import RecordCoding
 package struct ZoneFate: Equatable, Sendable {
     package var reason: DatabaseChanges.Deletion.Reason?
     package var token: ChangeToken?
-    /// The feed was read from its beginning, so that it may tell of a zone of long ago.
+    /// Whether the feed was read from its beginning, so that it may report the loss of a much earlier zone.
     private var isWholeHistory: Bool
-    /// An engine has deleted the zone to replace it.
+    /// Whether an engine deleted the zone to replace it.
     private var isReplaced = false
 
     package init(reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken?) {
@@ -15,18 +15,19 @@ package struct ZoneFate: Equatable, Sendable {
         isWholeHistory = token == nil
     }
 
-    /// Takes in a page of the feed, in order; other zones are none of its business.
+    /// Evaluates the next page of the feed; changes to other zones are ignored.
     ///
     /// - Parameters:
     ///   - page: The page.
     ///   - zoneID: The engine's zone.
-    /// - Returns: Whether there is another page to be read.
+    /// - Returns: Whether there is another page to read.
     package mutating func take(_ page: DatabaseChanges, about zoneID: ZoneID) -> Bool {
         if let deletion = page.deletions.last(where: { $0.zoneID.isSameZone(as: zoneID) }) {
             reason = deletion.reason
         }
-        // Made anew since. What was read from a known position happened to this device's zone all the same; what
-        // was read from the beginning may have happened before it. A purge is asked about in either case.
+        // The zone was recreated after the deletion. From a known position, the deletion still concerns this
+        // device's zone; from the beginning of the feed, it may be older than that zone. A purge counts in
+        // either case.
         let isMadeAnew = page.modifications.contains { $0.isSameZone(as: zoneID) }
         if isMadeAnew, isWholeHistory, reason != .purged { reason = nil }
         if page.modifications.contains(where: { $0.isReplacementMark(of: zoneID) }) { isReplaced = true }
@@ -41,20 +42,20 @@ package struct ZoneFate: Equatable, Sendable {
     /// Such a deletion may reach the server late and delete a zone that another device has just made.
     private mutating func takeReplacement() {
         guard isReplaced, reason != .purged else { return }
-        // In the whole history the mark may be older than everything that this device knows.
+        // In the whole history, the mark may be older than everything that this device knows.
         if reason != nil || !isWholeHistory { reason = .encryptedDataReset }
     }
 }
 
 /// The mark of a replaced zone: an empty zone that appears in the database's feed together with the deletion.
 ///
-/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces the zone
-/// after a reset looks like a deliberate deletion of all records.
+/// A feed reports only the last deletion of a zone. Without a mark, the deletion by an engine that replaces
+/// the zone after a reset looks like a deliberate deletion of all records.
 extension ZoneID {
-    /// What marks have in common.
+    /// The common prefix of all marks.
     private static var markOfReplaced: String { "codableSyncReplaced" }
 
-    /// The name of a mark, for a number that was never used.
+    /// The zone ID of a mark with a number that was not used before.
     package func replacementMark(_ number: UInt64) -> ZoneID {
         ZoneID(zoneName: markPrefix + String(number, radix: 36), ownerName: ownerName)
     }
@@ -66,6 +67,6 @@ extension ZoneID {
         return UInt64(number, radix: 36) != nil
     }
 
-    /// The longest zone names are cut off: a mark's name has to be valid, too.
+    /// The prefix of this zone's marks; a very long zone name is cut off, so that the mark's name is valid.
     private var markPrefix: String { "\(Self.markOfReplaced).\(zoneName.prefix(200))." }
 }

@@ -1,6 +1,6 @@
 /// The positions of stored contents.
 ///
-/// Layers that are frozen for a compaction are replaced in one step, whatever their size.
+/// Layers that are frozen for a compaction are replaced in one step, independent of their size.
 struct ContentIndex: Sendable {
     private var layers: [[ContentHandle: LogPosition]]
 
@@ -18,7 +18,7 @@ struct ContentIndex: Sendable {
         set { layers[layers.count - 1][handle] = newValue }
     }
 
-    /// Begins a new layer, and returns the number of frozen ones.
+    /// Starts a new layer, and returns the number of frozen layers.
     mutating func freeze() -> Int {
         layers.append([:])
         return layers.count - 1

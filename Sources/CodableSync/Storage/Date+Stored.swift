@@ -3,7 +3,7 @@ import RecordCoding
 import struct Foundation.Date
 
 extension Date {
-    /// Milliseconds since 1970; the nearest end of the range for a clock that is beyond all reason.
+    /// The milliseconds since 1970, clamped to the storable range if the clock is wildly wrong.
     package var stored: Int64 {
         RecordJSON.nearestStorable(milliseconds ?? (timeIntervalSince1970 > 0 ? .max : .min))
     }

@@ -1,11 +1,12 @@
 import Dispatch
 
-/// The directories of this process whose engines are released, and whose files are still being written and closed.
+/// The directories in this process whose engines were released and whose files are still being written and
+/// closed.
 ///
-/// Releasing an engine does not wait for the disk. Opening the directory again waits here, instead of failing because
-/// the directory is in use.
+/// Releasing an engine does not wait for the disk. So opening the directory again waits here instead of
+/// failing because the directory is in use.
 final class DirectoriesInRelease: Sendable {
-    /// A directory, on a certain file system.
+    /// A directory on a file system.
     struct Place: Hashable, Sendable {
         private let fileSystem: ObjectIdentifier?
         private let path: String
@@ -48,8 +49,8 @@ final class DirectoriesInRelease: Sendable {
     ///
     /// - Parameters:
     ///   - place: The directory.
-    ///   - timeout: How long to block at most.
-    /// - Returns: Whether it is released.
+    ///   - timeout: The maximum time to block.
+    /// - Returns: Whether the directory is released.
     func wait(for place: Place, atMost timeout: DispatchTimeInterval) -> Bool {
         guard let group = releases.withLock({ $0[place]?.group }) else { return true }
         return group.wait(atMost: timeout)

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The parts of the journal's entries; unknown members of a later minor version are passed over.
+/// Reading the parts of journal entries; unknown members from a later minor version are skipped.
 extension JSONReader {
     mutating func flag(_ entry: JournalEntry) throws -> JournalEntry {
         try skipValue()
@@ -16,7 +16,7 @@ extension JSONReader {
         return values
     }
 
-    /// Reads an array of arrays, each a row; what a later version has added to a row is passed over.
+    /// Reads an array of arrays, each a row; elements that a later version has added to a row are skipped.
     mutating func rows<Row>(_ row: (inout JSONReader) throws -> Row) throws -> [Row] {
         try array { json in
             try json.beginArray()
@@ -39,10 +39,10 @@ extension JSONReader {
         return ContentHandle(number)
     }
 
-    /// No real count gets this far: from here on none is read, nor written into a snapshot.
+    /// The upper bound of counters, which no real counter reaches; higher ones are neither read nor written.
     static var counterLimit: UInt64 { 1 << 61 }
 
-    /// A number that grows by one at a time.
+    /// Reads a number that increases by one at a time.
     mutating func counter() throws -> UInt64 {
         let number = try uint()
         guard number < Self.counterLimit else { throw JournalLineError.malformed("a count is too large") }
@@ -53,7 +53,7 @@ extension JSONReader {
 
     mutating func date() throws -> Date { Date(milliseconds: RecordJSON.nearestStorable(try int())) }
 
-    /// Reads the members of an object; a key that is there twice could mean either, and so means nothing.
+    /// Reads the members of an object; a repeated key is an error, since either value could be meant.
     mutating func members(_ body: (inout JSONReader, String) throws -> Void) throws {
         var keys: [String] = []
         try beginObject()
@@ -61,7 +61,7 @@ extension JSONReader {
             guard !keys.contains(key) else {
                 throw JSONError(offset: offset, reason: "the key \(key.quoted) is there twice")
             }
-            // No version writes this many, and each is compared with all before it.
+            // No version writes this many members, and each is compared with all earlier ones.
             guard keys.count < 100 else {
                 throw JSONError(offset: offset, reason: "an object has more than 100 members")
             }
@@ -70,9 +70,9 @@ extension JSONReader {
         }
     }
 
-    /// Reads a member that can be done without: one that makes no sense is passed over, and named as a problem.
+    /// Reads an optional member: a malformed one is skipped and reported as a problem.
     ///
-    /// What only a newer version writes is still an error.
+    /// A member that only a newer version can have written is still an error.
     mutating func unlessMalformed<Value>(
         _ name: String,
         _ problems: inout [String],
@@ -226,9 +226,10 @@ extension JSONReader {
         return .page(token: token, isComplete: isComplete)
     }
 
-    /// Reads what a snapshot says of a record: the pending change strictly, of the rest what can be read.
+    /// Reads a record's state from a snapshot: the pending change strictly, and everything else as far as it
+    /// is readable.
     ///
-    /// What is left out is fetched again.
+    /// Parts that are left out are fetched again.
     mutating func record(_ problems: inout [String]) throws -> RecordState {
         var record = RecordState()
         var isKnownLost = false

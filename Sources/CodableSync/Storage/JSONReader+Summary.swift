@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Reading what a snapshot says of the whole, and the facts that are kept in it.
+/// Reading a snapshot's summary and its parts.
 extension JSONReader {
     mutating func signOut() throws -> SignOut {
         let text = try string()
@@ -38,7 +38,7 @@ extension JSONReader {
         )
     }
 
-    /// Reads what a snapshot says of the whole; without a token that cannot be read, so that all is fetched.
+    /// Reads a snapshot's summary; an unreadable token is left out, so that everything is fetched.
     mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
         var together = OrderRuns()

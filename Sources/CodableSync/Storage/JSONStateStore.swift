@@ -3,43 +3,43 @@ import RecordCoding
 
 /// The journal on disk, and an index of the contents in it.
 ///
-/// One thread appends; contents may be read from any.
+/// Only one thread may append; contents may be read from any thread.
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
     package static var version: UInt64 { 1 }
-    /// Below this size no compaction is worth its while.
+    /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 
-    /// What opening found.
+    /// The result of opening a journal.
     package struct Opened {
         package var store: JSONStateStore
         package var state: SyncState
-        /// The first handle that no contents have.
+        /// The first unused handle.
         package var nextHandle: UInt64
         package var recovery: LogRecovery
-        /// The number of the user's directory that it stands in.
+        /// The number of the user's directory.
         package var number: Int64 = 0
-        /// What makes a damaged state one that can be gone on with; to be stored before anything else.
+        /// Entries that make a damaged state consistent; they must be stored before anything else.
         package var repairs: [JournalEntry] = []
     }
 
     private let log: JSONLog
     private let compactionSize: UInt64
-    /// What the headers of new files say.
+    /// The label of new files.
     private let label: Locked<StateLabel>
-    /// The user whom the headers name.
+    /// The user in the headers.
     private let headerUser: String?
     private let index: Locked<ContentIndex>
-    /// Lines that were unusable at the opening and reported then; only these may be left out by a compaction.
+    /// Lines that were unusable and reported at the opening; a compaction may omit only these.
     private let unreadable: Set<LogPosition>
     private let compaction = Locked(CompactionState())
-    /// Runs compactions, one at a time; closing waits for the last one.
+    /// Runs compactions one at a time; closing waits for the last one.
     private let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
     private struct CompactionState {
         var isRunning = false
-        /// The size that the log had when the last one failed.
+        /// The size of the log when the last compaction failed.
         var failedSize: UInt64?
     }
 
@@ -59,16 +59,17 @@ package final class JSONStateStore: StateStore {
         self.index = Locked(index)
     }
 
-    /// Opens the journal in a directory, and reads the state back from it.
+    /// Opens the journal in a directory, and reads the state from it.
     ///
     /// - Parameters:
-    ///   - directory: Where the journal is; it is made if it is missing.
-    ///   - fileSystem: How to reach it.
-    ///   - identity: What it must belong to; `nil` takes any.
-    ///   - user: Whose it should be, where that is known: files of another user are damage beside those of this one.
-    ///   - compactionSize: The size from which the files are compacted if that saves much.
-    ///   - newLog: Draws the random number of a log that begins.
-    /// - Returns: The store, the state, and what was found on the way.
+    ///   - directory: The directory of the journal; it is created if it is missing.
+    ///   - fileSystem: The file system.
+    ///   - identity: What the journal must belong to; `nil` accepts any identity.
+    ///   - user: The expected user, if known: files of another user next to this user's files count as
+    ///     damage.
+    ///   - compactionSize: The size from which the files are compacted if that saves enough space.
+    ///   - newLog: Draws the random number of a new log.
+    /// - Returns: The store, the state, and the findings.
     /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.
     package static func open(
         directory: String,
@@ -79,7 +80,7 @@ package final class JSONStateStore: StateStore {
         newLog: @escaping () -> UInt64 = LogMembership.anyNumber
     ) throws -> Opened {
         var fold = JournalFold()
-        // A new log is made for this user; an existing one says itself whose it is.
+        // A new log is created for this user; an existing log names its own user.
         var label = StateLabel(identity: identity, user: user)
         var headerUser: String?
         var unreadable: Set<LogPosition> = []
@@ -103,7 +104,7 @@ package final class JSONStateStore: StateStore {
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
-                // Before anything is touched.
+                // Checked before anything is changed.
                 try Self.check(fold.state.summary.identity, is: identity)
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
             } catch let foreign as ForeignState {
@@ -174,7 +175,7 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// Names the owner in the header of each file that is begun from now on.
+    /// Puts the owner into the headers of later files.
     private func relabel(after entries: [JournalEntry]) {
         for entry in entries {
             let encoded = label.withLock { label -> [UInt8]? in
@@ -214,7 +215,7 @@ package final class JSONStateStore: StateStore {
         return contents
     }
 
-    /// Reads contents where they are; compactions may move them in the middle of it.
+    /// Reads contents from their position, which compactions may change in the meantime.
     private func read(_ handle: ContentHandle) throws -> [UInt8]? {
         while let position = index.withLock({ $0[handle] }) {
             do {
@@ -229,8 +230,8 @@ package final class JSONStateStore: StateStore {
     }
 
     package func close() {
-        // It reads files that are about to be closed. If closing cancelled it, a short-lived process would never
-        // finish one.
+        // The compaction reads files that are about to be closed. It is not cancelled, since a short-lived
+        // process would then never finish one.
         compactionQueue.sync {}
         log.close()
     }
@@ -257,12 +258,13 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// Compares with the last snapshot: growth counts over all openings, and an interrupted compaction is due again.
+    /// Whether the log has grown enough since its snapshot; this includes growth in earlier openings and
+    /// interrupted compactions.
     private var isCompactionDue: Bool {
         let size = log.byteCount
         let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
-        // A try costs as much as the files hold, so a failed one is repeated once they have doubled, or at the next
-        // opening.
+        // An attempt rewrites all files, so a failed one is repeated when their size has doubled, or at the
+        // next opening.
         if isRunning || size / 2 < failedSize ?? 0 { return false }
         return size > compactionSize && size / 3 > log.snapshotByteCount
     }
@@ -272,15 +274,15 @@ package final class JSONStateStore: StateStore {
     }
 
     package func compact() throws {
-        // A compaction under way would keep what is to be left out now.
+        // A running compaction would keep what is to be removed now.
         compactionQueue.sync {}
         do { try beginCompaction()() } catch { throw StateCompactionError(error) }
     }
 
-    /// From here on appending goes into a new file; the returned work makes one snapshot of the others.
+    /// Makes later entries go into a new file; the returned closure makes one snapshot of the other files.
     ///
-    /// Called from where entries are appended, so that each line is in both the frozen files and the frozen index, or
-    /// in neither; never while another compaction is running.
+    /// Must be called where entries are appended, so that each line is in both the frozen files and the
+    /// frozen index or in neither, and never while another compaction is running.
     private func beginCompaction() throws -> @Sendable () throws -> Void {
         let frozen = try log.beginCompaction()
         let layer = index.withLock { $0.freeze() }
@@ -299,8 +301,8 @@ package final class JSONStateStore: StateStore {
                 try frozen.cancel()
                 throw error
             }
-            // The snapshot counts from here on, even if a file that it replaces cannot be removed: the log knows it
-            // first, so that a position in it can be read as soon as the index names it.
+            // The snapshot is valid from here on, even if a replaced file cannot be removed. The log learns
+            // of it before the index, so that positions in it are readable as soon as the index has them.
             let finished = Result { try log.finishCompaction(compacted) }
             index.withLock { $0.replace(frozenAt: layer, by: positions) }
             try finished.get()
@@ -331,7 +333,8 @@ package final class JSONStateStore: StateStore {
                 contents.append((handle, { $0.raw(bytes) }))
             }
             let line = JournalLine.make(.record(name: name, record), contents: contents)
-            // An edit is nowhere else; what is known can be fetched again.
+            // A pending edit exists nowhere else, so it gets a group of its own; everything else can be
+            // fetched again.
             let position = try frozen.append(line.bytes, isAlone: record.pending != nil)
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }

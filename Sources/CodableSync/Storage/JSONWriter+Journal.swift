@@ -3,7 +3,7 @@ import RecordCoding
 import struct Foundation.Data
 import struct Foundation.Date
 
-/// The parts of the journal's entries, as ``JournalLine`` writes them.
+/// Writing the parts of journal entries for ``JournalLine``.
 extension JSONWriter {
     mutating func named(_ name: String, _ fact: String) {
         key("name")
@@ -80,7 +80,7 @@ extension JSONWriter {
         bool(isTrue)
     }
 
-    /// What is not true is not written.
+    /// Writes a flag only if it is true.
     mutating func flag(_ fact: String, if isTrue: Bool) {
         if isTrue { flag(fact) }
     }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// An entry of a kind that only a newer version of the library writes; nothing was touched.
+/// Thrown for an entry of a kind that only a newer version of the library writes; nothing was changed.
 package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     package var path: String
     package var offset: UInt64
@@ -12,7 +12,7 @@ package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A stored line that cannot be used any more.
+/// Thrown for a stored line that has become unusable.
 struct UnusableLine: Error, CustomStringConvertible {
     var position: LogPosition
     var reason: String
@@ -24,35 +24,35 @@ struct UnusableLine: Error, CustomStringConvertible {
     }
 }
 
-/// What lines amount to: the state, and where the contents are.
+/// The result of applying the journal's lines: the state, and the positions of the contents.
 struct JournalFold {
     private(set) var state = SyncState()
     private(set) var positions: [ContentHandle: LogPosition] = [:]
     private(set) var lastHandle: UInt64 = 0
-    /// Edits of which a later one was confirmed whose own line is lost: they are not to be sent any more.
+    /// Edits that must not be sent any more, since a later edit was confirmed although its own line is lost.
     private(set) var superseded: [String: ContentHandle] = [:]
 
-    /// The user whom the headers of the files name, if any.
+    /// The user in the headers of the files, if any.
     private let owner: String?
-    /// A file in which another user has claimed the state: the rest of it is theirs.
+    /// A file in which another user has claimed the state, so that the rest of it is that user's.
     private var foreignFile: UInt32?
 
     /// Makes an empty fold.
     ///
-    /// - Parameter owner: The user whom the headers of the files name, if any.
+    /// - Parameter owner: The user in the headers of the files, if any.
     init(owner: String? = nil) {
         self.owner = owner
         keepOwner()
     }
 
-    /// Takes a line in.
+    /// Applies a line.
     ///
-    /// - Returns: What had to be left out of it, in words.
-    /// - Throws: ``JournalLineError`` or `JSONError`; then the line changes nothing.
+    /// - Returns: Messages about parts of the line that had to be left out.
+    /// - Throws: ``JournalLineError`` or `JSONError`; the line has no effect then.
     mutating func take(_ bytes: [UInt8], at position: LogPosition) throws -> [String] {
         let line = try JournalLine.parse(bytes)
         for (handle, _) in line.contents where positions[handle] != nil {
-            // Contents are written once: what comes again is a line that was copied to another place.
+            // Contents are written only once, so a repetition is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
         try check(line, at: position)
@@ -69,13 +69,13 @@ struct JournalFold {
         return line.problems
     }
 
-    /// A snapshot from before the claim does not know of it.
+    /// Sets the owner from the headers, if a snapshot is older than the claim.
     private mutating func keepOwner() {
         guard let owner, state.summary.user == nil else { return }
         state.changeSummary { $0.user = owner }
     }
 
-    /// Handles are drawn one after another, so a larger gap is damage.
+    /// The largest plausible gap between handles, which are consecutive; a larger one is damage.
     private static var longestJump: UInt64 { 1 << 48 }
 
     private mutating func check(_ line: JournalLine.Parsed, at position: LogPosition) throws(JournalLineError)
@@ -91,24 +91,25 @@ struct JournalFold {
         }
         if let identity {
             foreignFile = position.file
-            // What the line says is the other side here.
+            // Here, `wanted` is the line's identity.
             throw .malformed(
                 "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
             )
         }
-        // What a snapshot says of all its lines has no line before it.
+        // A snapshot's summary has no line before it.
         guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
             throw .malformed("its handle is too far from those before it")
         }
     }
 
-    /// Takes in a line that was read or written before.
+    /// Applies a line that was read or written before.
     ///
     /// - Parameters:
     ///   - bytes: The line.
-    ///   - position: Where it is.
-    ///   - wasReported: Whether it was unusable when it was read before: then its unusable part is left out again.
-    /// - Throws: ``UnusableLine`` if a line that was whole before no longer is, so that no snapshot may stand for it.
+    ///   - position: Its position.
+    ///   - wasReported: Whether it was unusable at the opening, so that its unusable part is left out again.
+    /// - Throws: ``UnusableLine`` if a line that was usable before no longer is, so that no snapshot may
+    ///   replace it.
     mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition, wasReported: Bool) throws {
         do {
             let problems = try take(bytes, at: position)
@@ -125,7 +126,7 @@ struct JournalFold {
 }
 
 extension JournalEntry {
-    /// The user who owns the state, by the entry.
+    /// The state's owner according to the entry.
     fileprivate var owner: String? {
         switch self {
         case .claimed(let user): user
@@ -134,7 +135,7 @@ extension JournalEntry {
         }
     }
 
-    /// What the state belongs to, by the entry.
+    /// What the state belongs to according to the entry.
     fileprivate var identity: StateIdentity? {
         switch self {
         case .made(let identity): identity
@@ -145,7 +146,7 @@ extension JournalEntry {
 }
 
 extension JournalLine.Parsed {
-    /// The highest handle that the line stores or names, or that it says to have been given.
+    /// The highest handle that the line stores, names, or gives as the last one.
     fileprivate var highestHandle: UInt64 {
         let stored = contents.lazy.map(\.0.number).max() ?? 0
         let named = entry.named.lazy.map(\.number).max() ?? 0

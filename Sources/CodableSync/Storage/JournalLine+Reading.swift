@@ -3,9 +3,9 @@ import RecordCoding
 import struct Foundation.Data
 import struct Foundation.Date
 
-/// Why a line that the checksum calls whole is not understood.
+/// Why a line with a valid checksum cannot be interpreted.
 enum JournalLineError: Error, Equatable {
-    /// A kind of entry that this version does not know: written by a newer one.
+    /// The line has a kind of entry that only a newer version writes.
     case unknownKind(String)
     case malformed(String)
 }
@@ -20,19 +20,19 @@ extension JournalLineError: CustomStringConvertible {
 }
 
 extension JournalLine {
-    /// A line as it was read: the entry, and where the contents are that it introduces.
+    /// A parsed line: the entry, and the places of the contents that it introduces.
     struct Parsed {
         var entry: JournalEntry
         var contents: [(ContentHandle, Range<Int>)] = []
-        /// The highest handle that was given before the line; 0 where it says none.
+        /// The highest handle in use before the line; 0 if the line does not say.
         var lastHandle: UInt64 = 0
-        /// What had to be left out of the entry, because it cannot be read; in words.
+        /// Messages about parts of the entry that had to be left out because they cannot be read.
         var problems: [String] = []
     }
 
-    /// Reads a line; contents are passed over, only their places are noted.
+    /// Reads a line, and notes only the places of its contents.
     ///
-    /// Members that are not known are passed over where the line has a fact that is.
+    /// Unknown members are skipped if the line has a known entry.
     ///
     /// - Throws: ``JournalLineError``, or `JSONError`.
     static func parse(_ bytes: [UInt8]) throws -> Parsed {
@@ -79,7 +79,7 @@ extension JournalLine {
         }
     }
 
-    /// Reads a fact about one record; `nil` if its kind is not known, and nothing was read.
+    /// Reads an entry about one record; `nil` if its kind is unknown, in which case nothing was read.
     private static func readFact(
         _ key: String,
         of name: String,
@@ -105,7 +105,8 @@ extension JournalLine {
         }
     }
 
-    /// Reads a fact that is not about one record; `nil` if its kind is not known, and nothing was read.
+    /// Reads an entry that is not about one record; `nil` if its kind is unknown, in which case nothing was
+    /// read.
     private static func readFactOfAll(
         _ key: String,
         _ json: inout JSONReader,

@@ -2,20 +2,20 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The lines of the journal: one entry each, the record's name first, its contents last.
+/// The lines of the journal, with one entry each: the record's name comes first, and its contents last.
 ///
 /// `{"name":"Q90","queued":{"save":17,"size":450,"edited":1763719200000,"base":12},"contents":[[17,{…}]]}`
 enum JournalLine {
-    /// Where in a line the contents of a handle are.
+    /// The place of a handle's contents in a line.
     typealias Place = (handle: ContentHandle, range: Range<Int>)
 
-    /// Makes the line of an entry, with the contents that it introduces.
+    /// Makes the line of an entry with the contents that it introduces.
     ///
     /// - Parameters:
     ///   - entry: The entry.
-    ///   - contents: The handles, and what writes the contents of each.
-    ///   - lastHandle: The highest handle that was given; `nil` where the lines before say it.
-    /// - Returns: The line, and where the contents are in it.
+    ///   - contents: The handles, and closures that write their contents.
+    ///   - lastHandle: The highest handle in use; `nil` if earlier lines show it.
+    /// - Returns: The line, and the places of the contents in it.
     static func make(
         _ entry: JournalEntry,
         contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = [],
@@ -35,7 +35,7 @@ enum JournalLine {
             for (handle, write) in contents {
                 json.beginArray()
                 json.handle(handle)
-                // One byte further on: the comma before the contents.
+                // One byte further, because of the comma before the contents.
                 let start = json.bytes.count + 1
                 write(&json)
                 places.append((handle, start..<json.bytes.count))
@@ -92,7 +92,7 @@ enum JournalLine {
         }
     }
 
-    /// The facts that are not about one record.
+    /// Writes an entry that is not about one record.
     private static func writeFactOfAll(_ entry: JournalEntry, to json: inout JSONWriter) {
         switch entry {
         case .made(let identity):

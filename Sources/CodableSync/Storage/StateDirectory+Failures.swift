@@ -1,10 +1,10 @@
-/// What the parts below say, in the directory's words.
+/// Converting errors of files and logs into failures of the directory.
 extension StateDirectory.Failure {
-    /// Makes a failure of an error that came up while a directory was opened.
+    /// Makes a failure from an error while a directory was opened.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - directory: The directory, for errors that do not say where they are from.
+    ///   - directory: The directory, for errors that do not name one.
     init(_ error: any Error, in directory: String) {
         switch error {
         case let failure as StateDirectory.Failure: self = failure
@@ -19,7 +19,7 @@ extension StateDirectory.Failure {
 }
 
 extension LogAdvice {
-    /// A state holds edits that are nowhere else.
+    /// The advice for a state, which contains edits that exist nowhere else.
     static let state = LogAdvice(
         damaged: "Close the engine and open it again; what can be read is kept.",
         unusable:
@@ -27,7 +27,7 @@ extension LogAdvice {
     )
 }
 
-/// Why a compaction of a state has failed, in words for the user.
+/// Why a compaction of a state failed, for the user.
 struct StateCompactionError: Error, CustomStringConvertible {
     var description: String
 

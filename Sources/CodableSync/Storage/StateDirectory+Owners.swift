@@ -1,8 +1,9 @@
 import struct Foundation.Date
 
-/// Whose the directories are, by what is written in them.
+/// Finding the users' directories from their journals.
 extension StateDirectory {
-    /// Without an index: the directories themselves, that which fetched last first.
+    /// Finds users without an index, from the directories themselves, starting with the one that fetched
+    /// last.
     func findUsers() throws {
         let numbers = try numbersOnDisk()
         guard numbers.count > 1 else {
@@ -17,7 +18,7 @@ extension StateDirectory {
                 let summary = opened.state.summary
                 return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
             } catch {
-                // Nobody else is held up by it, and nobody gets it.
+                // An unreadable directory does not block other users, and is opened for none.
                 failure = error
                 return (StateUser(number: number), nil)
             }
@@ -30,10 +31,10 @@ extension StateDirectory {
         users.withLock { $0 = sorted.map(\.user) }
     }
 
-    /// Reads whose the directories are of which only the index has said it: one user's may stand in the place of
-    /// another's, and would never be opened again.
+    /// Reads the owners of directories that are known only from the index, since directories may have been
+    /// swapped.
     ///
-    /// - Returns: Whether any of them is another's than was known.
+    /// - Returns: Whether a directory has another owner than the index says.
     func learnOwners(except number: Int64?) throws -> Bool {
         var hasLearned = false
         for onDisk in try numbersOnDisk() where onDisk != number {
@@ -48,7 +49,7 @@ extension StateDirectory {
                 learn(StateUser(number: onDisk, name: owner))
                 hasLearned = true
             } catch is Failure {
-                // Nobody else is held up by it, and nobody gets it.
+                // An unreadable directory does not block other users, and is opened for none.
             }
         }
         return hasLearned

@@ -4,11 +4,11 @@ import RecordCoding
 import struct Foundation.Date
 import class Foundation.ProcessInfo
 
-/// The engine's directory: a lock for its one owner, and a state for each user below it.
+/// The engine's directory, with a lock for its one owner and a state for each user.
 ///
-/// `lock` · `users/1/`, `users/2/` … with a journal each, which says itself whose it is and what it belongs to ·
-/// `users.json`, which says whose was opened last. That file is an index: what it says wrongly, or no longer says
-/// because it is lost or damaged, is found in the journals again.
+/// It contains `lock`; `users/1/`, `users/2/` …, each with a journal that identifies its user and what it
+/// belongs to; and `users.json`, which names the user whose state was opened last. That file is an index: if
+/// it is wrong, lost or damaged, it is restored from the journals.
 package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
@@ -16,7 +16,7 @@ package final class StateDirectory: Sendable {
         case full(String)
         case tooNew(String)
         case unreadable(String)
-        /// It belongs to something else than the engine is set up for.
+        /// The directory belongs to another cloud, container, zone or record type.
         case foreign(String)
     }
 
@@ -28,24 +28,24 @@ package final class StateDirectory: Sendable {
     private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
     let users: Locked<[StateUser]>
-    /// The directories of which it was read whose they are.
+    /// The numbers of directories whose owners were read from their journals.
     let readNumbers = Locked<Set<Int64>>([])
-    /// The switch to the user who was here last, until the app is told of it.
+    /// The switch to the last known user, until the app is notified of it.
     private let untold: Locked<UntoldSwitch?>
-    /// Why the index had to be made anew from the journals, if it had to be.
+    /// Why the index had to be restored from the journals, if so.
     private let indexDamage: Locked<String?>
 
-    /// Takes possession of a directory.
+    /// Locks a directory and reads its index.
     ///
     /// - Parameters:
-    ///   - path: The directory; it is made if it is missing.
+    ///   - path: The directory; it is created if it is missing.
     ///   - identity: What its states must belong to.
-    ///   - fileSystem: How to reach it.
-    ///   - compactionSize: The size from which a state's files are made smaller.
-    ///   - newLog: Draws the random number of a state that begins in a directory.
-    ///   - releaseTimeout: How long to wait for an engine of this process that is being closed; its disk may have
-    ///     stopped answering.
-    /// - Throws: ``Failure``; then nothing was changed.
+    ///   - fileSystem: The file system.
+    ///   - compactionSize: The size from which a state's files are compacted.
+    ///   - newLog: Draws the random number of a new state's log.
+    ///   - releaseTimeout: How long to wait for an engine in this process that is being closed; its disk may
+    ///     have stopped responding.
+    /// - Throws: ``Failure``; nothing was changed then.
     package init(
         path: String,
         identity: StateIdentity,
@@ -84,29 +84,29 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// An app that reads of a number alone cannot know that it is its own.
+    /// Describes a process, and says so if it is this one.
     private static func words(for process: Int?) -> String {
         guard let process else { return "another process" }
         let isThis = process == Int(ProcessInfo.processInfo.processIdentifier)
         return isThis ? "another engine of this process (\(process))" : "process \(process)"
     }
 
-    /// Lets another owner in.
+    /// Releases the directory for another owner.
     package func release() {
         lock.release()
     }
 
-    /// Announces that the directory will be released soon, so that an opening waits; touches no file.
+    /// Announces that the directory will be released soon, so that an opening waits; accesses no file.
     package func beginRelease() {
         DirectoriesInRelease.shared.begin(place)
     }
 
-    /// The release that was begun is done.
+    /// Ends the announced release.
     package func endRelease() {
         DirectoriesInRelease.shared.end(place)
     }
 
-    /// Why the index had to be made anew from the journals, to be told once.
+    /// Returns, only once, why the index had to be restored from the journals.
     package func takeIndexDamage() -> String? {
         indexDamage.withLock { damage in
             defer { damage = nil }
@@ -116,17 +116,17 @@ package final class StateDirectory: Sendable {
 
     // MARK: Opening
 
-    /// Opens the state of the user who was here last, or the one that nobody has claimed yet.
+    /// Opens the state of the last known user, or the one that no user has claimed yet.
     ///
     /// - Returns: The store and the state.
-    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created.
     package func openLast() throws -> JSONStateStore.Opened {
         let isIndexMissing = users.withLock { $0.isEmpty }
         if isIndexMissing { try findUsers() }
         let last = users.withLock { $0.first } ?? StateUser(number: 1)
         let opened = try open(last)
         if let owner = opened.state.summary.user, let name = last.name, !owner.isIdentical(to: name) {
-            // Swapped with another user's directory: the last user is not shown it.
+            // The directory was swapped with another user's, which must not be shown to the last user.
             opened.store.close()
             learn(StateUser(number: last.number, name: owner))
             return try open(for: name, leaving: nil)
@@ -137,13 +137,13 @@ package final class StateDirectory: Sendable {
         return try claimed(opened, by: name)
     }
 
-    /// Opens the state of a user, or makes it; the user who was here last stays so until ``commit(_:)``.
+    /// Opens or creates the state of a user; the last known user stays the same until ``commit(_:)``.
     ///
     /// - Parameters:
     ///   - name: The user record name.
-    ///   - former: The state that is open, if one is, with whoever owns it by now.
+    ///   - former: The state that is open, if any, with its current owner.
     /// - Returns: The store and the state, which belongs to that user.
-    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be made.
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created.
     package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
         if let former { learn(former) }
         while true {
@@ -152,7 +152,7 @@ package final class StateDirectory: Sendable {
             let user =
                 known ?? StateUser(number: Self.unused(users.withLock { $0.map(\.number) }), name: name)
             let opened = try open(user)
-            // The journal knows whose it is; the index may have been lost, or come from a backup.
+            // The journal names its owner; the index may have been lost or restored from a backup.
             guard let owner = opened.state.summary.user, !owner.isIdentical(to: name) else {
                 let isTheirs = opened.state.summary.user != nil && opened.state.summary.signOut == nil
                 return isTheirs ? opened : try claimed(opened, by: name)
@@ -162,7 +162,7 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// The directory that is a user's by what is known, or one that nobody has claimed.
+    /// The known directory of a user, or one that no user has claimed.
     private func knownUser(_ name: String, except number: Int64?) -> StateUser? {
         users.withLock { users in
             users.first { $0.name?.isIdentical(to: name) == true && $0.number != number }
@@ -170,13 +170,13 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// Makes a user the one who was here last: one file, replaced in one step.
+    /// Makes a user the last known one, by replacing one file in one step.
     ///
     /// - Parameters:
     ///   - name: The user record name.
     ///   - number: The number of the user's directory.
-    ///   - untold: What the app is to be told of it, now or after the next opening.
-    /// - Throws: ``Failure`` if it could not be stored.
+    ///   - untold: The switch to report to the app, now or after the next opening.
+    /// - Throws: ``Failure`` if the file could not be stored.
     package func commit(_ name: String, number: Int64, telling untold: UntoldSwitch? = nil) throws {
         let others = users.withLock { $0.filter { $0.number != number } }
         let committed = [StateUser(number: number, name: name)] + others
@@ -189,23 +189,24 @@ package final class StateDirectory: Sendable {
         self.untold.withLock { $0 = untold }
     }
 
-    /// The switch that led to the user who was here last, if the app has still to be told of it.
+    /// The switch that led to the last known user, if the app was not notified of it yet.
     package var untoldSwitch: UntoldSwitch? { untold.withLock { $0 } }
 
-    /// The app was told of the switch; where that cannot be noted, it is told once more after the next opening.
+    /// Removes the notice of a switch that was reported to the app.
     ///
-    /// Called on the journal's queue, which is waited for before the next switch is written.
+    /// If that fails, the app is notified again after the next opening. Called on the journal's queue, whose
+    /// work is done before the next switch is written.
     package func forgetUntoldSwitch() {
         guard untoldSwitch != nil else { return }
         do {
             try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
             untold.withLock { $0 = nil }
         } catch {
-            // Told twice is better than never.
+            // Reporting the switch twice is better than never.
         }
     }
 
-    /// A second witness of whose the directories are, should a journal be damaged.
+    /// Writes the index again, as a second source for the owners in case a journal gets damaged.
     private func renewIndex(isOwned: Bool) {
         do {
             if isOwned {
@@ -214,11 +215,11 @@ package final class StateDirectory: Sendable {
                 try UserIndex.remove(from: path, fileSystem)
             }
         } catch {
-            // The journals say the same, and the next opening tries again.
+            // The journals have the same information, and the next opening tries again.
         }
     }
 
-    /// Notes whose a directory is.
+    /// Notes the owner of a directory.
     func learn(_ user: StateUser) {
         users.withLock { users in
             if let index = users.firstIndex(where: { $0.number == user.number }) {
@@ -241,7 +242,7 @@ package final class StateDirectory: Sendable {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
-            // Only the canonical form counts: no sign, no leading zero.
+            // Only names in the canonical form are valid, without sign and leading zeros.
             return try fileSystem.contents(ofDirectory: directory)
                 .compactMap { name in Int64(name).flatMap { String($0) == name ? $0 : nil } }
                 .filter { $0 > 0 }
@@ -303,9 +304,9 @@ package final class StateDirectory: Sendable {
 }
 
 extension JSONStateStore.Opened {
-    /// Stores facts, and makes them part of what was opened.
+    /// Stores entries, and applies them to the opened state.
     ///
-    /// - Throws: ``JournalFailure``; then nothing has changed.
+    /// - Throws: ``JournalFailure``; nothing has changed then.
     fileprivate mutating func append(_ entries: [JournalEntry]) throws {
         try store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }

@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// The label in the header of a state's file: what the state belongs to and whose it is, as far as known when the file
-/// was begun.
+/// The label in the header of a state's file: what the state belongs to and its user, as far as known when
+/// the file was created.
 struct StateLabel: Equatable, Sendable {
     var identity: StateIdentity?
     var user: String?
@@ -39,23 +39,23 @@ struct StateLabel: Equatable, Sendable {
     }
 }
 
-/// The error for a directory in which every file belongs to something else; nothing was touched.
+/// The error for a directory in which every file belongs to something else; nothing was changed.
 struct ForeignState: Error {
-    /// The difference, in words that name both sides.
+    /// A message that names both sides.
     var difference: String
 }
 
-/// Tells the files of a user's state from those of other zones, users and logs.
+/// Distinguishes the files of a user's state from those of other zones, users and logs.
 struct StateMembership {
-    /// What the state must belong to; `nil` takes any.
+    /// What the state must belong to; `nil` accepts any identity.
     var identity: StateIdentity?
     /// The user whose state is expected, if known.
     var expectedUser: String?
 
     /// The files that are not part of this state, each with the reason, and the label of the others.
     ///
-    /// A log belongs to something else if one of its files does. Of several logs in the directory, the state is the one
-    /// that names the expected user; else one that names no user; else that of the first file.
+    /// A log belongs to something else if one of its files does. Of several logs in the directory, the state
+    /// is the one that names the expected user; else one that names no user; else that of the first file.
     func judge(_ headers: [LogHeader]) throws(ForeignState) -> (
         strangers: [LogFileName: String], label: StateLabel
     ) {
@@ -85,7 +85,8 @@ struct StateMembership {
         return (strangers, StateLabel(identity: identity ?? found, user: user))
     }
 
-    /// The log's number holds its files together: what the label of one does not say, the others and the lines do.
+    /// The label of a header; if it is unreadable, the files with the same log number and the lines have its
+    /// values.
     private static func label(of header: LogHeader) -> StateLabel {
         do {
             return try StateLabel(header.label)

@@ -1,13 +1,13 @@
-/// What damage leaves behind that no whole journal ever has: words about contents that are gone.
+/// Repairs a state after damage, when entries may refer to contents that are lost.
 ///
-/// Everything is fetched again after damage. Until then nothing may be decided on what is only half there: an edit
-/// whose version was lost must not pass for an edit of a record that was deleted, nor be compared with a version
-/// that is older than the one it was made on.
+/// Everything is fetched again after damage. Until then, incomplete information must not lead to wrong
+/// decisions: an edit whose base was lost must not look like an edit of a deleted record, nor be compared
+/// with a version that is older than its base.
 enum StateRepair {
-    /// The entries that make a state whole again.
+    /// The entries that make a state consistent again.
     ///
-    /// - Parameter fold: What could be read.
-    /// - Returns: The entries, to be stored and applied.
+    /// - Parameter fold: The readable part of the journal.
+    /// - Returns: The entries to store and apply.
     static func entries(for fold: JournalFold) -> [JournalEntry] {
         let state = fold.state
         let isStored = { (handle: ContentHandle) in fold.positions[handle] != nil }
@@ -21,7 +21,7 @@ enum StateRepair {
             if repaired != record { entries.append(.record(name: name, repaired)) }
         }
         if lastListing > state.summary.listing {
-            // The next listing must be one that no record has been met in.
+            // The next listing needs a number that no record has.
             var summary = state.summary
             summary.listing = lastListing
             entries.append(.summary(summary))
@@ -40,12 +40,12 @@ extension RecordState {
         if let known, !isStored(known.handle) { record.forgetKnownVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let contested = record.pending?.contested, !isStored(contested) {
-            // It is no longer known which fields were edited on an older version.
+            // It is unknown which fields were edited on an older version.
             record.pending?.contested = nil
             record.forgetKnownVersion()
         }
         if let seen = record.seen, !isStored(seen) { record.seen = nil }
-        // An answer to it could neither be told from another device's version nor merged.
+        // Without its contents, a saved version could not be recognised as this device's own, nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
         if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }
         if let seen = record.undelivered?.seen, !isStored(seen) { record.undelivered?.seen = nil }

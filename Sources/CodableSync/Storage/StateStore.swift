@@ -15,15 +15,15 @@ package struct JournalBatch: Sendable {
     }
 }
 
-/// Contents that were read back; a handle that is in neither of the two is no longer stored.
+/// Contents that were read; a handle that is in neither property is no longer stored.
 package struct StoredContents: Sendable {
     package var records: [ContentHandle: Record] = [:]
-    /// Why stored contents cannot be read, by their handles.
+    /// Why stored contents cannot be read, by handle.
     package var unreadable: [ContentHandle: String] = [:]
 
     package init() {}
 
-    /// How many can be read.
+    /// The number of readable contents.
     package var count: Int { records.count }
 
     /// The common ancestor: the contents of `base`, with the fields of `contested` in place of its own.
@@ -33,12 +33,12 @@ package struct StoredContents: Sendable {
         return record
     }
 
-    /// The contents of a handle, if they can be read.
+    /// The contents of a handle; `nil` if they cannot be read.
     package subscript(handle: ContentHandle) -> Record? { records[handle] }
 
-    /// The contents of a handle that must be there.
+    /// The contents of a handle that must exist.
     ///
-    /// - Throws: ``UnreadableContents``, with the reason.
+    /// - Throws: ``UnreadableContents`` with the reason.
     package func record(_ handle: ContentHandle) throws(UnreadableContents) -> Record {
         guard let record = records[handle] else {
             throw UnreadableContents(unreadable[handle] ?? "The stored contents are missing.")
@@ -47,7 +47,7 @@ package struct StoredContents: Sendable {
     }
 }
 
-/// Why contents that a fact names cannot be used.
+/// Why stored contents cannot be used.
 package struct UnreadableContents: Error, Hashable, CustomStringConvertible {
     package var description: String
 
@@ -56,28 +56,29 @@ package struct UnreadableContents: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where the journal and the contents that it names are kept.
+/// The storage of the journal and of the contents that it names.
 package protocol StateStore: Sendable {
-    /// Stores the batches in order, all of them or none, as durably as any of them asks for.
+    /// Stores batches in order, either all of them or none, and flushes them if any of them requires it.
     ///
-    /// After a crash in the middle of it the first ones may be there, each of them whole.
+    /// After a crash during the call, the first batches may be stored, each of them completely.
     ///
-    /// - Throws: ``JournalFailure``; then nothing of the batches is stored.
+    /// - Throws: ``JournalFailure``; no batch is stored then.
     func append(_ batches: [JournalBatch]) throws
 
-    /// Reads contents, and says which of them cannot be read; those that are no longer stored are left out.
+    /// Reads contents, and reports which of them are unreadable; contents that are no longer stored are left
+    /// out.
     func load(_ handles: [ContentHandle]) throws -> StoredContents
 
-    /// Begins to make the files smaller if they hold much that is no longer needed; holds nobody up.
+    /// Starts a compaction in the background if the files contain much that is no longer needed.
     ///
     /// No entries may be appended during the call.
     ///
-    /// - Parameter fail: Is told why it could not be done; nothing is lost by that.
+    /// - Parameter fail: Called if the compaction fails; no data is lost then.
     func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void)
 
-    /// Makes the files as small as the state allows, now: what was removed is no longer in them.
+    /// Compacts the files before it returns, so that removed records are no longer in them.
     ///
-    /// - Throws: Why it could not be done; it can be tried again, and is at the next opening.
+    /// - Throws: An error if the compaction fails; it can be repeated, and the next opening does so.
     func compact() throws
 
     /// Closes the files once a running compaction has ended; later calls throw.

@@ -2,9 +2,9 @@ import RecordCoding
 
 /// One user's state.
 package struct StateUser: Equatable, Sendable {
-    /// The number of the directory.
+    /// The number of the user's directory.
     package var number: Int64
-    /// `nil` while nobody has claimed it.
+    /// The user record name; `nil` if no user has claimed the state.
     package var name: String?
 
     package init(number: Int64, name: String? = nil) {
@@ -13,13 +13,13 @@ package struct StateUser: Equatable, Sendable {
     }
 }
 
-/// A switch that the app may not have been told of: the process may have ended before.
+/// A switch of which the app may not have been notified, because the process may have ended before.
 package struct UntoldSwitch: Equatable, Sendable {
-    /// The user before; `nil` if the app was told of their sign-out.
+    /// The former user; `nil` if the app was notified of their sign-out.
     package var from: String?
 }
 
-/// `users.json`: whose the directories are, first the user who was here last.
+/// The file `users.json`, which lists the users' directories, starting with the last known user's.
 enum UserIndex {
     private static func file(in path: String) -> String { path.appending(path: "users.json") }
 
@@ -58,19 +58,20 @@ enum UserIndex {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// What the index says.
+    /// The contents of the index.
     struct Contents {
-        /// First the user who was here last; empty where there is no index, as before a second user comes.
+        /// The users, starting with the last known one; empty if there is no index, as before a second user
+        /// signs in.
         var users: [StateUser] = []
-        /// The switch to the user who was here last, unless the app was told of it.
+        /// The switch to the last known user, unless the app was notified of it.
         var untold: UntoldSwitch?
-        /// What is wrong with it, and where it was kept, if nothing can be read from it.
+        /// What is wrong with the index, and the name of its copy, if it is unreadable.
         var damage: String?
     }
 
     /// Reads the index.
     ///
-    /// A damaged one is copied aside: the journals say as well whose they are.
+    /// A damaged index is copied aside, since the journals also name their owners.
     static func read(from path: String, _ fileSystem: any FileSystem) throws -> Contents {
         let file = file(in: path)
         do {
@@ -92,7 +93,7 @@ enum UserIndex {
         }
     }
 
-    /// Removes an index of which nothing is known any more.
+    /// Removes the index.
     static func remove(from path: String, _ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.remove(file(in: path))
     }
@@ -143,7 +144,7 @@ enum UserIndex {
             }
         }
         try json.end()
-        // A directory that nobody or two of them own could be opened for the wrong one.
+        // With invalid or repeated numbers, a directory could be opened for the wrong user.
         guard let users, users.allSatisfy({ $0.number > 0 }),
             Set(users.map(\.number)).count == users.count
         else { throw Damage() }

@@ -1,13 +1,13 @@
-/// The database, for as long as its account is the one that was looked up.
+/// Gives access to the database as long as its account is the one that was looked up.
 struct AccountConnection: Sendable {
-    /// Somebody else may be here: nothing is asked for on behalf of who was.
+    /// The user may have changed, so no request may be made for the former user.
     struct AccountChanged: Error {}
 
     let base: any CloudDatabase
-    /// What the database said of its account then.
+    /// The database's account generation at the look-up.
     let generation: Int
 
-    /// To be taken anew right before each request.
+    /// The database; read this again right before each request.
     var database: any CloudDatabase {
         get throws(AccountChanged) {
             guard base.accountGeneration == generation else { throw AccountChanged() }

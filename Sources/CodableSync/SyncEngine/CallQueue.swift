@@ -4,10 +4,11 @@ import struct Foundation.Date
 
 /// Keeps the app's calls in the order in which they were made.
 ///
-/// A call takes its place before it first suspends, so later work, such as encoding, cannot change the order. Calls
-/// stand in one line, and each has its turn when the one before it has ended. An edit may have to wait for the app's
-/// actor to run its closure, so it stands beside the line, and only calls for its records wait for it. A call that
-/// waits for an edit is *delayed*: it leaves the line, too, and only later calls for its records wait for it.
+/// A call takes its place before it first suspends, so later work, such as encoding, cannot change the order.
+/// Calls wait in one line, and each has its turn when the call before it has ended. An edit may have to wait
+/// for the app's actor to run its closure, so it is not part of the line, and only calls for its records wait
+/// for it. A call that waits for an edit is *delayed*: it leaves the line as well, and only later calls for
+/// its records wait for it.
 final class CallQueue: Sendable {
     /// A call's place in the queue.
     final class Ticket: Sendable {
@@ -15,7 +16,7 @@ final class CallQueue: Sendable {
         private let queue: CallQueue
         /// When the call was made.
         let date: Date
-        /// The number of switches of users that had begun when the call was made.
+        /// The number of user switches that had begun when the call was made.
         let generation: Int
 
         fileprivate init(_ id: UInt64, in queue: CallQueue, at date: Date, generation: Int) {
@@ -25,18 +26,18 @@ final class CallQueue: Sendable {
             self.generation = generation
         }
 
-        /// Waits until the calls have ended that this one must not overtake.
+        /// Waits until all calls have ended that this call must not overtake.
         ///
         /// - Throws: The error for which the engine could not be opened; `CancellationError`.
         func turn() async throws { try await queue.turn(of: id) }
 
-        /// Ends the call, so that later ones can have their turn; has no effect the second time.
+        /// Ends the call, so that later ones can have their turn; a second call has no effect.
         func end() { queue.end(id) }
     }
 
-    /// Something that the app was given, with a place among its calls.
+    /// An event that gives the app contents, with a place among its calls.
     enum Note: Sendable {
-        /// A read returned these contents, at this session and number of losses.
+        /// A read returned these contents; `session` and `losses` are the values at that time.
         case read(session: Int, losses: Int, [GivenContents])
         /// A stream requested its next element, and so accepted the previous one, which held these records.
         case request(StreamID, accepting: [String] = [])
@@ -46,11 +47,11 @@ final class CallQueue: Sendable {
         /// The records of an edit, or of a delayed call or note.
         var names: [ExactName] = []
         var note: Note?
-        /// The number of places that must be gone first.
+        /// The number of places that must be removed first.
         var blockers = 0
         /// The places that wait for this one.
         var followers: [UInt64] = []
-        /// Whether the place goes as soon as those before it are gone.
+        /// Whether the place is removed as soon as it has no blockers.
         var isEnded = false
         var failure: (any Error)?
         var continuation: CheckedContinuation<Void, any Error>?
@@ -93,9 +94,9 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Notes that the app is given something now, after the calls that it has made so far.
+    /// Adds a note after the calls that the app has made so far.
     ///
-    /// A note waits for these calls, but not for edits.
+    /// The note waits for these calls, but not for edits.
     func note(_ note: Note) {
         state.withLock { state in
             for (names, note) in state.parts(of: note) {
@@ -112,10 +113,11 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Begins a switch of users: later calls are for the next user.
+    /// Begins a user switch: later calls are for the next user.
     ///
     /// - Parameter date: The current date.
-    /// - Returns: A place that holds up no call. It has its turn when all earlier calls have ended, edits included.
+    /// - Returns: A place that delays no other call. It has its turn when all earlier calls have ended, edits
+    ///   included.
     func beginSwitch(at date: Date) -> Ticket {
         state.withLock { state in
             state.generation += 1
@@ -150,7 +152,7 @@ final class CallQueue: Sendable {
         for turn in turns { turn.resume() }
     }
 
-    /// Makes all present calls throw an error, because the engine could not be opened or was closed.
+    /// Makes all queued calls throw an error, because the engine could not be opened or was closed.
     func fail(with error: any Error) {
         let waiting = state.withLock { state in
             state.places.keys.sorted().compactMap { id in
@@ -205,7 +207,7 @@ extension CallQueue.State {
         }
     }
 
-    /// Ends a call, and every later place that has ended already and waits for nothing else.
+    /// Ends a call, and removes every later place that has already ended and has no other blockers.
     ///
     /// - Returns: The waiting calls that have their turn now.
     fileprivate mutating func end(_ id: UInt64) -> [CheckedContinuation<Void, any Error>] {

@@ -1,12 +1,13 @@
 import RecordCoding
 
-/// Holds the loops over `changes` that wait for an element, so that a waiting loop does not keep the engine alive.
+/// Holds the continuations of waiting loops over `changes`, so that a waiting loop does not keep the engine
+/// alive.
 ///
-/// The hub stores no models: the engine loads an element for a loop that waits, and hands it over at once.
+/// The hub stores no models: the engine loads an element for a waiting loop and passes it on at once.
 final class ChangeHub<Model: RecordCodable>: Sendable {
     /// A request to the engine.
     enum Request: Sendable {
-        /// The engine opens, starts, and takes the notes that are due.
+        /// Opens and starts the engine, and makes it process the notes that are due.
         case wake
         /// A stream waits for its next element.
         case next(StreamID)
@@ -18,13 +19,13 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private typealias Waiter = CheckedContinuation<ModelChange<Model>?, Never>
 
     private struct Stream {
-        /// The tasks that wait for an element; more than one only where several tasks share the stream.
+        /// The tasks that wait for an element; more than one only if several tasks share the stream.
         var waiters: [Waiter] = []
         /// The records of the latest element.
         var held: [String] = []
         /// Whether the engine owes the stream an element.
         var isAsked = false
-        /// Whether the engine has taken the request.
+        /// Whether the engine has claimed the request.
         var isClaimed = false
     }
 
@@ -42,7 +43,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     ///
     /// - Parameters:
     ///   - requests: Passes the streams' requests to the engine.
-    ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous element.
+    ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous
+    ///     element.
     init(requests: RequestLine<Request>, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
@@ -85,8 +87,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     /// Asks the engine for an element, unless it owes the stream one already.
     ///
-    /// A second task that waits on the same stream has not received an element, so its request must not accept the
-    /// one that the first task gets.
+    /// A second task that waits on the same stream has not received an element, so its request must not
+    /// accept the one that the first task gets.
     private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
         var stream = state.streams[id] ?? Stream()
         stream.waiters.append(waiter)
@@ -100,9 +102,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         state.streams[id] = stream
     }
 
-    /// Takes a stream's request; returns `false` if there is none, or if it has been taken already.
+    /// Claims a stream's request; returns `false` if there is none, or if it has been claimed already.
     ///
-    /// Taking a request twice would accept an element that is still on its way to the stream.
+    /// Processing a request twice would accept an element that the stream has not received yet.
     func claim(_ id: StreamID) -> Bool {
         state.withLock { state in
             guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }
@@ -111,14 +113,14 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Asks again for all streams that wait, because earlier requests may not have been answered.
+    /// Repeats the requests of all waiting streams, because earlier requests may not have been answered.
     func repeatRequests() {
         state.withLock { state in
             for id in state.streams.filter(\.value.isAsked).keys.sorted() { requests.ask(.repeated(id)) }
         }
     }
 
-    /// Hands an element to the stream; returns `false` if no task waits for it any more.
+    /// Passes an element to a stream; returns `false` if no task waits for it any more.
     func resume(_ id: StreamID, with change: ModelChange<Model>) -> Bool {
         let names = change.names
         let waiter = state.withLock { state -> Waiter? in
@@ -139,7 +141,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         for waiter in waiters { waiter.resume(returning: nil) }
     }
 
-    /// Ends every stream, because the engine is closed or gone.
+    /// Ends every stream, because the engine was closed or released.
     func finish() {
         let waiters = state.withLock { state -> [Waiter] in
             state.isFinished = true

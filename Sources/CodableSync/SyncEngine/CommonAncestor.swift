@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// A request of this device whose answer was lost: what it carried, and what that was made from.
+/// A save by this device whose response was lost: the contents, and the version on which they were based.
 struct LostWrite: Sendable {
     var handle: ContentHandle
     var record: Record
@@ -8,21 +8,21 @@ struct LostWrite: Sendable {
     var base: Record?
 }
 
-/// What both sides of a conflict had in common, where the answers to this device's own requests were lost.
+/// Finds the common ancestor of a conflict when responses to this device's own saves were lost.
 ///
-/// A field in which the server holds what this device sent is a field that nobody else has changed since: for it,
-/// what was sent is the ancestor. Otherwise an own older edit would be taken for somebody else's, and could win
-/// over the newer one.
+/// If the server has the value of a field that this device sent, no other device has changed the field since,
+/// so the sent value is the field's ancestor. Without this rule, an older edit of this device would look like
+/// another device's change and could win over the newer edit.
 enum CommonAncestor {
-    /// Makes the ancestor to merge with.
+    /// Makes the ancestor for a merge.
     ///
     /// - Parameters:
-    ///   - ancestor: The version that the app had last seen; `nil` if there was none.
+    ///   - ancestor: The version on which the edit was based; `nil` if there was none.
     ///   - client: The newest edit of this device.
     ///   - server: The record in the cloud.
-    ///   - lost: The requests whose answers were lost, oldest first.
+    ///   - lost: The saves whose responses were lost, oldest first.
     ///   - isClientLater: Whether this device's edit is the later one.
-    /// - Returns: The ancestor as it was, unless the server holds something of ours.
+    /// - Returns: The given ancestor, with the values that the server has from the lost saves.
     static func reconstruct(
         from ancestor: Record?,
         client: Record,
@@ -48,7 +48,7 @@ enum CommonAncestor {
         return result
     }
 
-    /// The value that makes a merge with an ancestor decide a field as one without would.
+    /// An ancestor value for which a merge decides the field as it would without an ancestor.
     private static func undecided(
         _ client: RecordValue,
         _ server: RecordValue,
@@ -61,10 +61,10 @@ enum CommonAncestor {
 }
 
 extension LostWrite {
-    /// Whether a field on the server is this write's own doing.
+    /// Whether this save set the field on the server.
     fileprivate func arrived(_ value: RecordValue, of name: String, in server: Record) -> Bool {
         guard !ReservedField.isReserved(name), value.isSame(as: server.value(name)) else { return false }
-        // Two devices may create one record with some fields alike: a creation proves nothing.
+        // Two devices may create the same record with some equal fields, so a creation proves nothing.
         guard let base else { return false }
         return !value.isSame(as: base.value(name))
     }
@@ -75,7 +75,7 @@ extension Record {
 }
 
 extension RecordValue {
-    /// Whether a server cannot tell the two apart.
+    /// Whether a server treats both values as equal.
     fileprivate func isSame(as other: RecordValue) -> Bool {
         isNothing ? other.isNothing : isIdentical(to: other)
     }

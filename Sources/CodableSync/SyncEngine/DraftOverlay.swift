@@ -1,13 +1,13 @@
 import RecordCoding
 
-/// A model to upload, and what it was edited from.
+/// A model to upload, and the original that it was edited from.
 struct Draft: Sendable {
     enum Original: Sendable {
-        /// Not stated: the draft replaces the whole record that the app saw last.
+        /// Not specified: the draft replaces all fields of the version that the app saw last.
         case whole
         /// None: a new record.
         case nothing
-        /// The fields of the model that editing began with.
+        /// The fields of the model with which editing began.
         case fields([String: RecordValue])
         /// The version with this change tag.
         case version(changeTag: String)
@@ -17,7 +17,7 @@ struct Draft: Sendable {
     var original: Original
 }
 
-/// A draft applied to what this device shows.
+/// The result of applying a draft to the version that this device shows.
 struct OverlaidDraft: Sendable {
     var record: Record
     var base: ContentHandle?
@@ -30,11 +30,12 @@ struct OverlaidDraft: Sendable {
     }
 }
 
-/// Applies a draft's changes to what this device shows: a pure function of the contents.
+/// Applies a draft's changes to the version that this device shows, as a pure function of the contents.
 ///
-/// Only the fields in which the draft differs from its original are edited. All others stay as this device shows them,
-/// however old the original is. An edited field that the cloud has changed since the original is contested: it is a
-/// conflict, and its ancestor has the original's value of that field, so that the resolver sees both changes.
+/// Only the fields in which the draft differs from its original are edited. All others stay as this device
+/// shows them, however old the original is. If the cloud has changed an edited field since the original, the
+/// field is contested: there is a conflict, and its ancestor has the original's value of that field, so that
+/// the resolver sees both changes.
 struct DraftOverlay<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
     var draft: Draft
@@ -93,7 +94,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// The fields that this device shows, without those that this version of the app does not know and must not change.
+    /// The fields that this device shows, without those that this version of the app does not know and must
+    /// not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
             let model = try coding.decode(try contents.record(handle))
@@ -103,7 +105,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Checks the result: two edits that are valid alone may be invalid together.
+    /// Checks the result, since two edits that are valid alone may be invalid together.
     private func check(_ record: Record) throws(SyncError) {
         do {
             try RecordLimits.checkSize(of: record)

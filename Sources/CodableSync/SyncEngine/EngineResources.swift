@@ -1,20 +1,20 @@
-/// Ends what an engine has begun when the engine is closed, or gone.
+/// Tracks an engine's tasks and timers, and ends them when the engine is closed or released.
 final class EngineResources: Sendable {
     private struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The tasks of requests, by request.
         var requests: [RequestID: UInt64] = [:]
         var timers: [SyncTimer: (id: UInt64, instant: Duration, task: Task<Void, Never>)] = [:]
-        /// Timers that have woken, and whose work is not done.
+        /// The number of timers that have fired and whose work is not done.
         var firing = 0
         var lastID: UInt64 = 0
         var isEnded = false
         var journal: JournalLane?
-        /// Work that goes on for as long as the engine does, such as listening.
+        /// Work that continues as long as the engine lives, such as listening to signals.
         var endless: Set<UInt64> = []
-        /// How many requests a test holds.
+        /// The number of requests that a test holds.
         var held = 0
-        /// Called when work ends, or pauses because a test holds it.
+        /// Called when work ends or pauses because a test holds it.
         var tellRest: (@Sendable () async -> Void)?
 
         /// The tasks of the timers, oldest first.
@@ -30,7 +30,7 @@ final class EngineResources: Sendable {
         self.end = end
     }
 
-    /// How many tasks and timers are running: what tests look at for leaks.
+    /// The numbers of running tasks and timers, for tests that look for leaks.
     var counts: (tasks: Int, timers: Int) {
         state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }
     }
@@ -46,7 +46,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// Sets what is called when work ends, or pauses because a test holds it.
+    /// Sets the callback for when work ends or pauses because a test holds it.
     func onRest(_ tellRest: @escaping @Sendable () async -> Void) {
         state.withLock { $0.tellRest = tellRest }
     }
@@ -60,11 +60,11 @@ final class EngineResources: Sendable {
         state.withLock { $0.journal = journal }
     }
 
-    /// Runs a piece of work that ends with the engine.
+    /// Runs work that is cancelled when the engine ends.
     ///
     /// - Parameters:
-    ///   - request: The request that it makes, if it makes one.
-    ///   - isEndless: Whether it goes on for as long as the engine does.
+    ///   - request: The request that the work makes, if any.
+    ///   - isEndless: Whether the work continues as long as the engine lives.
     ///   - work: The work.
     func run(
         _ request: RequestID? = nil,
@@ -98,7 +98,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// A test holds a request, or releases it.
+    /// Notes that a test holds or releases a request.
     private func hold(_ isHeld: Bool) {
         let tellRest = state.withLock { state in
             state.held += isHeld ? 1 : -1
@@ -107,14 +107,14 @@ final class EngineResources: Sendable {
         if isHeld, let tellRest { Task { await tellRest() } }
     }
 
-    /// Gives up a request that was not answered in time.
+    /// Cancels a request that was not answered in time.
     func cancel(_ request: RequestID) {
         state.withLock { state in
             state.requests.removeValue(forKey: request).flatMap { state.tasks[$0] }
         }?.cancel()
     }
 
-    /// Gives up what was asked for, and waited for, on behalf of a former user.
+    /// Cancels a former user's requests and timers.
     func endRequests() {
         let (tasks, timers) = state.withLock { state in
             let tasks = state.requests.values.sorted().compactMap { state.tasks[$0] }
@@ -128,7 +128,7 @@ final class EngineResources: Sendable {
         for timer in timers { timer.cancel() }
     }
 
-    /// Runs work at a time; the former timer of the same name is cancelled.
+    /// Runs work at an instant, replacing any timer of the same kind.
     func setTimer(
         _ timer: SyncTimer,
         at instant: Duration,
@@ -154,7 +154,7 @@ final class EngineResources: Sendable {
         }
     }
 
-    /// The time has come; `false` if the timer was set anew, or cancelled, just then.
+    /// Marks a timer as firing; returns `false` if it was replaced or cancelled in the meantime.
     private func beginFiring(_ timer: SyncTimer, _ id: UInt64) -> Bool {
         state.withLock { state in
             guard state.timers[timer]?.id == id else { return false }

@@ -1,17 +1,18 @@
 import Dispatch
 import RecordCoding
 
-/// The lane to the disk: strictly in order, one write and one flush for all that has gathered.
+/// Writes batches to the journal strictly in order, with one write and one flush for all that are waiting.
 ///
-/// Files are written on a queue of its own, so that a slow disk holds up no task but those that wait for it.
+/// Files are written on a dispatch queue of its own, so that a slow disk blocks only the tasks that wait for
+/// it.
 final class JournalLane: Sendable {
-    /// What became of a batch, or of the files.
+    /// The outcome of a batch or of work on the files.
     enum Outcome: Sendable {
         case stored(BatchID)
         case failed(BatchID, JournalFailure)
-        /// The files could not be made smaller.
+        /// The files could not be compacted.
         case notCompacted(reason: String)
-        /// Everything handed in up to this mark is done.
+        /// All work submitted up to this mark is done.
         case atRest(UInt64)
     }
 
@@ -21,19 +22,20 @@ final class JournalLane: Sendable {
         var unstored: [ContentHandle: Record] = [:]
         var isRunning = false
         var isClosed = false
-        /// Nothing more is taken or written, but for what is being written.
+        /// Whether no more batches are accepted or written, except for a write in progress.
         var isAbandoned = false
         /// Why the last write failed.
         ///
-        /// Later batches fail for the same reason until ``JournalLane/resume()``: they rest on entries that are not stored.
+        /// Until ``JournalLane/resume()``, later batches fail for the same reason, since they depend on
+        /// entries that are not stored.
         var refusal: JournalFailure?
-        /// Counts what was handed in.
+        /// Counts submitted work.
         var mark: UInt64 = 0
-        /// How many pieces of work are queued or running.
+        /// The number of jobs that are queued or running.
         var jobs = 0
-        /// Records were removed, and are still in the files.
+        /// When to retry removing records from the files; `nil` if the files hold no removed records.
         var removal: Removal?
-        /// Why records could not be removed, if they could not.
+        /// Why the removal of records could not be stored, if so.
         var failure: JournalFailure?
 
         mutating func forgetContents(of batches: [JournalBatch]) {
@@ -47,9 +49,9 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// When to try again to remove records from the files: after 1, 2, 4, 8 … 1024 writes.
+    /// When to retry removing records from the files: after 1, 2, 4, 8 … 1024 writes.
     ///
-    /// A try costs as much as the files hold, so it must not come with each write.
+    /// An attempt rewrites all files, so it must not run after every write.
     private struct Removal {
         private var pause = 1
         private var left = 0
@@ -76,8 +78,8 @@ final class JournalLane: Sendable {
     ///
     /// - Parameters:
     ///   - store: Where the journal is.
-    ///   - outcomes: Is told what became of each batch, in order, and of compactions that fail.
-    ///   - directory: The engine's directory, let go of once the files are closed.
+    ///   - outcomes: Receives the outcome of each batch, in order, and failures of compactions.
+    ///   - directory: The engine's directory, released once the files are closed.
     init(
         store: any StateStore,
         outcomes: AsyncStream<Outcome>.Continuation,
@@ -112,7 +114,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Runs work in the queue, and reports when none is left.
+    /// Runs work on the queue, and reports when no more work is left.
     private func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.mark += 1
@@ -128,7 +130,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Counts what was handed in; an outcome reports when it is done.
+    /// The mark of the latest submitted work; an outcome reports when that work is done.
     var mark: UInt64 { state.withLock { $0.mark } }
 
     private func run() {
@@ -140,7 +142,7 @@ final class JournalLane: Sendable {
             }
             if batches.isEmpty { return }
             let failure = refusal ?? write(batches)
-            // Reads may show refused contents until the machine has processed the refusal.
+            // Reads may show refused contents until the machine has processed the failure.
             if failure == nil { state.withLock { $0.forgetContents(of: batches) } }
             for batch in batches {
                 outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
@@ -162,7 +164,7 @@ final class JournalLane: Sendable {
 
     /// Writes batches together.
     ///
-    /// - Returns: Why none of them is stored, if so.
+    /// - Returns: Why the batches could not be stored; `nil` if they are stored.
     private func write(_ batches: [JournalBatch]) -> JournalFailure? {
         do {
             try store.append(batches)
@@ -178,14 +180,14 @@ final class JournalLane: Sendable {
         store.compactIfDue { [outcomes] in outcomes.yield(.notCompacted(reason: "\($0)")) }
     }
 
-    /// Begins a compaction if earlier openings have left one due.
+    /// Starts a compaction if one is due since an earlier opening.
     func compactIfDue() {
         queue.async { [self] in
             if !state.withLock({ $0.isClosed }) { beginCompactionIfDue() }
         }
     }
 
-    /// The records of a user who has signed out leave the files at once; what fails is tried again.
+    /// Removes the records of a user who has signed out from the files; a failed attempt is repeated later.
     private func removeTraces() {
         do {
             try store.compact()
@@ -196,16 +198,17 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Waits until everything that was handed in is written, and what was to be removed is gone from the files.
+    /// Waits until all submitted batches are written and removed records are gone from the files.
     ///
-    /// - Returns: Why records could not be removed that were to be, if they could not.
+    /// - Returns: Why records could not be removed, if so.
     func settle() async -> JournalFailure? {
         await withCheckedContinuation { continuation in
             perform { [self] in
                 run()
                 if state.withLock({ $0.removal != nil }) { removeTraces() }
                 let failure = state.withLock { state in
-                    // Told once: the next try stores the removal anew, unless an earlier one has stored it.
+                    // Reported once: the next attempt stores the removal again, unless an earlier one has
+                    // stored it.
                     defer { state.failure = nil }
                     return state.failure ?? state.leftTraces
                 }
@@ -214,16 +217,16 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// The app was told of the switch that led to this user.
+    /// Removes the notice of the switch to this user, because the app was notified.
     func forgetUntoldSwitch() {
         perform { [self] in
             if !state.withLock({ $0.isClosed }) { directory.forgetUntoldSwitch() }
         }
     }
 
-    /// Writes what has gathered, then lets go of the files.
+    /// Writes all waiting batches, then closes the files.
     ///
-    /// - Parameter keepsDirectory: Whether the engine goes on in its directory, with another user's state.
+    /// - Parameter keepsDirectory: Whether the engine continues in its directory with another user's state.
     func close(keepsDirectory: Bool = false) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -233,7 +236,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Drops what is queued, as a crash does, and takes nothing more.
+    /// Drops queued batches, as a crash does, and accepts no more.
     func dropQueued() {
         state.withLock { state in
             state.isAbandoned = true
@@ -241,7 +244,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Releases the files as they are, as a crash does.
+    /// Closes the files as they are, as a crash does.
     func abandon() async {
         dropQueued()
         if isClosed { return }
@@ -255,7 +258,7 @@ final class JournalLane: Sendable {
 
     /// Closes the files of a released engine in the background, so that no caller waits for the disk.
     ///
-    /// The next engine of this process that opens the directory waits until it is free.
+    /// The next engine in this process that opens the directory waits until it is free.
     func closeUnattended() {
         directory.beginRelease()
         queue.async { [self] in
@@ -276,7 +279,7 @@ final class JournalLane: Sendable {
         if !keepsDirectory { directory.release() }
     }
 
-    /// Whether this is not the first to close.
+    /// Whether the lane was already closed; marks it as closed.
     private var isClosed: Bool {
         state.withLock { state in
             defer { state.isClosed = true }
@@ -284,7 +287,7 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Reads contents, beside the actor's thread; those on their way to the disk, too.
+    /// Reads contents, including those that are not stored yet; blocks while it reads files.
     func load(_ handles: [ContentHandle]) throws -> StoredContents {
         let unstored = state.withLock { state in
             handles.reduce(into: [ContentHandle: Record]()) { $0[$1] = state.unstored[$1] }
@@ -297,7 +300,7 @@ final class JournalLane: Sendable {
 }
 
 extension JournalBatch {
-    /// Whether it takes records out of the state that must not stay in the files.
+    /// Whether the batch removes records that must not stay in the files.
     fileprivate var removesRecords: Bool {
         entries.contains { if case .signedOut(removing: true) = $0 { true } else { false } }
     }

@@ -4,11 +4,11 @@ public import struct Foundation.Date
 
 /// One element of an engine's `changes`: at most 200 records of one kind.
 public enum ModelChange<Model: RecordCodable>: Sendable {
-    /// Changed on another device, or by a conflict: show these instead of what you have.
+    /// Models that were changed on another device or by a conflict; show them in place of your copies.
     case updated([Model])
-    /// Your uploads, confirmed by the server.
+    /// Models that this device uploaded and the server has confirmed.
     case saved([Model])
-    /// Deleted on another device: the record names.
+    /// The names of records that were deleted on another device.
     case deleted([String])
 }
 
@@ -24,7 +24,7 @@ extension ModelChange {
     }
 }
 
-/// A change of this device that the server has not confirmed.
+/// A change on this device that the server has not confirmed.
 public struct PendingChange<Model: RecordCodable>: Sendable {
     /// The record's name.
     public var recordName: String
@@ -34,11 +34,11 @@ public struct PendingChange<Model: RecordCodable>: Sendable {
     public var isDeletion: Bool
     /// When the user made the change; `nil` for models of `start(uploading:)`.
     public var edited: Date?
-    /// Why it is still pending.
+    /// The stage of the change.
     public var stage: ChangeStage
 }
 
-/// A change that was set aside: both sides, and the reason.
+/// A parked change: both sides, and the reason.
 public struct ParkedChange<Model: RecordCodable>: Sendable {
     /// The record's name.
     public var recordName: String
@@ -46,59 +46,61 @@ public struct ParkedChange<Model: RecordCodable>: Sendable {
     public var client: Model?
     /// The cloud's model; `nil` if there is none, or if it cannot be decoded.
     public var server: Model?
-    /// Why the change was set aside.
+    /// Why the change is parked.
     public var reason: ParkReason
 }
 
 extension PendingChange: Equatable where Model: Equatable {}
 extension ParkedChange: Equatable where Model: Equatable {}
 
-/// What becomes of the app's data after the user removed it from the cloud.
+/// What happens to the app's data after the user removed it from the cloud.
 public enum PurgeAnswer: Hashable, Sendable {
-    /// Everything that this device has is uploaded into a new zone: what the cloud had, and the edits that it
-    /// never had. What the app has deleted since stays away.
+    /// Uploads everything on this device into a new zone: what the cloud had, and edits that it never had.
+    /// Records that the app has deleted since are not uploaded.
     case uploadAgain
-    /// Everything that the cloud had is removed from this device, and is told as `.deleted`.
+    /// Removes everything that the cloud had from this device, and delivers it as `.deleted`.
     ///
-    /// Edits that the cloud never had are kept, and go into a new zone: also those of records that it had, and
-    /// those made since the purge, which are new data. To be rid of them as well, `discard` them first.
+    /// Edits that the cloud never had are kept and uploaded into a new zone, including edits of records that
+    /// the cloud had and edits made since the purge. To drop them as well, call `discard` first.
     case removeLocal
 }
 
-/// What came of a push.
+/// The result of handling a push.
 public enum NotificationOutcome: Hashable, Sendable {
     /// Changes were fetched.
     case newData
-    /// It was ours, and there was nothing new.
+    /// The push was for this engine, and nothing new was fetched.
     case noData
-    /// It was not for this engine.
+    /// The push was not for this engine.
     case notOurs
 }
 
-/// What an engine can tell about itself.
+/// Information about an engine's state.
 public struct SyncDiagnostics: Hashable, Sendable {
     /// The cloud's name.
     public var cloud: String
-    /// The user whose state this is; `nil` if nobody has been confirmed yet.
+    /// The user who owns the state; `nil` if no user has been confirmed yet.
     public var userRecordName: String?
-    /// The account, as it was last looked up.
+    /// The account's status when it was last looked up.
     public var accountStatus: AccountStatus?
     /// What the engine is doing.
     public var status: SyncStatus
-    /// Records that the cloud has, as far as this device knows.
+    /// The number of records that this device knows to be in the cloud.
     public var knownCount: Int
-    /// Changes that are waiting to be sent.
+    /// The number of changes that are waiting to be sent.
     public var pendingCount: Int
-    /// Changes that were set aside.
+    /// The number of parked changes.
     public var parkedCount: Int
-    /// Records of which the app has still to be told something.
+    /// The number of records with a change that the app has not accepted.
     public var undeliveredCount: Int
-    /// Records of which the cloud's value could not be decoded since the engine was opened, in order of names.
+    /// The records whose cloud version could not be decoded since the engine was opened, in order of their
+    /// names.
     public var undecodable: [String] = []
     /// When a fetch last reached the end of the feed.
     public var lastFetch: Date?
-    /// The directory of the state; `nil` in memory.
+    /// The directory of the state; `nil` if the state is in memory.
     public var stateDirectory: String?
-    /// Discarded values, parkings and recoveries: the last 1000, oldest first, over restarts.
+    /// The last 1000 notes about discarded values, parked changes and recoveries, oldest first; they survive
+    /// restarts.
     public var notes: [SyncNote]
 }

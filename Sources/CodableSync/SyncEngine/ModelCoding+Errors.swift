@@ -1,11 +1,11 @@
 import RecordCoding
 
-/// Errors in words: what is wrong, and where, without the contents of the model.
+/// Messages for coding errors: what is wrong and where, without the contents of the model.
 extension ModelCoding {
-    /// An error in words, with its place, without the contents of the model.
+    /// Describes an error and its place without the contents of the model.
     ///
-    /// What the model's own code throws is quoted if it describes itself; else only its kind is named, since the
-    /// compiler's description would show what it holds.
+    /// An error from the model's own code is quoted if it has a description of its own. Otherwise only its
+    /// type and case are named, since the compiler's default description would show its values.
     func describe(_ error: any Error) -> String {
         switch error {
         case let error as EncodingError:
@@ -31,7 +31,7 @@ extension ModelCoding {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
             return describe(context.codingPath, context.debugDescription, context.underlyingError)
         case .dataCorrupted(let context):
-            // The standard library quotes the raw value that an enumeration does not have.
+            // The standard library's text quotes the raw value.
             let text = "The stored value is not valid for this property."
             return describe(context.codingPath, text, context.underlyingError)
         @unknown default:
@@ -56,7 +56,7 @@ extension ModelCoding {
 }
 
 extension RecordCodingError {
-    /// The same error without the value that it is about; names stay.
+    /// The same error with the value hidden; names stay.
     fileprivate var withoutValues: RecordCodingError {
         let hidden = "a value not shown here"
         return switch self {

@@ -2,12 +2,12 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// From models to records and back, with the engine's own fields and all the checks that an upload must pass.
+/// Converts models to records and back, with the engine's own fields and the checks that an upload must pass.
 struct ModelCoding<Model: RecordCodable>: Sendable {
     var zoneID: ZoneID
     var writesEditDates: Bool
 
-    /// A result of the model's resolver that cannot be kept.
+    /// Why a model or a record is not acceptable.
     enum Failure: Error, CustomStringConvertible {
         case otherRecordName(expected: String, found: String)
         case asset(field: String)
@@ -40,7 +40,7 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Makes the record that a request is made from: what the model says, and when it was edited.
+    /// Makes a record from a model and its edit date.
     func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
         var record = try RecordEncoder().encode(model, zoneID: zoneID)
         if let name, !record.recordID.recordName.isIdentical(to: name) {
@@ -59,7 +59,7 @@ struct ModelCoding<Model: RecordCodable>: Sendable {
         return record
     }
 
-    /// Encodes a model for an upload, and refuses a record that no device could decode again.
+    /// Encodes a model for an upload, and throws if the record cannot be decoded again.
     func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
         let record = try encode(model, edited: edited)
         do {

@@ -7,7 +7,7 @@ public import RecordCoding
 /// try await engine.upload(edit.before, editedFrom: edit.after)      // undo
 /// ```
 public struct ModelEdit<Model: RecordCodable>: Sendable {
-    /// The model that the closure received: the newest on this device.
+    /// The model that was passed to the closure: the newest on this device.
     public let before: Model
     /// The model as the closure left it.
     public let after: Model
@@ -15,10 +15,10 @@ public struct ModelEdit<Model: RecordCodable>: Sendable {
 
 extension ModelEdit: Equatable where Model: Equatable {}
 
-/// What an edit does if this device has no such record.
+/// What an edit does if this device does not have the record.
 public enum MissingRecord: Hashable, Sendable {
-    /// It throws ``SyncError/recordNotFound(_:)``.
+    /// The edit throws ``SyncError/recordNotFound(_:)``.
     case fail
-    /// It creates the record from the model that you pass, as edited by the closure.
+    /// The edit creates the record from the model that you pass, as edited by the closure.
     case create
 }

@@ -1,15 +1,15 @@
 import RecordCoding
 
-/// Which model's engines use a zone of a database, and a directory for their state, in this process: two models in
-/// one zone would take each other's records for their own.
+/// Tracks which model's engines use a zone of a database, or a state directory, in this process.
 ///
-/// Two connections to one cloud are two devices here, which may run two versions of an app, unless both keep their
-/// state in one directory: two of ``LocalDatabase/local`` do.
+/// Engines of two models in one zone would treat each other's records as their own. Two connections to one
+/// cloud count as two devices, which may run two versions of an app, unless both use the same state
+/// directory, as two of ``LocalDatabase/local`` do.
 final class ModelRegistry: Sendable {
     private enum Place: Hashable {
         /// One record type in one zone of one database object.
         case zone(of: ObjectIdentifier, zone: ZoneID, recordType: String)
-        /// A directory of this computer's disk.
+        /// A directory on this computer's disk.
         case directory(String)
     }
 
@@ -19,7 +19,7 @@ final class ModelRegistry: Sendable {
         var name: String
     }
 
-    /// An engine's entry, which ends with it.
+    /// An engine's entries, which are removed when this object is released.
     final class Registration: Sendable {
         private let end: @Sendable () -> Void
 
@@ -34,15 +34,15 @@ final class ModelRegistry: Sendable {
 
     private let entries = Locked<[Place: Entry]>([:])
 
-    /// Enters an engine.
+    /// Registers an engine.
     ///
     /// - Parameters:
     ///   - model: The engine's model.
     ///   - zone: Its zone.
-    ///   - database: Its database; one that is no object is its own, and meets nobody.
-    ///   - directory: Where it keeps its state, if other engines can do so, too.
-    /// - Returns: What keeps the entries.
-    /// - Throws: ``SyncError/configuration(_:)`` if a different model is there.
+    ///   - database: Its database; one that is not an object is shared with no other engine.
+    ///   - directory: Its state directory, if other engines can use that directory.
+    /// - Returns: An object that keeps the entries as long as it lives.
+    /// - Throws: ``SyncError/configuration(_:)`` if a different model is registered there.
     func enter<Model: RecordCodable>(
         _ model: Model.Type,
         _ zone: ZoneID,
@@ -69,7 +69,7 @@ final class ModelRegistry: Sendable {
             return nil
         }
         if let met { throw Self.clash(at: met.place, of: met.other, and: name) }
-        // The database lives as long as the entry, so that its identity is nobody else's.
+        // The entry keeps the database alive, so that no other object gets its identity.
         return Registration { [self, database] in
             withExtendedLifetime(database) { for place in entered { leave(place) } }
         }

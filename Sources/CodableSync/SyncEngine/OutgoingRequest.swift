@@ -1,22 +1,22 @@
 import RecordCoding
 
-/// One request for records: what is stored, what goes out, and what came back.
+/// One send request: the stored contents, the records to send, and the response.
 struct OutgoingRequest: Sendable {
     let items: [SendItem]
     private let zoneID: ZoneID
     private let recordType: String
     private let schemaVersion: Int
 
-    /// The handles of the versions that the saves make.
+    /// The handles for the versions that the saves create.
     var handles: [String: ContentHandle] = [:]
     private(set) var saves: [Record] = []
     private(set) var deletions: [RecordID] = []
-    /// Edits that say what the server has already.
+    /// Edits that equal the server's version.
     private(set) var unchanged: Set<String> = []
     private(set) var unreadable: [String: String] = [:]
     /// Why changes to records written by a newer version of the app are not sent.
     private(set) var newer: [String: String] = [:]
-    /// What the server has of the records that are saved, as far as it was known.
+    /// The server's known versions of the records to save.
     private var known: [String: Record] = [:]
     private var sent: [String: [String: RecordValue]] = [:]
     var answer = ModifyRecordsResult()
@@ -30,7 +30,7 @@ struct OutgoingRequest: Sendable {
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
 
-    /// Loads the contents, and makes of each edit the fields that differ from the last known version.
+    /// Loads the contents, and reduces each edit to the fields that differ from the last known version.
     mutating func load(from journal: JournalLane?) throws {
         guard let journal else { throw CloudError(.operationCancelled) }
         let contents = try journal.load(
@@ -62,13 +62,13 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             var fields = edit.fields.differences(from: server.fields)
-            // The server may have deleted what says the same.
+            // An earlier deletion may have removed the equal version from the server.
             if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withoutNulls }
             save(fields, of: recordID, over: server)
         }
     }
 
-    /// Why a record written by a newer version of the app is left alone.
+    /// Why the change to a record written by a newer version of the app is not sent.
     private func refusal(of item: SendItem, writtenWith version: Int) -> String {
         let (outcome, what) =
             item.handle == nil ? ("deleted", "the deletion") : ("overwritten", "the edit")
@@ -94,13 +94,14 @@ struct OutgoingRequest: Sendable {
         )
     }
 
-    /// How many records the answer tells of that it was not asked about.
+    /// The number of records in the response that were not part of the request.
     var strangerCount: Int {
         let asked = Set(saves.map(\.recordID) + deletions)
         return Set(answer.saveResults.keys).union(answer.deleteResults.keys).subtracting(asked).count
     }
 
-    /// The server's new version, whole: what it had, what was sent, and what it answered, which may be less.
+    /// The server's complete new version: its former fields, the fields that were sent, and those in the
+    /// response, which may be incomplete.
     func stored(_ server: Record, of item: SendItem) -> Record {
         var record = server
         var fields = known[item.name]?.fields ?? [:]
@@ -113,6 +114,6 @@ struct OutgoingRequest: Sendable {
 }
 
 extension [String: RecordValue] {
-    /// What a server stores: it has no nulls.
+    /// The fields as a server stores them, which is without nulls.
     var withoutNulls: [String: RecordValue] { filter { $0.value != .null } }
 }

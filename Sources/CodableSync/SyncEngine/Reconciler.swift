@@ -2,41 +2,43 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// What came of giving a conflict to the model.
+/// The result of reconciling a conflict.
 enum Reconciliation: Sendable {
-    /// The server holds this content: our own write, or an equal one of another device.
+    /// The server has these contents, saved by this device or by another one.
     case confirmed(ContentHandle, isOwn: Bool)
     case client
-    /// This device's model, dated as late as the cloud's.
+    /// This device's model, with the date of the cloud's version.
     case redated(Record, edited: Date?)
     case merged(Record, edited: Date?)
     case server
     case failed(ParkReason)
 }
 
-/// The contents of a conflict, as they were stored.
+/// The stored contents of a conflict.
 struct ConflictContents: Sendable {
     var item: ReconcileItem
     var client: Record?
     var server: Record?
     var ancestor: Record?
-    /// Requests whose answers were lost, as far as their contents can be read.
+    /// Saves whose responses were lost, as far as their contents can be read.
     var lost: [LostWrite]
 }
 
 extension ConflictContents {
-    /// Whether the cloud still has what the edit was made on, under another change tag: an own write, most often, that
-    /// the app was given before it was confirmed.
+    /// Whether the cloud's version has the contents on which the edit was based, under another change tag.
+    ///
+    /// Usually it is this device's own save, which the app edited before it was confirmed.
     fileprivate var isUnchangedOnServer: Bool {
         guard let ancestor, let client, let server else { return false }
-        // Fields that the model does not know are left alone.
+        // Fields that the model does not know do not count.
         return ancestor.fields.differingFields(from: server.fields).allSatisfy {
             ancestor.fields[$0] == nil && client.fields[$0] == nil
         }
     }
 }
 
-/// Reconciles an edit with the cloud's last word: a pure function of the contents and the model's resolver.
+/// Reconciles an edit with the cloud's latest version, as a pure function of the contents and the model's
+/// resolver.
 struct Reconciler<Model: RecordCodable>: Sendable {
     var coding: ModelCoding<Model>
 
@@ -109,7 +111,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// An ancestor that can no longer be decoded is as good as none: the resolver then knows less.
+    /// Decodes the ancestor; if that fails, the resolver gets none.
     private func ancestor(_ record: Record?) -> Model? {
         guard let record else { return nil }
         do { return try coding.decode(record) } catch { return nil }
@@ -132,13 +134,13 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 }
 
 extension Record {
-    /// Whether the server's record may be this very edit: somebody may have written equal contents since.
+    /// Whether the server's record may be this edit rather than a later one with equal contents.
     fileprivate func isEdit(in server: Record) -> Bool {
         guard let editDate, let found = server.editDate else { return true }
         return editDate == found
     }
 
-    /// When the edit in the cloud was made: what its writer says, unless that is later than the save itself.
+    /// When the edit in the cloud was made, according to its writer, but no later than the server saved it.
     var cloudEditDate: Date {
         let saved = systemFields?.modificationDate
         guard let edited = editDate else { return saved ?? .distantPast }

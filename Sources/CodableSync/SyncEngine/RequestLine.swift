@@ -1,4 +1,4 @@
-/// Passes requests to an engine in order, and counts those that the engine has not answered yet.
+/// Passes requests to an engine in order, and counts the requests that it has not answered yet.
 final class RequestLine<Request: Sendable>: Sendable {
     private let continuation: AsyncStream<Request>.Continuation
     private let unanswered = Locked(0)

@@ -1,17 +1,18 @@
-/// What is done about damage, and said of it.
+/// Recovering a damaged state, and describing the damage.
 extension StateLocation {
-    /// More places than this are counted only: a file of nothing but damage is no reason to fill the memory.
+    /// The maximum number of described damages; more are only counted, so that a badly damaged file doesn't
+    /// fill memory.
     private static var maximumMessages: Int { 20 }
 
-    /// After damage everything readable is kept, and the zone is fetched in full.
+    /// Keeps everything readable of a damaged state, and requests a full fetch of the zone.
     ///
     /// - Parameters:
     ///   - opened: The state as it was read.
-    ///   - state: The same; afterwards as it is gone on with.
-    ///   - damagedIndex: What became of the file that says whose the states are, if it was damaged.
+    ///   - state: The same state, which is changed to the recovered one.
+    ///   - damagedIndex: A message about the file that lists the users, if it was damaged.
     ///   - now: The current time.
-    /// - Returns: What happened, in words, and why the damaged files could not be replaced, if they could not.
-    /// - Throws: ``JournalFailure`` if it cannot be stored; the next opening tries again.
+    /// - Returns: Messages about the damage, and why the damaged files could not be replaced, if so.
+    /// - Throws: ``JournalFailure`` if the recovery cannot be stored; the next opening tries again.
     func recover(
         _ opened: JSONStateStore.Opened,
         _ state: inout SyncState,
@@ -26,14 +27,14 @@ extension StateLocation {
         if opened.recovery.isDamaged { entries += opened.repairs + [.listingBegan] }
         try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }
-        // The damaged files are kept aside; a snapshot takes their place, so that this is said once. Without it the
-        // state can be used as well, and the next opening tries again.
+        // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
+        // once. If that fails, the state is still usable, and the next opening tries again.
         return (messages, opened.recovery.isDamaged ? Self.compact(opened.store) : nil)
     }
 
-    /// Makes the files as small as the state allows.
+    /// Compacts the files.
     ///
-    /// - Returns: Why it could not be done, if it could not.
+    /// - Returns: Why the compaction failed; `nil` if it succeeded.
     static func compact(_ store: JSONStateStore) -> String? {
         do {
             try store.compact()

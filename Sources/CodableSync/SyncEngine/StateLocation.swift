@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RecordCoding
 
-/// What opening the state gives.
+/// An opened state.
 struct OpenedState: Sendable {
     var store: any StateStore
     var directory: StateDirectory
@@ -10,21 +10,21 @@ struct OpenedState: Sendable {
     var nextHandle: UInt64
     /// The number of the user's directory.
     var number: Int64
-    /// The path, for people; `nil` in memory.
+    /// The path for diagnostics; `nil` if the state is in memory.
     var path: String?
-    /// What had to be recovered, in words.
+    /// Messages about what had to be recovered.
     var recovered: [String]
-    /// Why damaged files, or what was removed, could not be taken away, if they could not.
+    /// Why damaged files or removed records could not be removed from disk, if so.
     var compactionFailure: String?
 
-    /// Lets go of everything.
+    /// Closes the files and releases the directory.
     func close() {
         store.close()
         directory.release()
     }
 }
 
-/// Where an engine's state is: a directory of its own for each cloud, container, scope and zone.
+/// Where an engine keeps its state: a separate directory for each cloud, container, scope and zone.
 struct StateLocation: Sendable {
     private let path: String
     private let isInMemory: Bool
@@ -62,12 +62,12 @@ struct StateLocation: Sendable {
         fileSystem = configuration.fileSystem ?? (isInMemory ? MemoryFileSystem() : LocalFileSystem())
     }
 
-    /// The directory, where it is on the disk that other engines of this process see as well.
+    /// The directory's path if other engines in this process can use the same directory; `nil` otherwise.
     var sharedPath: String? {
         fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
     }
 
-    /// Draws the number of a log, at random or from a seed that differs for each directory.
+    /// Makes a function that draws the number of a log: at random, or from the seed and the directory.
     private static func logNumbers(
         of identity: StateIdentity,
         seed: UInt64?
@@ -93,7 +93,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// A name that any file system takes; different parts give different names.
+    /// A file name that is valid on every file system; different parts give different names.
     private static func fileName(for part: String) -> String {
         var name = ""
         for byte in part.utf8 {
@@ -116,7 +116,7 @@ struct StateLocation: Sendable {
         try await besideTheActor { try openLast(at: now) }
     }
 
-    /// Opens the state of another user in the same directory; the last known user is still the former one.
+    /// Opens the state of another user in the same directory; the former user remains the last known one.
     func open(
         for user: String,
         in directory: StateDirectory,
@@ -128,7 +128,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// Makes the user of a state the last known one: the commit of a switch.
+    /// Makes the user of a state the last known one, which commits a switch.
     func commit(_ opened: OpenedState, to user: String, telling untold: UntoldSwitch) async throws {
         try await besideTheActor {
             try opened.directory.commit(user, number: opened.number, telling: untold)
@@ -189,7 +189,7 @@ struct StateLocation: Sendable {
             let damagedIndex = directory.takeIndexDamage()
             let (recovered, notReplaced) = try recover(opened, &state, damagedIndex: damagedIndex, now)
             var failure = notReplaced
-            // Records of a user who has signed out, which a crash or a full disk has left in the files.
+            // After a crash or on a full disk, the files may still hold records of a user who has signed out.
             if state.summary.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
             return OpenedState(
                 store: opened.store,

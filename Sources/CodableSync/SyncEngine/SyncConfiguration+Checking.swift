@@ -1,18 +1,18 @@
 import Foundation
 import RecordCoding
 
-/// Misuse, told by the first call that can throw: before a file is touched or a request is sent.
+/// Checking the configuration, in the first call that can throw and before any file access or request.
 extension SyncConfiguration {
     private static var maximumDeadline: Duration { .seconds(24 * 3600) }
     private static var shortestPoll: Duration { .seconds(1) }
     private static var longestPoll: Duration { .seconds(365 * 24 * 3600) }
 
-    /// Checks everything that an app can set, with the model and the database that it is used with.
+    /// Checks all settings together with the model and the database.
     ///
     /// - Parameters:
     ///   - model: The model's type.
-    ///   - zoneID: The zone that was made of the configuration and the model.
-    ///   - database: Where the records are.
+    ///   - zoneID: The zone according to the configuration and the model.
+    ///   - database: The database of the engine.
     /// - Throws: ``SyncError/configuration(_:)``, naming the setting, its value and the rule.
     func check<Model: RecordCodable>(
         for model: Model.Type,
@@ -53,7 +53,7 @@ extension SyncConfiguration {
                 "is the URL \(url.absoluteString.quoted); it must be that of a directory on this device"
             )
         }
-        // It would end the path early, and name another directory.
+        // A zero byte would end the path early, so that it would name another directory.
         guard !url.path(percentEncoded: true).contains("%00") else {
             throw Self.invalid("storage", "is \(url.path.quoted); a path has no zero bytes")
         }
@@ -97,7 +97,7 @@ extension SyncConfiguration {
         }
     }
 
-    /// A database that allows nothing at all is as wrong as a setting beyond what it allows.
+    /// Checks the database's limits, and the page size against them.
     private func checkLimits(_ limits: DatabaseLimits) throws {
         let numbers = [
             ("maximumItems", limits.maximumItems), ("maximumBytes", limits.maximumBytes),

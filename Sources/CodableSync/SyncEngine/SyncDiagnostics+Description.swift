@@ -1,9 +1,9 @@
 import RecordCoding
 
 extension SyncDiagnostics: CustomStringConvertible {
-    /// All of it in lines for a bug report: records by their names, never their fields.
+    /// A description of several lines for a bug report; it contains record names but no fields.
     ///
-    /// It is for people, and not to be parsed.
+    /// The format may change, so do not parse it.
     public var description: String {
         let account = accountStatus.map { "\($0)" } ?? "not looked up yet"
         var lines = [

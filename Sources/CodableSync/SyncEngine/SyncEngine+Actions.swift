@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The door to the state, and what the machine's actions become.
+/// Passing inputs to the state machine and performing its actions.
 extension SyncEngine {
     nonisolated var now: Moment {
         var moment = clock.now
@@ -8,11 +8,14 @@ extension SyncEngine {
         return moment
     }
 
-    /// The one way to change the state: synchronous, so that nothing can come between reading and writing it.
+    /// Passes an input to the machine and performs its actions.
+    ///
+    /// The state changes in no other way. The function is synchronous, so nothing can run between reading and
+    /// writing the state.
     ///
     /// - Parameters:
-    ///   - input: What happened.
-    ///   - contents: The contents that the input names, not stored yet.
+    ///   - input: The input.
+    ///   - contents: The contents that the input names, if they are not stored yet.
     func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
         if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
         perform(input, contents)
@@ -44,7 +47,7 @@ extension SyncEngine {
         return isSame ? nil : limits
     }
 
-    /// A handle that was never used, for contents that are new.
+    /// A new handle.
     func newHandle() -> ContentHandle {
         defer { nextHandle += 1 }
         return ContentHandle(nextHandle)
@@ -102,11 +105,11 @@ extension SyncEngine {
     private func fire(_ timer: SyncTimer, _ session: Int) {
         guard session == self.session else { return }
         process(.timerFired(timer))
-        // Whatever the request still brings comes too late.
+        // The request's response would be ignored, so the request is cancelled.
         if case .deadline(let request) = timer { resources.cancel(request) }
     }
 
-    /// Tells of what happened with a state, unless it is a former user's by now.
+    /// Emits an event about a state, unless that state is now a former user's.
     func emit(_ event: SyncEvent, _ session: Int) {
         if session == self.session { emit(event) }
     }
@@ -116,7 +119,7 @@ extension SyncEngine {
         eventHub.send(event)
     }
 
-    /// Tells that files cannot be read now; what was under way when they were closed is read at the next opening.
+    /// Reports that files cannot be read at the moment, unless the engine is closed.
     func tellUnreadable(_ text: String) {
         if case .closed = phase { return }
         emit(.stateUnwritable(text))
@@ -124,13 +127,15 @@ extension SyncEngine {
 
     // MARK: Events that carry contents
 
-    /// Loads what the event carries, and tells of it.
+    /// Loads an event's contents, and emits the event.
     ///
-    /// At once, since what is given up is not kept for long; mostly it came with what is being processed.
+    /// The contents are loaded at once, since discarded contents are not kept for long; most often they are
+    /// staged.
     private func emitLoading(_ event: ContentsEvent) {
         do {
             let event = try loaded(event)
-            // A pending deletion does not delete what a newer version of the app wrote: it will be parked.
+            // A deletion of a record written by a newer version of the app discards nothing: it will be
+            // parked.
             if case .discarded(_, let record, .deletion) = event,
                 record.schemaVersion.map({ $0 > Model.schemaVersion }) ?? false
             {

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Uploads of drafts that a screen has edited while the record may have changed.
+/// Uploads of drafts, whose records may have changed since editing began.
 extension SyncEngine {
     /// Uploads the fields of a draft that differ from the model that editing began with.
     ///
@@ -10,21 +10,23 @@ extension SyncEngine {
     /// try await engine.upload(draft, editedFrom: original)
     /// ```
     ///
-    /// Other fields keep their current values on this device, which include changes from other devices and later edits
-    /// on this one. If another device has changed one of the uploaded fields since the original, that is a conflict: the
-    /// resolver gets both models, and an ancestor with the original values of the uploaded fields. If the models do not
-    /// differ, nothing is queued. Returns once the change is durable on this device.
+    /// Other fields keep their current values on this device, which include changes from other devices and
+    /// later edits on this one. If another device has changed one of the uploaded fields since the original,
+    /// that is a conflict: the resolver gets both models, and an ancestor with the original values of the
+    /// uploaded fields. If the models do not differ, nothing is queued. Returns once the change is durable on
+    /// this device.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
-    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the record, the
-    ///   call creates it.
+    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the
+    ///   record, the call creates it.
     /// - A nested value counts as one field.
     ///
     /// - Parameters:
     ///   - draft: The edited model.
     ///   - original: The model that editing began with, with the same record name; `nil` for a new record.
-    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `storageFull`, or the reason why the state cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read
+    ///   the record, `storageFull`, or the reason why the state cannot be used. Nothing is queued in these
+    ///   cases.
     public nonisolated func upload(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = callQueue.take([draft.recordName], at: now.wall.rounded)
         defer { ticket.end() }
@@ -60,13 +62,13 @@ extension SyncEngine {
         }
     }
 
-    /// Waits for the call's turn, and queues models: as a whole, or as edits of the current versions.
+    /// Waits for the call's turn, and queues models as whole records or as edits of the current versions.
     func enqueue(_ drafts: [Draft], isInitial: Bool = false, _ ticket: CallQueue.Ticket) async throws {
         try await enter(ticket)
         while true {
             let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
             let overlays = try await overlay(overlaid)
-            // A record to be replaced as a whole may have been edited in the meantime.
+            // A record that was to be replaced may have been edited in the meantime.
             let isSame = drafts.allSatisfy { draft in
                 let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
                 return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
@@ -80,12 +82,13 @@ extension SyncEngine {
                 }
                 return overlay.map { change(to: $0, ticket.date, &contents) }
             }
-            // Even a call that changes nothing waits until what it rests on is stored.
+            // Even a call that changes nothing waits until the entries before it are stored.
             return try await call(contents: contents, ticket) { .enqueue($0, changes) }
         }
     }
 
-    /// Whether only the draft's changed fields replace those that reads show; otherwise the draft replaces all.
+    /// Whether the draft changes only some fields of the version that reads show; otherwise it replaces all
+    /// fields.
     private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
         let name = draft.record.recordID.recordName
         return switch draft.original {
@@ -95,7 +98,8 @@ extension SyncEngine {
         }
     }
 
-    /// Lays drafts over the current versions of their records; returns `nil` if a record has changed in the meantime.
+    /// Applies drafts to the current versions of their records; returns `nil` if a record has changed in the
+    /// meantime.
     private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
@@ -123,7 +127,7 @@ extension SyncEngine {
             guard try current(names) == bases else { return nil }
             return overlaid
         } catch let error as SyncError {
-            // Contents that are replaced while they are read may be gone from the disk.
+            // Contents that were replaced in the meantime may no longer be on disk.
             guard try current(names) == bases else { return nil }
             throw error
         } catch {

@@ -10,29 +10,32 @@ extension SyncEngine {
     /// try await engine.edit(landmark) { $0.isFavorite = true }
     /// ```
     ///
-    /// The closure gets the current version of the record, which may be newer than the model you pass: it includes
-    /// changes from other devices, and all earlier edits on this one. So two edits at once both survive, and fields that
-    /// the closure does not touch keep their newest values. The closure runs on the caller's actor, in the order of the
-    /// calls. Later calls for this record wait for it; other calls do not. The closure runs again if another device's
-    /// change arrives in between, so it should do nothing but edit.
+    /// The closure gets the current version of the record, which may be newer than the model you pass: it
+    /// includes changes from other devices, and all earlier edits on this one. So two edits at once both
+    /// survive, and fields that the closure does not touch keep their newest values. The closure runs on the
+    /// caller's actor, in the order of the calls. Later calls for this record wait for it; other calls do
+    /// not. The closure runs again if another device's change arrives in between, so it should only edit the
+    /// model.
     ///
-    /// Returns once the change is durable on this device; sending happens in the background. If the closure throws, or
-    /// changes nothing, nothing is queued.
+    /// Returns once the change is durable on this device; sending happens in the background. If the closure
+    /// throws, or changes nothing, nothing is queued.
     ///
-    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the closure gets
-    ///   the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
-    /// - If a conflict has set an earlier edit aside, reads show the server's value. The closure gets that value, and the
-    ///   new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)`` reports.
+    /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the
+    ///   closure gets the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    /// - If an earlier edit was parked by a conflict, reads show the server's version. The closure gets that
+    ///   version, and the new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)``
+    ///   reports.
     /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:
-    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such record.
+    ///   - model: The model as the app has it. Only its record name matters, unless this device has no such
+    ///     record.
     ///   - ifMissing: What to do if this device has no such record.
     ///   - change: Edits the model; it must not change the record name.
     /// - Returns: The model before and after.
-    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read the record,
-    ///   `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any error of the closure.
-    ///   Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `recordNotFound`, `recordUndecodable` if this version of the app cannot read
+    ///   the record, `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any
+    ///   error of the closure. Nothing is queued in these cases.
     @discardableResult
     public nonisolated func edit(
         _ model: Model,
@@ -61,7 +64,8 @@ extension SyncEngine {
         try await perform(EditedRecords(names: [name], models: nil, ifMissing: .fail), change)[0]
     }
 
-    /// Edits several models, as ``edit(_:ifMissing:_:)`` does: either all edits become durable, together, or none.
+    /// Edits several models, as ``edit(_:ifMissing:_:)`` does; either all edits become durable together or
+    /// none does.
     ///
     /// The edits may be sent in several requests. Later calls for any of the records wait for the closure.
     ///

@@ -2,11 +2,12 @@
 extension SyncEngine {
     /// Returns once the engine has nothing left to do at the clock's time, for tests.
     ///
-    /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is due, and
-    /// no signal of the database is on its way. It does not wait for a later time, for the app or for the network:
-    /// advance the clock, take from ``changes`` or let the network return, and call it again. Signals are taken into
-    /// account for ``FakeDatabase``, ``LocalDatabase``, and a ``ForwardingDatabase`` in front of one; a signal that a
-    /// stream of yours has not taken counts, too.
+    /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is
+    /// due, and no signal from the database is waiting to be received. The call does not wait for a later
+    /// time, for the app or for the network: advance the clock, take elements from ``changes`` or restore the
+    /// network, and call it again. Signals are taken into account for ``FakeDatabase``, ``LocalDatabase``,
+    /// and a ``ForwardingDatabase`` in front of one of them. Signals that your own stream of them has not
+    /// received count as well.
     ///
     /// ```swift
     /// try await phone.upload(note)
@@ -15,8 +16,9 @@ extension SyncEngine {
     /// await phone.waitUntilIdle()                      // the poll is over
     /// ```
     ///
-    /// A request that a ``FakeHold`` holds, or that is never answered, does not count. The call does not open the
-    /// engine; an engine that was never opened, or is closed, is idle. It returns early if the task is cancelled.
+    /// A request that is held by a ``FakeHold`` or is never answered does not count. The call does not open
+    /// the engine; an engine that was never opened, or is closed, is idle. It returns early if the task is
+    /// cancelled.
     public func waitUntilIdle() async {
         let signals = database as? any SignalTelling
         repeat {
@@ -27,7 +29,8 @@ extension SyncEngine {
         } while signals?.areSignalsTaken == false && !Task.isCancelled
     }
 
-    /// Whether there is nothing to do at the clock's time, apart from signals still in the database's streams.
+    /// Whether there is nothing to do at the clock's time, apart from signals that are still in the
+    /// database's streams.
     var isIdle: Bool {
         switch phase {
         case .opening, .switching: return false

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Where stored records become models: for the streams and for the resolver.
+/// Decoding stored records for the streams and for the resolver.
 extension SyncEngine {
     // MARK: Delivering
 
@@ -16,13 +16,14 @@ extension SyncEngine {
 
     private func hand(_ element: Element, to stream: StreamID, _ session: Int) {
         guard session == self.session else {
-            // It is a former user's, and comes again when that user does; the stream still waits.
+            // The element is a former user's, and is delivered again when that user returns; the stream still
+            // waits.
             return process(.undecodable(stream, [], isEmpty: true))
         }
         var element = element
         element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
         report(element, of: stream)
-        // A stream that was cancelled meanwhile has not accepted anything, and ends by itself.
+        // A stream that was cancelled in the meantime has not accepted the element, and ends by itself.
         if let change = element.change { _ = hub.resume(stream, with: change) }
     }
 
@@ -46,10 +47,10 @@ extension SyncEngine {
     private struct Element: Sendable {
         var change: ModelChange<Model>?
         var undecodable: [UndecodableChange] = []
-        /// Records whose contents cannot be read now, and why.
+        /// Records whose contents cannot be read at the moment, for the reason in `failure`.
         var unread: [String] = []
         var failure: (any Error)?
-        /// Records of which a newer version is known by now.
+        /// Records for which there is a newer change by now.
         var overtaken: [String] = []
 
         init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
@@ -63,7 +64,7 @@ extension SyncEngine {
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
         }
 
-        /// Removes what must not be delivered any more.
+        /// Removes records that must no longer be delivered.
         mutating func leaveOut(_ names: [String]) {
             if names.isEmpty { return }
             overtaken = names
@@ -125,7 +126,7 @@ extension SyncEngine {
                         ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
                     )
                 } catch {
-                    // The files cannot be read now: the conflict stays open, and is met again later.
+                    // The files cannot be read at the moment; the conflict stays open and is resolved later.
                     failure = error
                 }
             }
@@ -140,7 +141,8 @@ extension SyncEngine {
     private func take(_ results: [ReconciledContents]) {
         var contents: [ContentHandle: Record] = [:]
         let reconciled = results.map { result in
-            // The event about the conflict carries both sides; a compaction may drop them before it is emitted.
+            // The event about the conflict needs both sides, which a compaction may drop before the event is
+            // emitted.
             let item = result.contents.item
             contents[item.client] = result.contents.client
             if let server = item.server { contents[server] = result.contents.server }
@@ -178,7 +180,7 @@ extension SyncEngine {
     }
 }
 
-/// A conflict with its contents, and what came of it.
+/// A conflict, its contents and its outcome.
 private struct ReconciledContents: Sendable {
     var contents: ConflictContents
     var outcome: Reconciliation
@@ -186,9 +188,9 @@ private struct ReconciledContents: Sendable {
 }
 
 extension ConflictContents {
-    /// Loads what the item names.
+    /// Loads the contents that the item names.
     ///
-    /// - Throws: If the files cannot be read now; contents that are not stored any more count as missing.
+    /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
     init(loading item: ReconcileItem, from journal: JournalLane?) throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
         let named = [item.client, item.server, item.ancestor, item.contested].compactMap { $0 }

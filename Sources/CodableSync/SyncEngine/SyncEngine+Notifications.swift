@@ -1,23 +1,23 @@
 import RecordCoding
 
-/// Pushes that the app hands over.
+/// Handling pushes.
 extension SyncEngine {
-    /// Takes a push in, and fetches if it is this engine's.
+    /// Handles a push, and fetches changes if the push is for this engine.
     ///
-    /// Give every remote notification to every engine; each knows its own by container, scope, subscription and zone. A
-    /// push whose zone was left out is taken for a hint, and so is one without a container. Concurrent pushes share
-    /// fetches, and a copy of a notification that was handled brings nothing.
+    /// Pass every remote notification to every engine; each recognises its own by container, scope,
+    /// subscription and zone. A push without a zone or container may be for any engine, so the engine
+    /// fetches. Concurrent pushes share fetches, and a repeated notification is ignored.
     ///
-    /// - Before the first start it opens the engine, as any call does; the first fetch serves it.
-    /// - Where ``SyncConfiguration/automaticallySyncs`` is off it fetches all the same: the app asked for it.
-    /// - While the engine is stopped, closed or without a user, within a wait that the server ordered, and before
-    ///   ``resolvePurge(_:)``, nothing is requested: the next fetch brings what the push was about.
+    /// - Before the first start, the call opens the engine, as any call does, and waits for the first fetch.
+    /// - It fetches even if ``SyncConfiguration/automaticallySyncs`` is off, because the app asked for it.
+    /// - Nothing is requested while the engine is stopped, closed or without a user, during a wait that the
+    ///   server ordered, and before ``resolvePurge(_:)``; the next fetch gets the changes.
     ///
-    /// It sends nothing, and never traps, whatever the payload.
+    /// The call sends nothing, and accepts any payload without trapping.
     ///
-    /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: `notOurs` if it is not this engine's; `newData` if the fetch brought something; `noData` if it
-    ///   brought nothing, failed, or was not tried.
+    /// - Parameter userInfo: The payload from the system.
+    /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
+    ///   `noData` if it returned none, failed, or was not tried.
     public nonisolated(nonsending) func handleNotification(
         _ userInfo: [AnyHashable: Any]
     ) async -> NotificationOutcome {
@@ -44,20 +44,20 @@ extension SyncEngine {
         do {
             return try await sync([.fetch, .hint]).fetched > 0 ? .newData : .noData
         } catch {
-            // The cloud keeps what it was about for the next fetch; a copy may be the occasion.
+            // The changes are still in the cloud, so a repeated notification may fetch them.
             handled.remove(notification.notificationID)
             return .noData
         }
     }
 }
 
-/// The notifications that came last, by which copies are known.
+/// The IDs of the latest notifications, which identify repeated ones.
 struct HandledNotifications {
     private static var limit: Int { 100 }
 
     private var ids: [String] = []
 
-    /// Notes a notification, and says whether it is a new one, as every one without an ID is.
+    /// Notes a notification and returns whether it is new; one without an ID always is.
     mutating func insert(_ id: String?) -> Bool {
         guard let id else { return true }
         if ids.contains(id) { return false }

@@ -1,17 +1,19 @@
 import RecordCoding
 
-/// From the first call to the state, and back to nothing.
+/// Opening and closing an engine.
 extension SyncEngine {
-    /// Opens the state of the user who is here, if it is not open yet; concurrent callers share one opening.
+    /// Opens the state of the user who is signed in, if it is not open yet; concurrent calls share one
+    /// opening.
     ///
-    /// - Parameter isForSync: Whether the call will look the user up itself.
-    /// - Throws: ``SyncError``: why the state cannot be used; the next call tries again.
+    /// - Parameter isForSync: Whether the caller is a sync, which looks the account up itself; only other
+    ///   callers first retry a failed switch to another user.
+    /// - Throws: ``SyncError``: the reason why the state cannot be used; the next call tries again.
     func ready(isForSync: Bool = false) async throws {
         while try await !isReady(isForSync: isForSync) {}
     }
 
-    /// The same for a call that may have been made before a switch of users: the switch waits for the call, so the call
-    /// must not wait for the switch.
+    /// Opens the state for a call that may be older than a user switch, and so must not wait for the switch,
+    /// which waits for the call.
     func ready(for ticket: CallQueue.Ticket) async throws {
         while true {
             switch phase {
@@ -22,7 +24,8 @@ extension SyncEngine {
         }
     }
 
-    /// The same for a sync, which is for the next user: a switch does not wait for it.
+    /// Opens the state for a sync, for which a user switch does not wait, since it is meant for the next
+    /// user.
     func ready(forSyncAt ticket: CallQueue.Ticket) async throws {
         repeat {
             if case .switching = phase { ticket.end() }
@@ -34,7 +37,7 @@ extension SyncEngine {
         pendingSwitch.map { ticket.generation < $0.generation } ?? false
     }
 
-    /// Takes one step towards an open state; `true` once the call can go on.
+    /// Takes one step towards an open state; returns whether the call can continue.
     private func isReady(isForSync: Bool) async throws -> Bool {
         switch phase {
         case .closed: throw SyncError.closed
@@ -42,7 +45,7 @@ extension SyncEngine {
         case .opening(let task), .switching(let task): try await task.value
         case .open:
             guard !isForSync, machine?.isForAnotherUser == true else { return true }
-            // Their state could not be opened; the cause may have passed.
+            // The other user's state could not be opened; the cause may no longer exist.
             process(.switchWanted)
             guard case .switching = phase else { return true }
         }
@@ -64,7 +67,7 @@ extension SyncEngine {
             try await open()
         } catch {
             registration = nil
-            // The cause may pass: the next call tries again.
+            // The next call tries again, since the cause may be temporary.
             if case .opening = phase { phase = .new }
             callQueue.fail(with: error)
             throw error
@@ -90,7 +93,7 @@ extension SyncEngine {
         )
         listen()
         tellOfSwitch()
-        // Streams whose requests came while the state could not be opened are served now.
+        // Some streams may have made requests while the state could not be opened.
         hub.repeatRequests()
         if isStopWanted {
             process(.stop)
@@ -99,7 +102,7 @@ extension SyncEngine {
         }
     }
 
-    /// Goes on with a state that was opened.
+    /// Continues with an opened state.
     func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
         let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
@@ -151,7 +154,7 @@ extension SyncEngine {
         switch outcome {
         case .stored(let batch): process(.committed(batch))
         case .failed(let batch, let failure):
-            // Notes that are still waiting afterwards may be about contents that are gone.
+            // Notes that are processed later may be about contents that no longer exist.
             takeNotes()
             process(.commitFailed(batch, failure))
         case .notCompacted(let reason): tellOfCompaction(reason)
@@ -161,7 +164,7 @@ extension SyncEngine {
         }
     }
 
-    /// What is said of other zones is not for this engine.
+    /// Processes a signal, unless it is only about other zones.
     private func take(_ signal: CloudSignal) {
         if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
             return
@@ -169,7 +172,7 @@ extension SyncEngine {
         process(.signal(signal))
     }
 
-    /// What a stream asks for opens the engine, too.
+    /// Serves a stream's request, which opens the engine if necessary.
     func serve(_ request: ChangeHub<Model>.Request) async {
         defer {
             requests.answer()
@@ -185,7 +188,7 @@ extension SyncEngine {
         } catch SyncError.closed {
             return
         } catch {
-            // Nobody called who could be told; the event says it, and a call will throw it.
+            // No caller can get the error, so an event reports it; the next call throws it.
             emit(.stateUnwritable((error as? SyncError)?.description ?? "\(error)"))
             if machine != nil, case .next(let stream) = request { unserved.append(stream) }
             return
@@ -193,15 +196,16 @@ extension SyncEngine {
         takeNotes()
         switch request {
         case .repeated(let stream):
-            // A stream that the machine knows is being served: asking again would accept the element on its way.
+            // The machine already serves this stream: another request would accept the element that it has
+            // not got.
             let isKnown = machine?.streams.contains { $0.id == stream } == true
             if !isKnown, hub.claim(stream) { process(.streamRequested(stream)) }
-        // `takeNotes` serves a stream's request, in its place among the app's calls.
+        // `takeNotes` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break
         }
     }
 
-    /// Streams that could not be served are, once there is a state to serve them from.
+    /// Serves streams that could not be served before, if a state is open now.
     func serveAgain() {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
         let streams = unserved
@@ -209,34 +213,35 @@ extension SyncEngine {
         for stream in streams where hub.claim(stream) { process(.streamRequested(stream)) }
     }
 
-    /// Pauses requests: what is under way is still answered, uploads are accepted, streams stay.
+    /// Pauses syncing: no new requests are made, while uploads are accepted and streams stay live.
     ///
-    /// Called before anything else, it keeps the engine from starting by itself.
+    /// A response to a request in flight is still processed. If this is the first call, the engine does not
+    /// start by itself.
     public func stop() async {
         isStopWanted = true
         process(.stop)
     }
 
-    /// Stores what is under way, ends requests and streams, and releases the directory.
+    /// Stores queued edits, ends requests and streams, and releases the directory.
     ///
-    /// If the state's files are being compacted, it waits until that is done. Later calls throw ``SyncError/closed``.
-    /// What is pending is sent by the next engine on this state.
+    /// If the state's files are being compacted, the call waits until that is done. Later calls throw
+    /// ``SyncError/closed``. The next engine that opens this state sends the pending changes.
     ///
-    /// - Throws: Never; it may in a later version.
+    /// - Throws: Never, but a later version may throw.
     public func close() async throws {
         await end { engine in
-            // Edits on their way to the disk are stored, and their calls return.
+            // Edits that are queued for the disk are stored, and their calls return.
             await engine.journal?.close()
         }
     }
 
     /// Ends the engine as a crash of its process would, for tests.
     ///
-    /// The engine stores, sends and accepts nothing more. Edits whose call had returned are on disk; others may be or
-    /// not. An element of ``changes`` that a loop is still handling is delivered again, alone. Requests in flight are
-    /// abandoned, whether or not the server has performed them; waiting calls throw ``SyncError/closed``, streams
-    /// end, and the next engine can open the state at once. It is not a loss of power: what was written survives,
-    /// flushed or not.
+    /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
+    /// may or may not be. An element of ``changes`` that a loop is still handling is delivered again, one
+    /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
+    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
+    /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
     public func simulateCrash() async {
         journal?.dropQueued()
         await end { engine in

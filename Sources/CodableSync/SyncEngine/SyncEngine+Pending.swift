@@ -1,10 +1,11 @@
 import RecordCoding
 
-/// Changes made on this device that the cloud has not confirmed, as the app sees them.
+/// Reading unconfirmed and parked changes.
 extension SyncEngine {
-    /// The changes that the server has not confirmed, parked ones included.
+    /// Returns the changes that the server has not confirmed, parked ones included.
     ///
-    /// Complexity: O(n) in these changes, all of whose models are read; ``diagnostics()`` just counts them.
+    /// Complexity: O(n) in the number of these changes, whose models are all read; ``diagnostics()`` only
+    /// counts them.
     ///
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -14,7 +15,8 @@ extension SyncEngine {
 
     private func pendingChangesNow() async throws -> [PendingChange<Model>] {
         guard let machine else { throw SyncError.closed }
-        // Collected before anything is awaited: holding on to a copy of the state would make every change to it slow.
+        // Collected before the first suspension: keeping a copy of the state would make every change to it
+        // slow.
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
@@ -30,9 +32,9 @@ extension SyncEngine {
         }
     }
 
-    /// The changes that were set aside: both sides, and the reason.
+    /// Returns the parked changes: both sides, and the reason.
     ///
-    /// Complexity: O(n) in these changes, all of whose models are read.
+    /// Complexity: O(n) in the number of these changes, whose models are all read.
     ///
     /// - Returns: The changes, in the order in which they were parked.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -66,7 +68,7 @@ extension SyncEngine {
         }
     }
 
-    /// The models of those contents that can be decoded, by record name.
+    /// The models that can be decoded from these contents, by record name.
     private func modelsIfDecodable(
         _ contents: [(name: String, handle: ContentHandle?)]
     ) async throws -> [ExactName: Model] {
@@ -82,5 +84,5 @@ extension SyncEngine {
     }
 }
 
-/// The contents were replaced before they were read, and a compaction dropped them.
+/// Thrown if contents were replaced before they were read, and a compaction dropped them.
 private struct OvertakenByCompaction: Error {}

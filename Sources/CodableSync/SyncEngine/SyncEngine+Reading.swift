@@ -4,7 +4,8 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// The result counts as given to the app: the next upload is based on it, or on nothing if there is no such record.
+    /// The result counts as given to the app: the next upload is based on it, or has no base if there is no
+    /// such record.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.
@@ -33,7 +34,7 @@ extension SyncEngine {
         give(try await read(nil))
     }
 
-    /// Returns the models of a read to the app, and notes that it was given them.
+    /// Returns the models of a read, and adds the note that the app was given them.
     private nonisolated func give(_ read: ReadModels<Model>) -> [Model] {
         if let note = read.note { callQueue.note(note) }
         return read.models
@@ -41,7 +42,7 @@ extension SyncEngine {
 
     private func read(_ names: [String]?) async throws -> ReadModels<Model> {
         try await inOneSession {
-            // The queue must not grow if the app only reads.
+            // Keeps the queue from growing if the app only reads.
             takeNotes()
             guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
             return try await modelsShown(for: all)
@@ -52,8 +53,8 @@ extension SyncEngine {
     ///
     /// Complexity: O(n log n) in the undecodable records; independent of the number of other records.
     ///
-    /// - Returns: Counts, the account, the last fetch, and notes of the last 1000 discarded values, parked changes and
-    ///   recoveries.
+    /// - Returns: Counts, the account, the last fetch, and notes of the last 1000 discarded values, parked
+    ///   changes and recoveries.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public func diagnostics() async throws -> SyncDiagnostics {
         try await ready()
@@ -89,8 +90,9 @@ extension SyncEngine {
 
     /// Returns the current models of these records, in order; models that can't be decoded are skipped.
     ///
-    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only returned models
-    /// count as given, so nothing counts until nothing can throw any more.
+    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only
+    /// returned models count as given to the app, so the note is made at the end, when nothing can throw any
+    /// more.
     private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
@@ -104,7 +106,7 @@ extension SyncEngine {
             rounds += 1
             let found = try await decode(replaced)
             decoded.merge(found) { $1 }
-            // After a switch of users, the former user's models are not returned.
+            // After a user switch, the former user's models are not returned.
             guard began == session else { return ReadModels(models: []) }
             shown = try shownContents(of: names)
         }
@@ -112,10 +114,10 @@ extension SyncEngine {
         return ReadModels(models: shown.compactMap { decoded[named: $0.name]?.model }, note: note)
     }
 
-    /// Counts the versions that are the cloud's latest and cannot be decoded, and reports each once.
+    /// Counts the latest cloud versions that cannot be decoded, and reports each of them once.
     ///
-    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable, and in
-    /// parts, to save memory.
+    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable,
+    /// and in parts, to save memory.
     func undecodableCount(among versions: [ReadVersion]) async -> Int {
         let began = session
         var count = 0
@@ -139,13 +141,13 @@ extension SyncEngine {
         return count
     }
 
-    /// Whether this is the cloud's latest known version; older ones may be gone from the disk.
+    /// Whether this is the cloud's latest known version; older versions may no longer be on disk.
     private func isLastWord(_ version: ReadVersion) -> Bool {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// Makes the note of a read: it names missing records, too, but not those that could not be decoded, which the next
-    /// upload must not overwrite.
+    /// Makes the note of a read, which includes missing records, but not records that could not be decoded,
+    /// which the next upload must not overwrite.
     private func note(
         _ names: [String],
         shown: [ShownContents],
@@ -223,7 +225,7 @@ extension SyncEngine {
     }
 }
 
-/// The result of a read, and the note that the app was given it.
+/// The result of a read, and the note about the models given to the app.
 private struct ReadModels<Model: Sendable>: Sendable {
     var models: [Model]
     var note: CallQueue.Note?
@@ -247,7 +249,7 @@ struct DecodedContents<Model: Sendable>: Sendable {
     var model: Model?
     /// The reason why there is no model.
     var reason = ""
-    /// Whether the stored contents themselves cannot be read.
+    /// Whether the stored contents are unreadable.
     var isLost = false
 
     /// The report about contents that cannot be decoded.

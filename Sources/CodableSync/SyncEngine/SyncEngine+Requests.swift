@@ -2,9 +2,9 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Requests to the cloud: each in a task of its own, which does not keep the engine alive.
+/// Requests to the cloud, each in its own task, which does not keep the engine alive.
 extension SyncEngine {
-    /// Performs a request, and lets the engine know what came of it.
+    /// Performs a request, and passes the result to the engine.
     private func perform<Answer: Sendable>(
         _ id: RequestID,
         _ request: @escaping @Sendable (AccountConnection) async throws -> Answer,
@@ -13,9 +13,9 @@ extension SyncEngine {
         perform(id, loading: {}, requesting: { try await request($1) }, then: take)
     }
 
-    /// Performs a request that is made of stored contents, and lets the engine know what came of it.
+    /// Performs a request that is made from stored contents, and passes the result to the engine.
     ///
-    /// Nothing is requested any more if the user may have become another one.
+    /// The request is not made if the user may have changed.
     func perform<Contents: Sendable, Answer: Sendable>(
         _ id: RequestID,
         loading load: @escaping @Sendable () throws -> Contents,
@@ -38,9 +38,9 @@ extension SyncEngine {
         }
     }
 
-    /// Takes what came of something that was begun with a state, unless that is a former user's by now.
+    /// Passes the result of a task to the engine, unless the task belongs to a former user's state.
     ///
-    /// - Returns: Whether it was taken.
+    /// - Returns: Whether the result was passed on.
     @discardableResult
     func finish(_ session: Int, _ take: @Sendable (isolated SyncEngine) -> Void) -> Bool {
         guard session == self.session else { return false }
@@ -65,8 +65,9 @@ extension SyncEngine {
         let zoneID = zoneID
         perform(request) { connection in
             if let mark, try await Self.isUnreadable(zoneID, in: connection) {
-                // Two requests: a zone can be named only once in each. The same request makes the mark, so that
-                // every device that sees the deletion in the feed also sees the mark.
+                // Deleting and saving take two requests, since a request can name a zone only once. The
+                // request that deletes the zone also creates the mark, so that devices that see the deletion
+                // in the feed see the mark.
                 try await Self.delete(zoneID, leaving: zoneID.replacementMark(mark), in: connection)
             }
             let result = try await connection.database.modifyRecordZones(
@@ -93,7 +94,8 @@ extension SyncEngine {
         _ = try (result.saveResults[mark] ?? .failure(.unmentioned("the mark of a replaced zone"))).get()
     }
 
-    /// Whether the zone's records still cannot be read; another device may have made it anew meanwhile.
+    /// Whether the zone's records are still unreadable; another device may have recreated the zone in the
+    /// meantime.
     private static func isUnreadable(
         _ zoneID: ZoneID,
         in connection: AccountConnection
@@ -129,7 +131,7 @@ extension SyncEngine {
         }
     }
 
-    /// Reads the database's feed to its end, at most 1000 pages of it.
+    /// Reads the database's feed to its end, up to 1000 pages.
     private static func readFeed(
         of connection: AccountConnection,
         since token: ChangeToken?,
@@ -145,7 +147,8 @@ extension SyncEngine {
 
     // MARK: Fetching
 
-    /// A position, with the newest change tag that this device knows: it may have saved since it fetched.
+    /// A change token with the newest change tag that this device knows, which may be from a save after the
+    /// last fetch.
     private func witnessed(_ token: ChangeToken?) -> ChangeToken? {
         var token = token
         token?.knownChangeTag = machine?.state.newestKnown?.changeTag
@@ -181,7 +184,7 @@ extension SyncEngine {
                 continue
             }
             if deleted.contains(recordID) {
-                // Changed, then deleted, or made anew? The record itself tells.
+                // It was deleted after the change, or created again after the deletion; a look-up decides.
                 page.failed.append(recordID.recordName)
                 continue
             }
@@ -219,7 +222,7 @@ extension SyncEngine {
             && record.recordID.zoneID.isSameZone(as: zoneID)
     }
 
-    /// Gives a record of the server a handle, and says in short what it is.
+    /// Stages a server's record under a handle, and returns its version.
     func stage(
         _ record: Record,
         as reserved: ContentHandle? = nil,
@@ -240,9 +243,9 @@ extension SyncEngine {
         )
     }
 
-    /// A server's date, if it can be one: with any other nothing is decided.
+    /// A server's date if it is plausible; other dates are not used for decisions.
     private func plausible(_ date: Date) -> Date? {
-        // CloudKit began in 2014. A day ahead is a clock that is wrong, more is no date.
+        // CloudKit was released in 2014. Up to a day in the future may be due to a wrong clock.
         let first = Date(timeIntervalSince1970: 1_388_534_400)
         return date > first && date < now.wall.addingTimeInterval(86_400) ? date.rounded : nil
     }
@@ -292,7 +295,7 @@ extension Result {
 }
 
 extension CloudError {
-    /// Whatever a database throws: an error of another kind says nothing about the outcome.
+    /// Makes an error from whatever a database throws; other types of errors become unknown errors.
     init(wrapping error: any Error) {
         if let error = error as? CloudError {
             self = error

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Making requests of what the machine names, and telling it what became of each item.
+/// Making send requests from the items that the machine names, and passing it the result of each item.
 extension SyncEngine {
     func send(_ request: RequestID, _ items: [SendItem]) {
         var outgoing = OutgoingRequest(
@@ -9,7 +9,8 @@ extension SyncEngine {
             recordType: Model.recordType,
             schemaVersion: Model.schemaVersion
         )
-        // Drawn now, so that whatever is fetched before the response has a later handle, as it is newer.
+        // Handles are made before sending, so that a version fetched before the response arrives gets a
+        // greater handle, as it is newer.
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
         perform(request) { [outgoing] in
@@ -74,13 +75,14 @@ extension SyncEngine {
         case nil:
             return .unmentioned
         case .success(let server)?:
-            // A save that names no version cannot be trusted: the next try finds out.
+            // A response without a change tag cannot be trusted; the next attempt finds out what the server
+            // has.
             guard server.recordChangeTag?.isEmpty == false else { return .unmentioned }
             let stored = outgoing.stored(server, of: item)
             return .saved(stage(stored, as: outgoing.handles[item.name], in: &contents))
         case .failure(let error)?:
             guard error.recovery == .resolveConflict else { return .failed(error) }
-            // A server's record of another name or type is not the record in question.
+            // A record with another name or type is not the conflicting one.
             guard let server = error.serverRecord, isOurs(server, named: recordID)
             else { return .conflict(server: nil) }
             return .conflict(server: stage(server, in: &contents))

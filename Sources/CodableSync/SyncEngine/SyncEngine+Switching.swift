@@ -1,10 +1,11 @@
 import RecordCoding
 
-/// Another user's state in the place of the former one's, while the app goes on to use the engine.
+/// Replacing a user's state with another user's while the app continues to use the engine.
 ///
-/// Callers that come meanwhile wait for the new state. What was called before belongs to the former user, and is
-/// stored with them. The moment of the switch is one write, of the file that names the last known user: a crash
-/// before it leaves the former user, one after it the new one, and the next look-up of the account sets it right.
+/// Calls made during the switch wait for the new state. Earlier calls belong to the former user, and their
+/// changes are stored in that user's state. The switch is committed by one write to the file that names the
+/// last known user. After a crash before that write, the former user's state is opened; after a later crash,
+/// the new user's. In both cases the next account look-up finds the right user.
 extension SyncEngine {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
@@ -45,7 +46,8 @@ extension SyncEngine {
             opened.store.close()
             throw error
         }
-        // Whatever still reads the former user's files finds them closed: it is told that it came too late.
+        // Tasks that still read the former user's closed files are ignored from now on, because of their
+        // session.
         session += 1
         tellWatchers()
         await journal.close(keepsDirectory: true)
@@ -59,20 +61,20 @@ extension SyncEngine {
         tellOfSwitch()
     }
 
-    /// Tells the app of the switch that has led to this state, unless it was told of it.
+    /// Notifies the app of the switch that led to this state, unless it was already notified.
     func tellOfSwitch() {
         guard let untold = directory?.untoldSwitch else { return }
         process(.switched(from: untold.from))
         journal?.forgetUntoldSwitch()
     }
 
-    /// Waits until what was called for the former user is stored, with all that follows from it, and the callers are
-    /// told so.
+    /// Waits until the former user's calls are stored, together with everything that follows from them, and
+    /// have returned.
     private func settle(_ journal: JournalLane) async throws {
         repeat {
             try checkSwitching()
             if let failure = await journal.settle() { throw failure.syncError }
-            // What became of it is on its way to the machine, which may have more to store then.
+            // The machine may store more when it processes the outcomes.
             let mark = journal.mark
             await wait { $0.journalRest >= mark || $0.machine == nil }
         } while machine?.isStoring == true
@@ -83,7 +85,8 @@ extension SyncEngine {
         guard case .switching = phase else { throw SyncError.closed }
     }
 
-    /// Does something that waits on the way with one user's state, and again with the next one's if it is exchanged.
+    /// Performs asynchronous work on one user's state, and repeats it if the state is replaced in the
+    /// meantime.
     func inOneSession<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         while true {
             try await ready()

@@ -4,44 +4,45 @@ import RecordCoding
 extension SyncEngine {
     /// Sends and fetches, and returns when both are done.
     ///
-    /// It returns when everything that was queued before the call has been tried, and a fetch that began after
-    /// the call has ended. Concurrent calls share runs. The engine's own waits after failures are ended, never
-    /// one that the server ordered. It may be called from a loop over ``changes`` and from a task that a
-    /// resolver starts.
+    /// Returns when everything that was queued before the call has been tried, and a fetch that began after
+    /// the call has ended. Concurrent calls share requests. The call ends the engine's own waits after
+    /// failures, but not a wait that the server ordered. You can call it from a loop over ``changes``, and
+    /// from a task that a resolver starts.
     ///
-    /// - Returns: What was done.
+    /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
-    ///   `waitingForDecision`, `cloud` when a request failed; `CancellationError` if the task is cancelled.
+    ///   `waitingForDecision`, or `cloud` if a request failed; `CancellationError` if the task is cancelled.
     @discardableResult
     public nonisolated func sync() async throws -> SyncSummary {
         try await sync([.fetch, .send])
     }
 
-    /// Sends what is queued, and returns when it has been tried.
+    /// Sends queued changes, and returns when all have been tried.
     ///
-    /// For an app that is about to be suspended, as when it resigns active: nothing is fetched, and a wait after a
-    /// failure is ended.
+    /// Use this when the app is about to be suspended. It fetches nothing, and ends the engine's wait after a
+    /// failure.
     ///
-    /// - Returns: What was done.
+    /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
     @discardableResult
     public nonisolated func sendChanges() async throws -> SyncSummary {
         try await sync(.send)
     }
 
-    /// Fetches, and returns when a fetch that began after the call has ended.
+    /// Fetches changes, and returns when a fetch that began after the call has ended.
     ///
-    /// Conflicts that it finds are decided before it returns, except where the record is being sent just then: that
-    /// request is not waited for.
+    /// Conflicts found by the fetch are resolved before the call returns, except for records that are being
+    /// sent at that moment.
     ///
-    /// - Returns: What was done.
+    /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
     @discardableResult
     public nonisolated func fetchChanges() async throws -> SyncSummary {
         try await sync(.fetch)
     }
 
-    /// Fetches everything again at the next opportunity, and keeps local data; what is gone is then `.deleted`.
+    /// Requests a full fetch and keeps local data; records that no longer exist are then delivered as
+    /// `.deleted`.
     ///
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func resync() async throws {
@@ -50,11 +51,11 @@ extension SyncEngine {
         try await call(at: ticket) { .resync($0) }
     }
 
-    /// Decides what becomes of the app's data after the user removed it from the cloud.
+    /// Decides what happens to the app's data after the user removed it from the cloud.
     ///
-    /// Where nothing waits for a decision, because another call has made it, it does nothing.
+    /// If no decision is pending, for example because another call has made it, the call has no effect.
     ///
-    /// - Parameter answer: Whether to upload it again, or to remove it here, too.
+    /// - Parameter answer: Whether to upload the data again or to remove it from this device as well.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func resolvePurge(_ answer: PurgeAnswer) async throws {
         let ticket = callQueue.take(at: now.wall)
@@ -75,7 +76,7 @@ extension SyncEngine {
         try await ticket.turn()
         try await ready(forSyncAt: ticket)
         takeNotes()
-        // It may have been closed while it was being opened.
+        // The engine may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
         let call = lastCall
@@ -101,14 +102,14 @@ extension SyncEngine {
         }
     }
 
-    /// Nobody waits any more; what was asked for goes on.
+    /// Ends a cancelled call; the sync itself continues.
     private func abandon(_ call: CallID) {
         guard let continuation = calls.removeValue(forKey: call) else { return }
         continuation.resume(returning: .done)
         process(.abandoned(call))
     }
 
-    /// Waits for a call's turn, opens the state if necessary, and takes the notes that are due.
+    /// Waits for a call's turn, opens the state if necessary, and processes the notes that are due.
     ///
     /// - Throws: ``SyncError``: the reason why the state cannot be used.
     func enter(_ ticket: CallQueue.Ticket) async throws {

@@ -4,44 +4,46 @@ import struct Foundation.Date
 
 /// Uploads and deletions, and decisions about parked changes.
 extension SyncEngine {
-    /// Uploads models: creates their records, or replaces them as a whole.
+    /// Uploads models: creates their records, or replaces all of their fields.
     ///
-    /// Returns once the change is durable on this device, and reads show the models; sending happens in the background.
-    /// If several calls upload one record, the last wins. Cancellation has an effect only before anything is written.
+    /// Returns once the change is durable on this device, and reads show the models; sending happens in the
+    /// background. If several calls upload one record, the last wins. Cancellation has an effect only before
+    /// anything is written.
     ///
-    /// To change a record that exists, use ``edit(_:ifMissing:_:)``, or, for a draft that a screen has held,
-    /// ``upload(_:editedFrom:)``: only these know which fields have changed, and since which version.
+    /// To change an existing record, use ``edit(_:ifMissing:_:)``, or ``upload(_:editedFrom:)`` for a draft
+    /// from a screen: only these know which fields have changed, and since which version.
     ///
-    /// The base of an upload is the version that the app was given last: read from the engine, accepted from
-    /// ``changes``, or uploaded by the app itself. So an upload does not overwrite another device's change that was
-    /// fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an element when it
-    /// requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given: the upload changes only
-    /// the fields that differ from the version that the app was given. The base of a ``SystemFieldsStoring`` model is the
-    /// version that the model carries.
+    /// The base of an upload is the last version that the app was given: read from the engine, accepted from
+    /// ``changes``, or uploaded by the app itself. So an upload does not overwrite another device's change
+    /// that was fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an
+    /// element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given:
+    /// the upload changes only the fields that differ from the version that the app was given. The base of a
+    /// ``SystemFieldsStoring`` model is the version that the model carries.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
-    ///   cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
+    ///   the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: Model...) async throws {
         try await upload(models)
     }
 
-    /// Uploads models: creates their records, or replaces them as a whole.
+    /// Uploads models: creates their records, or replaces all of their fields.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why the state
-    ///   cannot be used. Nothing is queued in these cases.
+    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
+    ///   the state cannot be used. Nothing is queued in these cases.
     public nonisolated func upload(_ models: [Model]) async throws {
         try await upload(models, isInitial: false)
     }
 
-    /// Starts the engine, and uploads models that existed before sync did.
+    /// Starts the engine, and uploads models that the app had before its first sync.
     ///
-    /// The models are queued once, durably, even without a network; a later start queues none. The engine fetches
-    /// before it sends them. It does not send a model that is equal to the cloud's; a model that differs goes through
-    /// the resolver, as an edit older than any other. A start without models ends a ``stop()``.
+    /// The models are queued once, durably, even without a network; a later start queues none. The engine
+    /// fetches before it sends them. It does not send a model that is equal to the cloud's; a model that
+    /// differs goes through the resolver, as an edit older than any other. Call it without models to resume
+    /// after ``stop()``.
     ///
-    /// - Parameter initial: The models that the app had before sync.
+    /// - Parameter initial: The models that the app had before its first sync.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public nonisolated func start(uploading initial: [Model] = []) async throws {
         try await upload(initial, isInitial: true)
@@ -70,10 +72,11 @@ extension SyncEngine {
 
     /// Deletes records; an unknown name is not an error.
     ///
-    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not deleted.
-    /// If this device knows that version, or fetches it before it sends the deletion, the deletion is parked with
-    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an update of the app, and
-    /// ``discard(_:)`` drops it. A deletion sent before the newer version was known deletes the record.
+    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not
+    /// deleted. If this device knows that version, or fetches it before it sends the deletion, the deletion
+    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an
+    /// update of the app, and ``discard(_:)`` drops it. A deletion sent before the newer version was known
+    /// deletes the record.
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
@@ -87,7 +90,7 @@ extension SyncEngine {
         try await call(at: ticket) { .enqueue($0, changes) }
     }
 
-    /// Makes parked changes pending again, against the server's newest version.
+    /// Retries parked changes against the server's newest version.
     ///
     /// - Parameter recordNames: The records' names; those without a parked change are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -97,9 +100,10 @@ extension SyncEngine {
         try await call(at: ticket) { .retry($0, names: recordNames) }
     }
 
-    /// Discards unconfirmed changes, and delivers the cloud's values instead.
+    /// Discards unconfirmed changes, and delivers the cloud's versions instead.
     ///
-    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent, are ignored.
+    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent,
+    ///   are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
     public nonisolated func discard(_ recordNames: [String]) async throws {
         let ticket = callQueue.take(recordNames, at: now.wall.rounded)

@@ -1,6 +1,6 @@
 public import RecordCoding
 
-/// Keeps the models of one type the same on all of a user's devices.
+/// Keeps the models of one type in sync on all of a user's devices.
 ///
 /// ```swift
 /// let engine = SyncEngine<Landmark>()
@@ -9,10 +9,10 @@ public import RecordCoding
 /// for await change in engine.changes { … }                     // what other devices did
 /// ```
 ///
-/// The engine starts by itself, on the first call or the first request on one of its streams. It performs what
-/// its state machine decides, and decides nothing itself. Neither a waiting stream nor a running request keeps
-/// it alive; releasing the last reference ends it like ``close()``, in the background, and what is pending is sent
-/// after the next launch. An engine of the same process that opens the same directory waits until it is released.
+/// The engine starts by itself, with the first call or the first request on one of its streams. Neither a
+/// waiting stream nor a request in flight keeps it alive. Releasing the last reference ends it like
+/// ``close()``, but in the background; pending changes are sent after the next launch. If another engine in
+/// the same process opens the same directory, it waits until the directory is released.
 public actor SyncEngine<Model: RecordCodable> {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
@@ -20,74 +20,74 @@ public actor SyncEngine<Model: RecordCodable> {
     let coding: ModelCoding<Model>
     let zoneID: ZoneID
 
-    // Beside the actor, guarded by their own locks.
+    // Usable from any thread, guarded by their own locks.
     let requests: RequestLine<ChangeHub<Model>.Request>
     let callQueue: CallQueue
     let hub: ChangeHub<Model>
     let eventHub: Broadcaster<SyncEvent>
     let statusHub: Broadcaster<SyncStatus>
     let accountHub: Broadcaster<AccountStatus>
-    /// What must be ended when the engine ends, in whatever way.
+    /// The tasks and timers that must end with the engine.
     nonisolated let resources: EngineResources
 
-    // The actor's own.
+    // Isolated to the actor.
     var phase = Phase.new
     var machine: SyncStateMachine?
     var journal: JournalLane?
-    /// Passes on what the journal says; it ends with the journal.
+    /// Passes the journal's outcomes to the machine; it ends with the journal.
     var outcomeTask: Task<Void, Never>?
-    /// What the first `close` does; later ones wait for it.
+    /// The task of the first call to `close`; later calls wait for it.
     var closing: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
     var lastCall: CallID = 0
     var nextHandle: UInt64 = 1
-    /// Contents that came with what is being processed, before they are stored.
+    /// Contents that belong to the input being processed and are not stored yet.
     var staged: [ContentHandle: Record] = [:]
-    /// The contents of inputs that led to batches which are not stored yet.
+    /// The contents of inputs whose batches are not stored yet.
     var stagedByBatch: [BatchID: [ContentHandle: Record]] = [:]
     /// Contents of responses that the machine holds until the feed has been read.
     var heldContents: [ContentHandle: Record] = [:]
-    /// Counts the states that were opened, so that what belongs to a former one is known by its number.
+    /// Counts the opened states, so that results for a former user's state can be recognised.
     var session = 0
-    /// The place of a switch to another user whose state is not open yet: later calls are for that user.
+    /// The place of a switch to a user whose state is not open yet; later calls are for that user.
     var pendingSwitch: CallQueue.Ticket?
-    /// Where the states of all users are.
+    /// The directory with the states of all users.
     var directory: StateDirectory?
-    /// The number of the directory whose state is open.
+    /// The number of the user's directory whose state is open.
     var stateNumber: Int64 = 0
-    /// What the database said of its account when that was last looked up.
+    /// The database's account generation at the last look-up.
     var accountGeneration = 0
-    /// Streams that asked while no state could be opened.
+    /// Streams that requested an element while no state could be opened.
     var unserved: [StreamID] = []
-    /// Keeps other models out of the zone.
+    /// Keeps engines of other models out of the zone.
     var registration: ModelRegistry.Registration?
     var stateDirectory: String?
     var lastAccountStatus: AccountStatus?
     var currentStatus = SyncStatus.stopped
-    /// The app's last word before the state was open was `stop`.
+    /// Whether the app's latest call was `stop` rather than `start`.
     var isStopWanted = false
     var handled = HandledNotifications()
-    /// Everything handed to the journal up to this mark is done, and the machine knows it.
+    /// The journal's mark up to which all work is done and processed by the machine.
     var journalRest: UInt64 = 0
     var watchers: [EngineWatcher<Model>] = []
     var lastWatcher: UInt64 = 0
-    /// Versions that the cloud has told of, for each call that waits for a summary.
+    /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]
 
     enum Phase {
         case new
         case opening(Task<Void, any Error>)
         case open
-        /// Another user's state is being opened in the place of the present one.
+        /// Another user's state is being opened to replace the current one.
         case switching(Task<Void, any Error>)
         case closed
     }
 
-    /// Makes an engine; neither throws nor touches the disk.
+    /// Creates an engine without throwing or accessing the disk.
     ///
     /// - Parameters:
-    ///   - database: Where the records are.
-    ///   - configuration: How the engine is set up.
+    ///   - database: The database with the records.
+    ///   - configuration: The engine's configuration.
     public init(database: any CloudDatabase, configuration: SyncConfiguration = .init()) {
         self.database = database
         self.configuration = configuration
@@ -109,45 +109,47 @@ public actor SyncEngine<Model: RecordCodable> {
             accountHub.finish()
         }
         resources.onRest { [weak self] in await self?.tellWatchers() }
-        // Ends when the hub finishes: the task holds the engine only while it serves a request.
+        // The task ends when the hub finishes, and holds the engine only while it serves a request.
         Task { [weak self] in
             for await request in asked { await self?.serve(request) }
         }
     }
 
-    /// What other devices did, and what became of this device's uploads; a new stream for each loop.
+    /// A new stream of changes by other devices and of confirmed uploads by this device.
     ///
-    /// Asking for the next element accepts the one before. What was not accepted is kept on disk, and delivered
-    /// again: to the next stream, or after a restart. Leaving the loop does not accept the element. A stream is
-    /// live from its first request; several live ones each get every change, and a change is done when all
-    /// have accepted it. One stream is for one loop.
+    /// Requesting the next element accepts the previous one. Changes that were not accepted are kept on disk
+    /// and delivered again, to the next stream or after a restart. Leaving the loop does not accept the
+    /// element. A stream is live from its first request. Each live stream gets every change, and a change is
+    /// done when all of them have accepted it. Use a separate stream for each loop.
     ///
-    /// - A stream that is kept in a variable after its loop was left is still live, and holds what it has back,
-    ///   until the variable is gone. One that is never asked holds nothing back.
-    /// - Two tasks that share a stream share its elements; the next request of either accepts what was handed out
-    ///   before it, and the end of one loop ends the other. What was not accepted then comes again.
-    /// - An operator that reads ahead, such as a buffer, asks ahead, and so accepts what its loop has not seen yet.
-    ///   Take elements straight from the stream where a crash must not lose one.
-    /// - Changes of one record are coalesced to the newest, a deletion included. An element holds at most 200
-    ///   records. What is not accepted is kept on disk, not in memory.
-    /// - A loop that holds an element while 1000 changes come for it is reported once by
+    /// - A stream that you keep in a variable after leaving its loop is still live, and its changes stay
+    ///   undelivered until you release it. A stream without any request holds nothing back.
+    /// - Two tasks that share a stream share its elements. The next request of either accepts what was
+    ///   delivered before, and the end of one loop ends the other; what was not accepted by then is delivered
+    ///   again.
+    /// - An operator that reads ahead, such as a buffer, accepts elements that its loop has not seen yet. If
+    ///   a crash must not lose an element, take elements directly from the stream.
+    /// - Changes to one record are coalesced to the newest one, including a deletion. An element holds at
+    ///   most 200 records. Changes that are not accepted are kept on disk, not in memory.
+    /// - A loop that holds an element while 1000 changes arrive for it is reported once by
     ///   ``SyncEvent/streamStalled(waiting:)``.
-    /// - An element that was not accepted when the process ended may be what ended it: after the next launch its
-    ///   records come one at a time, after all others, and one that came alone and was not accepted comes last. A
-    ///   record over which the app crashes each time holds up no other.
+    /// - An element that was not accepted when the process ended may have crashed it. After the next launch,
+    ///   its records are delivered one at a time, after all others; a record that was already delivered alone
+    ///   comes last. So a record that crashes the app each time does not block the others.
     public nonisolated var changes: AsyncStream<ModelChange<Model>> { hub.stream() }
 
-    /// What happens in the engine, for people and logs; a stream keeps the newest 1000 and counts the others.
+    /// The events in the engine, for logs; a stream buffers the newest 1000 and counts those that it drops.
     public nonisolated var events: AsyncStream<SyncEvent> {
         eventHub.stream { [hub] in hub.wake() }
     }
 
-    /// What the engine is doing; a stream begins with the current state and skips what it was too slow for.
+    /// The engine's status; a stream starts with the current status and skips values that it is too slow to
+    /// receive.
     public nonisolated var status: AsyncStream<SyncStatus> {
         statusHub.stream { [hub] in hub.wake() }
     }
 
-    /// The state of the account; a stream begins with the last known state.
+    /// The account's status; a stream starts with the last known status.
     public nonisolated var accountStatus: AsyncStream<AccountStatus> {
         accountHub.stream { [hub] in hub.wake() }
     }
@@ -155,9 +157,9 @@ public actor SyncEngine<Model: RecordCodable> {
 
 #if !canImport(CloudKit)
     extension SyncEngine {
-        /// Makes an engine on the platform's default database; neither throws nor touches the disk.
+        /// Creates an engine on the platform's default database without throwing or accessing the disk.
         ///
-        /// - Parameter configuration: How the engine is set up.
+        /// - Parameter configuration: The engine's configuration.
         public init(configuration: SyncConfiguration = .init()) {
             self.init(database: .default, configuration: configuration)
         }

@@ -1,4 +1,4 @@
-/// The values of a keyed container: the fields of a record, or the members of an object of JSON.
+/// The values of a keyed container: the fields of a record, or the members of a JSON object.
 enum CodedMembers {
     case fields([String: RecordValue])
     case object([String: JSONValue])
@@ -18,7 +18,7 @@ enum CodedMembers {
     }
 }
 
-/// A keyed container, of the top level or of JSON.
+/// A keyed container of the top level or of JSON.
 struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let members: CodedMembers
     let codingPath: [any CodingKey]
@@ -74,14 +74,13 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
         return try value.nestedDecoder(at: place, depth: depth + 1)
     }
 
-    /// CloudKit has no nulls, so a null list is one that is absent.
+    /// Whether a null stands for a list, since CloudKit has no nulls and a null list is absent.
     private func isDroppedList(_ type: any Decodable.Type, _ value: CodedValue) -> Bool {
         guard case .field(.null) = value, let list = type as? any ListDecodable.Type else { return false }
         return list.isList
     }
 
-    /// What stands for a value that is not there: no optional, and no list, since a server may drop empty
-    /// ones.
+    /// The value for an absent field: `nil` or an empty list, since a server may drop empty lists.
     private func absentValue<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value {
         if let optional = type as? any OptionalDecodable.Type,
             let value = try optional.decode(.json(.null), place, depth) as? Value

@@ -1,4 +1,4 @@
-/// The values of an unkeyed container: a list, or an array of JSON.
+/// The values of an unkeyed container: a list or a JSON array.
 enum CodedElements {
     case values([RecordValue])
     case array([JSONValue])
@@ -18,7 +18,7 @@ enum CodedElements {
     }
 }
 
-/// An unkeyed container: a list or an array of JSON, read from its beginning.
+/// An unkeyed container: a list or a JSON array, read from its start.
 struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private let elements: CodedElements
     let codingPath: [any CodingKey]

@@ -1,4 +1,4 @@
-/// What is decoded: the fields of a record, one field, or JSON within a field of bytes.
+/// A value to decode: the fields of a record, one field, or JSON within a field of bytes.
 enum CodedValue {
     case record([String: RecordValue])
     case field(RecordValue)
@@ -11,7 +11,7 @@ enum CodedValue {
         }
     }
 
-    /// What the value is, for messages.
+    /// The kind of the value, for messages.
     var kind: String {
         switch self {
         case .record: "a record"
@@ -22,7 +22,7 @@ enum CodedValue {
 }
 
 extension CodedValue {
-    /// Decodes a value of any type; the mirror of the encoder's rules.
+    /// Decodes a value of any type, as the inverse of the encoder's rules.
     func decode<Value: Decodable>(_ type: Value.Type, at place: CodingPlace, depth: Int) throws -> Value {
         if let optional = type as? any OptionalDecodable.Type,
             let value = try optional.decode(self, place, depth) as? Value
@@ -41,7 +41,7 @@ extension CodedValue {
         return try DeepCall.perform(depth: depth) { try Value(from: decoder) }
     }
 
-    /// Decodes a type that is one value of a field or of JSON; `nil` for every other type.
+    /// Decodes a type that is one value of a field or of JSON; returns `nil` for other types.
     private func scalar<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value? {
         switch self {
         case .record: return nil
@@ -54,7 +54,7 @@ extension CodedValue {
         }
     }
 
-    /// The value with the JSON of a field of bytes read.
+    /// The value, with the JSON parsed if it is a field of bytes.
     func opened(at place: CodingPlace) throws -> CodedValue {
         guard case .field(.bytes(let data)) = self else { return self }
         do throws(JSONError) {
@@ -79,7 +79,7 @@ extension Optional: OptionalDecodable where Wrapped: Decodable {
 
 /// An array, seen without its element type.
 protocol ListDecodable {
-    /// Whether the elements are of a kind of their own, so that a server may have dropped an empty one.
+    /// Whether the array is a list in a record, so that a server may have dropped an empty one.
     static var isList: Bool { get }
     init()
 }

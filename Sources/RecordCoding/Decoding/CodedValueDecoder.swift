@@ -1,4 +1,4 @@
-/// The decoder of a record and of everything in it.
+/// The decoder of a record and everything in it.
 struct CodedValueDecoder: Decoder {
     let value: CodedValue
     let place: CodingPlace
@@ -33,7 +33,7 @@ struct CodedValueDecoder: Decoder {
 }
 
 extension CodedValue {
-    /// The decoder of a container that a model nests by hand.
+    /// The decoder of a container that a model nests manually.
     func nestedDecoder(at place: CodingPlace, depth: Int) throws -> CodedValueDecoder {
         CodedValueDecoder(value: try opened(at: place), place: place, depth: depth)
     }

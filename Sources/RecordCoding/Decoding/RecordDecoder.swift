@@ -1,9 +1,9 @@
 import struct Foundation.Data
 
-/// Turns records into values: the mirror of ``RecordEncoder``.
+/// Decodes values from records, as the inverse of ``RecordEncoder``.
 ///
 /// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
-/// and `[]` for a list; CloudKit cannot tell a cleared field from one that was never set.
+/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}
@@ -17,8 +17,8 @@ public struct RecordDecoder: Sendable {
     ///   - record: The record.
     /// - Returns: The value.
     /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
-    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name; an error
-    ///   that the value's own `init(from:)` throws, as it is.
+    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name;
+    ///   an error that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
         if let model = value as? any RecordCodable {
@@ -35,10 +35,11 @@ public struct RecordDecoder: Sendable {
         return value
     }
 
-    /// Decodes fields and hands a blob to a value that stores system fields.
+    /// Decodes fields, and passes a blob to a value that stores system fields.
     func decode<T: Decodable>(_ type: T.Type, from record: Record, systemFields: Data?) throws -> T {
         do throws(RecordCodingError) {
-            // A string with other bytes may equal a key of the model: that field would be read in the key's place.
+            // A string with different bytes may equal a key of the model, and would be read in place of that
+            // key's field.
             try RecordLimits.checkForeignFieldNames(record.fields.keys)
         } catch {
             throw CodingPlace([]).corrupted(error)
@@ -49,7 +50,7 @@ public struct RecordDecoder: Sendable {
         let decoder = CodedValueDecoder(value: .record(fields), place: CodingPlace([]), depth: 0)
         let value = try T(from: decoder)
         guard storesSystemFields, var model = value as? any SystemFieldsStoring else { return value }
-        // A model may leave the key out of its coding keys.
+        // A model may omit the key from its coding keys.
         model.systemFields = systemFields
         return model as? T ?? value
     }

@@ -1,10 +1,9 @@
-/// What all containers of one encoding share.
+/// The state that all containers of one encoding share.
 final class EncodingSession {
-    /// The first misuse that the container could not throw, since `Encoder` hands containers out without
-    /// throwing.
+    /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
     private(set) var problem: EncodingError?
 
-    /// Notes a misuse; the encoding fails with the first one, whatever the model does afterwards.
+    /// Notes a misuse; the encoding fails with the first one.
     func fail(_ reason: String, at path: [any CodingKey]) {
         let place = CodingPlace(path)
         fail(.unsupportedShape(field: place.field, reason: reason), at: place)
@@ -45,7 +44,7 @@ final class EncodingSession {
 
     private func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {
         guard depth > JSONText.maximumDepth else { return }
-        // The path would be a text of thousands of characters: its beginning says where.
+        // The whole path would have thousands of characters, so only its start is shown.
         let start = CodingPlace(Array(place.codingPath.prefix(8)))
         throw start.encodingError(
             "\(type(of: value))",

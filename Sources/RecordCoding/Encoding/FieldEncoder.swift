@@ -40,12 +40,12 @@ final class FieldTarget {
     let session = EncodingSession()
     private let skipsSystemFields: Bool
     private var fields = [String: RecordValue](minimumCapacity: 16)
-    /// Fields whose JSON is still open: nested containers that may be filled until the end.
+    /// Fields with JSON that is not complete: nested containers may be filled until the end.
     private var boxes: [String: JSONBox] = [:]
 
     init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
 
-    /// Whether the key is that of the model's own copy of the system fields, which is never a field.
+    /// Whether the key is that of the model's copy of the system fields, which is never a field.
     func skips(_ key: any CodingKey) -> Bool {
         skipsSystemFields && key.stringValue == SystemFieldsKey.name
     }

@@ -1,7 +1,7 @@
-/// The keyed container of the top level: each key is a field, a nil is a null.
+/// The keyed container of the top level: each key is a field, and `nil` is a null.
 ///
-/// Every typed `encodeIfPresent` is written out: the standard library's own, which forget a `nil`, would be
-/// chosen before the generic one.
+/// Every typed `encodeIfPresent` is implemented, since otherwise the standard library's versions, which omit
+/// a `nil`, would be preferred over the generic one.
 struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let target: FieldTarget
     let codingPath: [any CodingKey] = []

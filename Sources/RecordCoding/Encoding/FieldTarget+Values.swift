@@ -51,7 +51,7 @@ extension FieldTarget {
 
 /// An array, seen without its element type.
 protocol ListEncodable {
-    /// Whether the elements are of a kind of their own, so that the array is a list and not bytes.
+    /// Whether each element is a value of its own, so that the array is a list rather than bytes.
     var isList: Bool { get }
 
     /// The elements as values of one kind.

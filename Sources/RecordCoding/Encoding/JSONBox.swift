@@ -1,4 +1,4 @@
-/// The place of one value of JSON while it is encoded, shared by the containers that fill it.
+/// A JSON value while it is encoded, shared by the containers that fill it.
 final class JSONBox {
     enum Content {
         case empty
@@ -15,14 +15,15 @@ final class JSONBox {
 
     init(_ content: Content = .empty) { self.content = content }
 
-    /// The JSON of the value, keys in order; a value that encoded nothing is an empty object.
+    /// The value's JSON with sorted keys; a value that encoded nothing is an empty object.
     var bytes: [UInt8] {
         var writer = JSONWriter(reserving: 64, escapesSlashes: true)
         write(to: &writer)
         return writer.bytes
     }
 
-    /// Boxes are never nested deeper than the encoder's limit, which bounds the recursion.
+    /// Writes the value; the recursion is bounded, since boxes are never nested deeper than the encoder's
+    /// limit.
     private func write(to writer: inout JSONWriter) {
         switch content {
         case .empty:

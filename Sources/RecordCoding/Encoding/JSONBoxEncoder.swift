@@ -1,4 +1,4 @@
-/// The encoder of everything below a field: it fills one box with JSON.
+/// The encoder of everything below a field, which fills one box with JSON.
 struct JSONBoxEncoder: Encoder {
     let session: EncodingSession
     let box: JSONBox
@@ -26,7 +26,7 @@ struct JSONBoxEncoder: Encoder {
 }
 
 extension EncodingSession {
-    /// The box made an object; a box of its own that nobody sees if that cannot be, and the encoding fails.
+    /// Turns the box into an object; if that is not possible, returns an unused box, and the encoding fails.
     func object(_ box: JSONBox, at path: [any CodingKey], depth: Int) -> JSONBox {
         guard isAllowed(depth, at: path) else { return JSONBox(.object([:])) }
         switch box.content {
@@ -40,7 +40,7 @@ extension EncodingSession {
         }
     }
 
-    /// The box made an array; a box of its own that nobody sees if that cannot be, and the encoding fails.
+    /// Turns the box into an array; if that is not possible, returns an unused box, and the encoding fails.
     func array(_ box: JSONBox, at path: [any CodingKey], depth: Int) -> JSONBox {
         guard isAllowed(depth, at: path) else { return JSONBox(.array([])) }
         switch box.content {
@@ -54,7 +54,8 @@ extension EncodingSession {
         }
     }
 
-    /// Containers that are nested by hand cannot throw: those too deep are cut off, and the encoding fails.
+    /// Whether a depth is allowed; containers that are nested manually cannot throw, so deeper ones are cut
+    /// off and the encoding fails.
     private func isAllowed(_ depth: Int, at path: [any CodingKey]) -> Bool {
         guard depth > JSONText.maximumDepth else { return true }
         guard problem == nil else { return false }

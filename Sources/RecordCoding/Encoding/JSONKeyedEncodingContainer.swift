@@ -1,4 +1,4 @@
-/// An object of JSON; a key that is encoded twice keeps the last value.
+/// A JSON object; a key that is encoded twice keeps the last value.
 struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let session: EncodingSession
     private let target: JSONBox
@@ -41,7 +41,7 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     private func nestedEncoder(_ key: any CodingKey) -> JSONBoxEncoder {
         let box = JSONBox()
-        // Too deep, it would be cut off: then it must not hang below either.
+        // A container that is too deep is cut off, so it is not added here either.
         if depth < JSONText.maximumDepth { put(box, key) }
         return JSONBoxEncoder(
             session: session,
@@ -53,7 +53,7 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     private func put(_ box: JSONBox, _ key: any CodingKey) {
         guard case .object(var members) = target.content else { return }
-        // Taken out while it is changed, so that it is not copied.
+        // Removed while it is changed, to avoid a copy.
         target.content = .empty
         members[key.stringValue] = box
         target.content = .object(members)

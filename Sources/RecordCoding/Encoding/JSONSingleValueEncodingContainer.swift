@@ -1,4 +1,4 @@
-/// One value of JSON; a second one is refused.
+/// A single JSON value; encoding a second one is an error.
 struct JSONSingleValueEncodingContainer: SingleValueEncodingContainer {
     let session: EncodingSession
     let box: JSONBox

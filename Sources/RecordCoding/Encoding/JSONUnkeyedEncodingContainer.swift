@@ -1,4 +1,4 @@
-/// An array of JSON.
+/// A JSON array.
 struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     private let session: EncodingSession
     private let target: JSONBox
@@ -40,7 +40,7 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     private var place: CodingPlace { CodingPlace(codingPath, IndexKey(count)) }
 
     private func nestedEncoder() -> JSONBoxEncoder {
-        // Too deep, it will be cut off: then it must not hang below, nor make the path longer.
+        // A container that is too deep is cut off, so it is not added here and does not make the path longer.
         let isCutOff = depth >= JSONText.maximumDepth
         let place = isCutOff ? CodingPlace(codingPath) : place
         let box = JSONBox()
@@ -50,7 +50,7 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     private func append(_ box: JSONBox) {
         guard case .array(var boxes) = target.content else { return }
-        // Taken out while it is changed, so that it is not copied.
+        // Removed while it is changed, to avoid a copy.
         target.content = .empty
         boxes.append(box)
         target.content = .array(boxes)

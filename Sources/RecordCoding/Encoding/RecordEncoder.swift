@@ -1,4 +1,4 @@
-/// Turns values into records: each key of the top level becomes one field.
+/// Encodes values as records: each key of the top level becomes one field.
 ///
 /// The kind of a field follows from the static type of the property:
 ///
@@ -15,10 +15,10 @@
 /// | optional of one of these | its kind, or null, which clears the field |
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
 ///
-/// Equal values give equal records, in every process. A set or dictionary is sorted wherever a container is
-/// asked to encode it; one that is made to encode itself, by `set.encode(to: encoder)`, is not. Of a key that
-/// is encoded twice, the last value wins. What cannot be stored without loss is refused: NaN and infinities,
-/// integers outside `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
+/// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
+/// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last
+/// value wins. Values that cannot be stored without loss are refused: NaN and infinities, integers outside
+/// `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
 public struct RecordEncoder: Sendable {
     /// Makes an encoder.
     public init() {}

@@ -1,9 +1,9 @@
-/// A collection whose order is another one in every process, so that it is sorted before it is written.
+/// A collection whose order differs between processes, so that it is sorted before it is written.
 protocol UnorderedEncodable {
-    /// Whether it is written as an array in its own order.
+    /// Whether the collection is written as an array and has no order of its own.
     var isUnordered: Bool { get }
 
-    /// The boxes of an array in an order that depends on the contents only.
+    /// The boxes of an array in an order that depends only on the contents.
     func sortedBoxes(_ encode: (any Encodable) throws -> JSONBox) throws -> [JSONBox]
 }
 
@@ -18,7 +18,8 @@ extension Set: UnorderedEncodable where Element: Encodable {
 }
 
 extension Dictionary: UnorderedEncodable where Key: Encodable, Value: Encodable {
-    /// A dictionary whose keys can be coding keys is an object, whose keys are sorted anyway.
+    /// Whether the dictionary is written as an array; one whose keys can be coding keys is an object with
+    /// sorted keys.
     var isUnordered: Bool { !(Key.self is any CodingKeyRepresentable.Type) }
 
     func sortedBoxes(_ encode: (any Encodable) throws -> JSONBox) throws -> [JSONBox] {

@@ -1,4 +1,4 @@
-/// Padded base64 (RFC 4648, section 4) on bytes, strict: one spelling for each sequence of bytes.
+/// Strict, padded base64 (RFC 4648, section 4), with one spelling for each sequence of bytes.
 enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
@@ -28,7 +28,7 @@ enum Base64 {
         }
     }
 
-    /// The bytes that a text stands for, or `nil` if it is not base64 in its one spelling.
+    /// Decodes a text; returns `nil` if it is not base64 in its canonical spelling.
     static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         guard let last = text.last else { return [] }
@@ -50,7 +50,7 @@ enum Base64 {
                 held &= (1 << UInt32(bits)) - 1
             }
         }
-        // Bits left over beside whole bytes would be a second spelling.
+        // Remaining bits that are not zero would be a second spelling.
         return held == 0 ? bytes : nil
     }
 }

@@ -1,15 +1,15 @@
-/// Why a text is not the JSON that was expected, and at which byte.
+/// Why a text is not the expected JSON, and at which byte.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The position of the byte at which reading stopped, counted from the start of the buffer.
     package let offset: Int
-    /// What was expected, or what is wrong there.
+    /// What was expected or is wrong.
     package let reason: String
 
     /// Makes an error.
     ///
     /// - Parameters:
     ///   - offset: The position of the byte at which reading stopped.
-    ///   - reason: What was expected, or what is wrong there.
+    ///   - reason: What was expected or is wrong.
     package init(offset: Int, reason: String) {
         self.offset = offset
         self.reason = reason

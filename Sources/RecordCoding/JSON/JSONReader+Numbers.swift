@@ -4,7 +4,7 @@ extension JSONReader {
         try int(try number())
     }
 
-    /// The integer that a number is.
+    /// The integer value of a number.
     func int(_ number: Number) throws(JSONError) -> Int64 {
         guard number.isInteger, !number.overflows, !(number.isNegative && number.digits == 0) else {
             throw JSONError(offset: number.range.lowerBound, reason: "an integer of 64 bits was expected")
@@ -26,12 +26,12 @@ extension JSONReader {
         return number.digits
     }
 
-    /// Reads a number as the double that is nearest; one beyond the range of doubles is an error.
+    /// Reads a number as the nearest double; a number beyond the range of doubles is an error.
     package mutating func double() throws(JSONError) -> Double {
         try double(try number())
     }
 
-    /// The double that is nearest to a number.
+    /// The double nearest to a number.
     func double(_ number: Number) throws(JSONError) -> Double {
         // Both operands are exact in this range, so the one operation rounds correctly.
         if !number.overflows, number.digits < 1 << 53, -22...22 ~= number.exponent {
@@ -47,19 +47,19 @@ extension JSONReader {
         return value
     }
 
-    /// Reads a number of any form and gives its digits as they stand.
+    /// Reads a number of any form, and returns its text.
     mutating func numberText() throws(JSONError) -> String {
         String(decoding: bytes[try number().range], as: UTF8.self)
     }
 
-    /// A number as it stands in the text: `digits` times ten to the power of `exponent`.
+    /// A number as written: `digits` times ten to the power of `exponent`.
     struct Number {
         var range: Range<Int>
         var digits: UInt64 = 0
         var exponent = 0
         var isNegative = false
         var isInteger = true
-        /// Whether the digits or the exponent are more than the fields above can hold.
+        /// Whether the digits or the exponent are too large for these properties.
         var overflows = false
     }
 
@@ -94,7 +94,7 @@ extension JSONReader {
         return number
     }
 
-    /// Reads one digit or more.
+    /// Reads one or more digits.
     private mutating func digits(into number: inout Number) throws(JSONError) {
         let start = position
         while position < limit {

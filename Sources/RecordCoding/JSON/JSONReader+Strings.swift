@@ -1,7 +1,7 @@
 package import struct Foundation.Data
 
 extension JSONReader {
-    /// Reads a string; its Unicode form is kept as it is.
+    /// Reads a string without changing its Unicode form.
     package mutating func string() throws(JSONError) -> String {
         let run = try plainString()
         return try run.isPlain ? text(run) : escapedString(run)
@@ -24,7 +24,7 @@ extension JSONReader {
 
     mutating func skipString() throws(JSONError) {
         let run = try plainString()
-        // A string that is neither plain nor ASCII is checked by making it.
+        // A string with escapes or non-ASCII characters is checked by decoding it.
         if !run.isPlain { _ = try escapedString(run) } else if !run.isASCII { _ = try text(run) }
     }
 
@@ -32,11 +32,11 @@ extension JSONReader {
     private struct Run {
         var range: Range<Int>
         var isASCII: Bool
-        /// Whether the string ended; if not, an escape follows.
+        /// Whether the string ends here; if not, an escape follows.
         var isPlain: Bool
     }
 
-    /// Reads the opening quote and what follows up to the closing one or to the first backslash.
+    /// Reads the opening quote, and everything up to the closing quote or the first backslash.
     private mutating func plainString() throws(JSONError) -> Run {
         try expect(UInt8(ascii: "\""), "a string was expected")
         return try nextRun()
@@ -58,7 +58,7 @@ extension JSONReader {
 
     private func text(_ run: Run) throws(JSONError) -> String {
         let text = bytes.withUnsafeBufferPointer { String(decoding: $0[run.range], as: UTF8.self) }
-        // Decoding replaces what is not UTF-8, so the bytes are the same only if all of them were.
+        // Decoding replaces invalid UTF-8, so the bytes are equal only if all of them were valid.
         guard run.isASCII || text.utf8.elementsEqual(bytes[run.range]) else {
             throw JSONError(offset: run.range.lowerBound, reason: "the string is not UTF-8")
         }
@@ -76,7 +76,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads what follows a backslash.
+    /// Reads an escape after its backslash.
     private mutating func escape() throws(JSONError) -> Unicode.Scalar {
         guard position < limit else { throw error("the string does not end") }
         let byte = bytes[position]

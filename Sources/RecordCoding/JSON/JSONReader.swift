@@ -1,4 +1,4 @@
-/// Reads JSON value by value, as RFC 8259 has it and no looser; it never traps, whatever the bytes are.
+/// Reads JSON value by value, strictly by RFC 8259; it never traps on any input.
 ///
 /// ```swift
 /// var reader = JSONReader(bytes)
@@ -10,30 +10,30 @@
 /// ```
 ///
 /// A byte order mark, bytes after the value, invalid UTF-8, lone surrogates, leading zeros and nesting deeper
-/// than 512 are errors. Keys that come twice are the caller's matter.
+/// than 512 are errors. The caller must handle repeated keys.
 package struct JSONReader {
-    /// The kind of a value, as its first byte tells.
+    /// The kind of a value, according to its first byte.
     package enum Kind: Sendable {
         case object, array, string, number, bool, null
     }
 
     let bytes: [UInt8]
-    /// Where the part of `bytes` that is read ends.
+    /// The end of the part of `bytes` to read.
     let limit: Int
     /// The next byte to read.
     var position: Int
     private var depth = 0
-    /// Whether the container that was begun last has no member read yet, so that no comma is due.
+    /// Whether no member of the current container was read yet, so that no comma is expected.
     private var isFirst = false
 
-    /// Makes a reader of a whole text.
+    /// Makes a reader for a whole text.
     ///
     /// - Parameter bytes: The text; shared, not copied.
     package init(_ bytes: [UInt8]) {
         self.init(bytes, in: 0..<bytes.count)
     }
 
-    /// Makes a reader of a part of a longer text; offsets stay those of the whole.
+    /// Makes a reader for a part of a longer text; offsets refer to the whole text.
     ///
     /// - Parameters:
     ///   - bytes: The text; shared, not copied.
@@ -58,7 +58,7 @@ package struct JSONReader {
         try descend()
     }
 
-    /// Reads the key of an object's next member; `nil` is the end of the object, which is then behind.
+    /// Reads the key of an object's next member; returns `nil` after reading past the object's end.
     package mutating func nextKey() throws(JSONError) -> String? {
         guard try nextMember(closing: UInt8(ascii: "}")) else { return nil }
         let key = try string()
@@ -66,7 +66,8 @@ package struct JSONReader {
         return key
     }
 
-    /// Whether an array has another element, which is then to be read; after `false` the array is behind.
+    /// Whether an array has another element, which must then be read; returns `false` after reading past the
+    /// array's end.
     package mutating func nextElement() throws(JSONError) -> Bool {
         try nextMember(closing: UInt8(ascii: "]"))
     }
@@ -77,14 +78,14 @@ package struct JSONReader {
         return isTrue
     }
 
-    /// Whether the next value is null, which is then behind; any other value is still to be read.
+    /// Reads a null if the next value is one, and returns whether it was.
     package mutating func isNull() throws(JSONError) -> Bool {
         guard try peek() == UInt8(ascii: "n") else { return false }
         try word("null", "null was expected")
         return true
     }
 
-    /// The kind of the next value, which is still to be read.
+    /// The kind of the next value, which is not read.
     package mutating func kind() throws(JSONError) -> Kind {
         switch try peek() {
         case UInt8(ascii: "{"): return .object
@@ -97,9 +98,9 @@ package struct JSONReader {
         }
     }
 
-    /// Reads past one value of any kind, checking it like one that is used.
+    /// Skips a value of any kind, and checks it like one that is used.
     package mutating func skipValue() throws(JSONError) {
-        // An own stack: recursion on somebody else's bytes would be bounded by the thread's stack only.
+        // An explicit stack, since recursion on foreign bytes could exhaust the thread's stack.
         var isObject: [Bool] = []
         repeat {
             switch try kind() {
@@ -121,7 +122,7 @@ package struct JSONReader {
         } while !isObject.isEmpty
     }
 
-    /// Reads past one value and tells where it stands.
+    /// Skips a value, and returns its range.
     package mutating func rawValue() throws(JSONError) -> Range<Int> {
         _ = try peek()
         let start = position
@@ -137,7 +138,7 @@ package struct JSONReader {
 
     // MARK: - Shared by the readers of values
 
-    /// The next byte that is not white space; still to be read.
+    /// The next byte that is not white space, which is not read.
     @inline(__always)
     mutating func peek() throws(JSONError) -> UInt8 {
         skipSpace()
@@ -154,7 +155,7 @@ package struct JSONReader {
 
     @inline(__always)
     private mutating func skipSpace() {
-        // Most JSON has none: one comparison then.
+        // Most JSON has no white space, which takes one comparison.
         while position < limit, bytes[position] <= 0x20 {
             switch bytes[position] {
             case 0x20, 0x0A, 0x0D, 0x09: position += 1

@@ -1,4 +1,4 @@
-/// A value of JSON; numbers are kept as text, so that each type reads its own digits.
+/// A JSON value; numbers are kept as text, so that each type parses its own digits.
 enum JSONValue {
     case null
     case bool(Bool)
@@ -7,7 +7,7 @@ enum JSONValue {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// What the value is, for messages.
+    /// The kind of the value, for messages.
     var kind: String {
         switch self {
         case .null: "null"
@@ -26,7 +26,7 @@ enum JSONValue {
         try reader.end()
     }
 
-    /// Reads the reader's next value, with a stack of its own instead of recursion.
+    /// Reads the next value with an explicit stack instead of recursion.
     private static func read(from reader: inout JSONReader) throws(JSONError) -> JSONValue {
         var open: [OpenValue] = []
         while true {
@@ -47,7 +47,7 @@ enum JSONValue {
         }
     }
 
-    /// Reads a value that holds no others; `nil`, and nothing is read, if an array or an object follows.
+    /// Reads a value that contains no others; returns `nil` without reading if an array or an object follows.
     private static func scalar(from reader: inout JSONReader) throws(JSONError) -> JSONValue? {
         switch try reader.kind() {
         case .bool: return .bool(try reader.bool())
@@ -63,7 +63,7 @@ enum JSONValue {
 
 /// An array or an object that is being read.
 private struct OpenValue {
-    /// The key of the member that is read; `nil` in an array.
+    /// The key of the current member; `nil` in an array.
     private var key: String?
     private let isObject: Bool
     private var elements: [JSONValue] = []
@@ -74,7 +74,7 @@ private struct OpenValue {
         if isObject { try reader.beginObject() } else { try reader.beginArray() }
     }
 
-    /// Goes to the next member or element, if there is one.
+    /// Moves to the next member or element, if there is one.
     mutating func advance(_ reader: inout JSONReader) throws(JSONError) -> Bool {
         guard isObject else { return try reader.nextElement() }
         key = try reader.nextKey()

@@ -1,14 +1,14 @@
 package import struct Foundation.Data
 
-/// Writes JSON without spaces or line breaks, in the order in which it is told.
+/// Writes JSON without spaces or line breaks, in the order of the calls.
 ///
-/// Commas are written by themselves. The caller pairs `begin…` with `end…` and names each member of an object
-/// with ``key(_:)``. A string is written byte for byte as it is: its Unicode form is never changed.
+/// The writer adds the commas. The caller pairs `begin…` with `end…`, and names each member of an object with
+/// ``key(_:)``. Strings are written byte for byte, without changing their Unicode form.
 package struct JSONWriter {
-    /// What was written so far.
+    /// The JSON written so far.
     package var bytes: [UInt8] = []
 
-    /// Whether a comma stands between what was written last and a value or key that follows.
+    /// Whether a comma is needed before the next value or key.
     private var needsComma = false
 
     /// Whether a slash is written as `\/`, as Foundation's encoder does.
@@ -29,7 +29,7 @@ package struct JSONWriter {
     package mutating func beginArray() { open(UInt8(ascii: "[")) }
     package mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// Names the next value of an object.
+    /// Writes the key of an object's next value.
     package mutating func key(_ name: String) {
         separate()
         appendQuoted(name)
@@ -53,10 +53,10 @@ package struct JSONWriter {
         appendDigits(value)
     }
 
-    /// Writes the shortest decimal that reads back as the same number, always with a point or an exponent.
+    /// Writes the shortest decimal that is read as the same number, always with a point or an exponent.
     ///
-    /// JSON has no word for a number that is not finite: such a one is written as a string (`"nan"`, `"inf"`,
-    /// `"-inf"`), which reads back as an error and not as another number.
+    /// JSON has no numbers that are not finite. They are written as strings (`"nan"`, `"inf"`, `"-inf"`), so
+    /// that reading them as numbers is an error.
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return string(value.description) }
         separate()
@@ -81,7 +81,7 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes one value that is JSON already.
+    /// Writes a value that is already encoded as JSON.
     package mutating func raw(_ json: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -105,7 +105,7 @@ package struct JSONWriter {
 
     private mutating func appendDigits(_ value: UInt64) {
         guard value > 9 else { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
-        // 20 digits are the most that 64 bits need.
+        // 64 bits need at most 20 digits.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
             var rest = value
             var start = digits.count
@@ -153,17 +153,17 @@ package struct JSONWriter {
     }
 }
 
-/// Rules of JSON text that writer and reader share.
+/// Rules of JSON text that the writer and the reader share.
 enum JSONText {
-    /// Deeper nesting is refused, on reading as on encoding.
+    /// The maximum depth of nesting, for reading and encoding.
     static let maximumDepth = 512
 
-    /// Whether a byte cannot stand in a string as it is.
+    /// Whether a byte must be escaped in a string.
     static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Where the bytes end that need no escape, and the bitwise OR of these bytes.
+    /// The end of the bytes that need no escape, and the bitwise OR of these bytes.
     ///
     /// Most strings need no escape at all, so eight bytes are tested at a time.
     static func plainEnd(
@@ -201,7 +201,7 @@ enum JSONText {
             || hasByte(UInt64(UInt8(ascii: "\\")), word)
     }
 
-    /// Whether one of eight bytes is this one: the one that becomes zero borrows from its high bit.
+    /// Whether one of eight bytes has a value; the byte that becomes zero borrows from its high bit.
     private static func hasByte(_ byte: UInt64, _ word: UInt64) -> Bool {
         let zero = word ^ (ones &* byte)
         return (zero &- ones) & ~zero & highBits != 0

@@ -1,13 +1,13 @@
-/// Why a value cannot become a record, or a record a value.
+/// Why a value cannot be encoded as a record, or a record cannot be decoded.
 ///
-/// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws, beside
-/// the coding path. Values are shown abbreviated to 80 characters, with control characters escaped.
+/// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws. Values
+/// are abbreviated to 80 characters, with control characters escaped.
 public enum RecordCodingError: Error, Hashable, Sendable {
-    /// A name breaks the rule for names of its kind.
+    /// A name violates the rule for its kind of name.
     case invalidName(kind: NameKind, name: String, fault: NameFault)
-    /// A model gave two record names when it was asked twice.
+    /// A model returned two different record names.
     case unstableRecordName(first: String, second: String)
-    /// A record holds a model that has another record name.
+    /// A record contains a model with another record name.
     case recordNameMismatch(recordName: String, modelName: String)
     /// The value is not encoded as one keyed container, or mixes containers of different kinds.
     case unsupportedShape(field: String, reason: String)
@@ -21,26 +21,26 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case dateOutOfRange(field: String, value: String)
     /// A number cannot be written without losing digits.
     case precisionLoss(field: String, value: String)
-    /// A URL does not read back from its own text.
+    /// A URL cannot be recreated from its own text.
     case invalidURL(field: String, value: String)
-    /// A file URL or asset is inside a nested value; only a field of its own can be an asset.
+    /// A file URL or asset is inside a nested value; only a top-level field can be an asset.
     case nestedFile(field: String)
-    /// The elements of a list are not all of one kind, or a list holds a null or a list.
+    /// The elements of a list are not all of one kind, or a list contains a null or a list.
     case mixedList(field: String)
-    /// The record is larger than a database takes.
+    /// The record is too large for a database.
     case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
-    /// A field that the model needs is not there.
+    /// A field that the model needs is missing.
     case missingField(field: String)
-    /// A field holds a value of another kind than the model's.
+    /// A field has a value of another kind than the model's.
     case unexpectedKind(field: String, expected: String, found: String)
-    /// A field holds a value of the right kind that the model's type cannot hold.
+    /// A field has a value of the right kind that the model's type cannot represent.
     case valueOutOfRange(field: String, expected: String, value: String)
-    /// A text that should be JSON is not, or not of the expected form.
+    /// A text is not JSON, or not of the expected form.
     case malformedJSON(field: String, reason: String)
-    /// A blob holds no system fields that this version can read.
+    /// A blob contains no system fields that this version can read.
     case unreadableSystemFields(reason: String)
 
-    /// What a name names.
+    /// The kinds of names.
     public enum NameKind: String, Hashable, Sendable {
         /// The name of a record.
         case recordName = "record name"
@@ -56,19 +56,19 @@ public enum RecordCodingError: Error, Hashable, Sendable {
 
     /// What is wrong with a name.
     public enum NameFault: Hashable, Sendable {
-        /// It has no characters.
+        /// The name is empty.
         case empty
-        /// It has more characters than 255.
+        /// The name has more than 255 characters.
         case tooLong(length: Int)
-        /// It has characters outside ASCII.
+        /// The name has characters outside ASCII.
         case notASCII
-        /// It begins with an underscore, which CloudKit reserves.
+        /// The name starts with an underscore, which CloudKit reserves.
         case startsWithUnderscore
-        /// It does not begin with a letter.
+        /// The name does not start with a letter.
         case startsWithoutLetter
-        /// It has characters other than letters, digits and underscores.
+        /// The name has characters other than letters, digits and underscores.
         case illegalCharacter
-        /// CloudKit or this library uses it for itself.
+        /// CloudKit or this library reserves the name.
         case reserved
     }
 
@@ -76,14 +76,14 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     public struct FieldSize: Hashable, Sendable {
         /// The field's name.
         public var name: String
-        /// Its bytes.
+        /// The field's size in bytes.
         public var size: Int
 
         /// Makes the size of a field.
         ///
         /// - Parameters:
         ///   - name: The field's name.
-        ///   - size: Its bytes.
+        ///   - size: The field's size in bytes.
         public init(name: String, size: Int) {
             self.name = name
             self.size = size

@@ -1,20 +1,20 @@
 import struct Foundation.Date
 
 extension RecordLimits {
-    /// The first and the last millisecond of the years that a date may lie in: 1 to 9999.
+    /// The first and the last millisecond of the allowed years, 1 to 9999.
     ///
-    /// The first is `Date.distantPast`: Foundation's calendar is the Julian one before 1582.
+    /// The first is `Date.distantPast`, since Foundation uses the Julian calendar before 1582.
     private static let milliseconds: ClosedRange<Int64> = -62_135_769_600_000...253_402_300_799_999
 
     /// Whether a date can be stored: its year, in UTC, is 1 to 9999.
     ///
     /// - Parameter date: The date.
-    /// - Returns: Whether it can.
+    /// - Returns: Whether it can be stored.
     package static func allows(_ date: Date) -> Bool {
         date.milliseconds.map(milliseconds.contains) ?? false
     }
 
-    /// Checks that the field data of a record is not too large, the engine's own fields included.
+    /// Checks that the field data of a record, including the engine's own fields, is not too large.
     ///
     /// - Parameter record: The record.
     /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest
@@ -32,10 +32,10 @@ extension RecordLimits {
         )
     }
 
-    /// Checks all of a record that somebody else made: names, values and size.
+    /// Checks a record from another source: names, values and size.
     ///
     /// - Parameter record: The record.
-    /// - Throws: ``RecordCodingError`` for the first rule that is broken, fields in the order of their names.
+    /// - Throws: ``RecordCodingError`` for the first violated rule, with fields in the order of their names.
     public static func check(_ record: Record) throws(RecordCodingError) {
         try checkRecordName(record.recordID.recordName)
         try check(record.recordID.zoneID)
@@ -83,6 +83,6 @@ extension RecordLimits {
 }
 
 extension Date {
-    /// The date for a message: as a number, since a calendar may not reach it.
+    /// The date as a number for a message, since it may be outside of a calendar's range.
     var shown: String { "\(timeIntervalSince1970) s after 1970" }
 }

@@ -1,25 +1,25 @@
 /// CloudKit's limits for records and names, as checks that throw.
 public enum RecordLimits {
-    /// The most bytes of field data that a record may have, files not counted.
+    /// The maximum size of a record's field data in bytes, without files.
     ///
-    /// CloudKit says 1 MB and leaves the unit open; this is the smaller reading.
+    /// CloudKit documents 1 MB without defining the unit; this is the smaller interpretation.
     public static let maximumRecordBytes = 1_000_000
 
-    /// The most characters of any name.
+    /// The maximum number of characters in any name.
     public static let maximumNameLength = 255
 
-    /// Names that CloudKit uses for what it keeps of every record.
+    /// The names of CloudKit's system fields.
     private static let systemFieldNames: Set<String> = [
         "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
         "creatorUserRecordID",
         "lastModifiedUserRecordID", "parent", "share",
     ]
 
-    /// Record types that CloudKit fills itself; `cloudkit.share`, the other one, breaks the rule for types
-    /// anyway.
+    /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
+    /// types anyway.
     private static let systemRecordTypes: Set<String> = ["Users"]
 
-    /// Checks the name of a record: ASCII, 1 to 255 characters, the first no underscore.
+    /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
     ///
     /// - Parameter name: The name.
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
@@ -30,11 +30,10 @@ public enum RecordLimits {
     /// Whether a record can have this name.
     ///
     /// - Parameter name: The name.
-    /// - Returns: Whether ``checkRecordName(_:)`` takes it.
+    /// - Returns: Whether ``checkRecordName(_:)`` accepts it.
     package static func allowsRecordName(_ name: String) -> Bool { faultOfFreeName(name) == nil }
 
-    /// Checks the name of a zone by the rule for record names; the default zone has the one other name
-    /// allowed.
+    /// Checks the name of a zone by the rule for record names; the default zone's name is also allowed.
     ///
     /// - Parameter name: The name.
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
@@ -78,7 +77,7 @@ public enum RecordLimits {
         for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
     }
 
-    /// Checks a key of a model: the name of a field that does not begin with the reserved prefix.
+    /// Checks a key of a model: the name of a field that does not start with the reserved prefix.
     ///
     /// - Parameter name: The key.
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
@@ -112,7 +111,7 @@ public enum RecordLimits {
 }
 
 extension String {
-    /// Whether each byte is legal; names are checked with every record, so they are read where they are.
+    /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
     fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
         var text = self
         return text.withUTF8 { text in

@@ -1,16 +1,16 @@
 extension Record {
-    /// The bytes of field data that count against ``RecordLimits/maximumRecordBytes``.
+    /// The size of the field data that counts towards ``RecordLimits/maximumRecordBytes``, in bytes.
     ///
-    /// CloudKit does not publish its count. Here a string counts its UTF-8, a number or date 8, data its
-    /// bytes, a reference its names, a location 8 for each number, a list the sum of its elements, a file and
-    /// a null nothing. The engine's own fields count.
+    /// CloudKit does not document how it counts. Here a string counts its UTF-8, a number or date 8, data its
+    /// bytes, a reference its names, a location 8 for each number, a list the sum of its elements, and a file
+    /// or null nothing. The engine's own fields count.
     ///
     /// - Complexity: O(*n*), where *n* is the number of values.
     public var size: Int { fields.values.reduce(0) { $0 + $1.size } }
 }
 
 extension RecordValue {
-    /// The bytes that this value counts in a record; see ``Record/size``.
+    /// The size of this value in a record in bytes; see ``Record/size``.
     public var size: Int {
         switch self {
         case .string(let string): string.utf8.count

@@ -1,7 +1,7 @@
 import struct Foundation.Date
 
 extension Date {
-    /// From the Unix epoch to the reference date of `Date`, in milliseconds.
+    /// The time from the Unix epoch to the reference date of `Date`, in milliseconds.
     private static let referenceOffset: Int64 = 978_307_200_000
 
     /// The whole milliseconds since the Unix epoch, rounded; `nil` if they do not fit.
@@ -13,7 +13,7 @@ extension Date {
         return overflows ? nil : sum
     }
 
-    /// Makes the date at a number of milliseconds since the Unix epoch: for one number always the same bits.
+    /// Makes the date at a number of milliseconds since the Unix epoch; equal numbers give identical bits.
     ///
     /// - Parameter milliseconds: Milliseconds since 1970-01-01 00:00 UTC.
     package init(milliseconds: Int64) {
@@ -21,6 +21,6 @@ extension Date {
         self.init(timeIntervalSinceReferenceDate: Double(value) / 1000)
     }
 
-    /// The same instant as it reads back from a record; itself if it is beyond all reason.
+    /// The date as it is read from a record; the date itself if it is out of range.
     package var rounded: Date { milliseconds.map(Date.init(milliseconds:)) ?? self }
 }

@@ -3,12 +3,12 @@ import Foundation
 /// A name that is compared by its bytes, as servers compare names.
 ///
 /// Swift's strings are equal if they are canonically equivalent: `"caf\u{E9}" == "cafe\u{301}"`, and even
-/// `"K" == "\u{212A}"`. In a dictionary with strings as keys, one record would replace the other.
+/// `"K" == "\u{212A}"`. In a dictionary with string keys, one such record would replace the other.
 package struct ExactName: Hashable, Sendable {
     /// The name.
     package let text: String
 
-    /// Makes a key of a name.
+    /// Makes a key from a name.
     ///
     /// - Parameter text: The name.
     package init(_ text: String) {
@@ -23,21 +23,21 @@ extension ExactName: Comparable {
 }
 
 extension String {
-    /// Whether both strings have the same bytes of UTF-8.
+    /// Whether both strings have the same UTF-8 bytes.
     ///
-    /// Strings that are identical are also equal by `==`, so a string's hash is valid for both.
+    /// Identical strings are also equal by `==`, so a string's hash is valid for both.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.
     package func isIdentical(to other: String) -> Bool { compareBytes(with: other) == 0 }
 
-    /// Whether this string comes before another by its bytes: an order without any other meaning.
+    /// Whether this string comes before another in the order of bytes, which has no other meaning.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether this one comes first.
     package func precedes(_ other: String) -> Bool { compareBytes(with: other) < 0 }
 
-    /// Every look into a table compares names, so the bytes are compared in place.
+    /// Compares the bytes in place, since every look-up in a table compares names.
     private func compareBytes(with other: String) -> Int {
         var (first, second) = (self, other)
         return first.withUTF8 { mine in
@@ -60,7 +60,7 @@ extension Dictionary where Key == ExactName {
         _modify { yield &self[ExactName(name)] }
     }
 
-    /// The value of a name, or another one where there is none yet.
+    /// The value of a name, or a default value if there is none.
     package subscript(named name: String, default value: @autoclosure () -> Value) -> Value {
         get { self[ExactName(name), default: value()] }
         _modify { yield &self[ExactName(name), default: value()] }

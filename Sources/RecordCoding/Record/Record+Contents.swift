@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 
 extension Record {
-    /// When the user made the edit; `nil` if the field is absent or holds anything but a date.
+    /// When the user made the edit; `nil` if the field is absent or is not a date.
     package var editDate: Date? {
         get {
             guard case .date(let date)? = fields[ReservedField.edited] else { return nil }
@@ -10,7 +10,7 @@ extension Record {
         set { fields[ReservedField.edited] = newValue.map(RecordValue.date) }
     }
 
-    /// The schema version that wrote the record: 1 if the field is absent, `nil` if it holds no version.
+    /// The schema version that wrote the record; 1 if the field is absent, `nil` if it is not a version.
     package var schemaVersion: Int? {
         get {
             guard let value = fields[ReservedField.schema], value != .null else { return 1 }
@@ -23,21 +23,21 @@ extension Record {
         }
     }
 
-    /// Whether a record of the server holds all that this one names, as far as the server can tell.
+    /// Whether the server's record has all fields of this one, with values that are equal for the server.
     ///
-    /// - Parameter server: The record of the server.
-    /// - Returns: Whether nothing of this record is missing or different there.
+    /// - Parameter server: The server's record.
+    /// - Returns: Whether no field of this record is missing or different there.
     package func agrees(with server: Record) -> Bool { fields.agrees(with: server.fields) }
 }
 
 extension [String: RecordValue] {
-    /// The fields to send so that a server which has `known` ends with these.
+    /// The fields to send so that a server that has `known` gets these fields.
     ///
-    /// Values are compared to the last bit; a null and an absent field are the same. Fields that only the
-    /// server has are left alone. Reserved fields alone are no difference, but all of them go along with one.
+    /// Values are compared bit by bit; a null and an absent field are equal. Fields that only the server has
+    /// stay unchanged. Reserved fields alone do not count as a difference, but are all sent along with one.
     ///
     /// - Parameter known: The fields of the last known version on the server.
-    /// - Returns: The fields to send, a null clearing one; empty if there is nothing to send.
+    /// - Returns: The fields to send, in which a null clears a field; empty if there is nothing to send.
     package func differences(from known: [String: RecordValue]) -> [String: RecordValue] {
         var differences: [String: RecordValue] = [:]
         for (name, value) in self where !ReservedField.isReserved(name) {
@@ -48,9 +48,9 @@ extension [String: RecordValue] {
         return differences
     }
 
-    /// The names of the fields that differ from others as far as a server can tell, sorted.
+    /// The sorted names of the fields that differ from others for a server.
     ///
-    /// Null, absent and an empty list are the same. Reserved fields do not count.
+    /// Null, absent and an empty list are equal. Reserved fields do not count.
     ///
     /// - Parameter others: The other fields.
     /// - Returns: The names.
@@ -60,19 +60,19 @@ extension [String: RecordValue] {
         }.sorted()
     }
 
-    /// Whether a field is the same in others, as far as a server can tell.
+    /// Whether a field has an equal value in others, as far as a server can distinguish values.
     package func isSame(_ name: String, in others: [String: RecordValue]) -> Bool {
         let (value, other) = (self[name] ?? .null, others[name] ?? .null)
         return value.isNothing ? other.isNothing : value.isIdentical(to: other)
     }
 
-    /// Whether the server holds all that these fields say.
+    /// Whether the server has all of these fields.
     ///
-    /// Null, absent and an empty list are the same, since a server may drop empty lists. Reserved fields and
-    /// those that only the server has do not count.
+    /// Null, absent and an empty list are equal, since a server may drop empty lists. Reserved fields and
+    /// fields that only the server has do not count.
     ///
-    /// - Parameter server: The fields of the server.
-    /// - Returns: Whether nothing is missing or different there.
+    /// - Parameter server: The server's fields.
+    /// - Returns: Whether no field is missing or different there.
     package func agrees(with server: [String: RecordValue]) -> Bool {
         allSatisfy { name, value in
             if ReservedField.isReserved(name) { return true }

@@ -1,7 +1,7 @@
 extension Record: CustomStringConvertible {
-    /// The record's type, name and change tag, for logs: never its fields.
+    /// The record's type, name and change tag for logs, without its fields.
     ///
-    /// `print(record.fields)` shows the fields where somebody asks for them.
+    /// Use `print(record.fields)` to show the fields.
     public var description: String {
         let version = recordChangeTag.map { " (\($0))" } ?? ""
         return "\(recordType) \(recordID.recordName.quoted)\(version)"

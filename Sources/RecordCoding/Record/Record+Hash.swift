@@ -1,16 +1,17 @@
 import struct Foundation.Date
 
 extension Record {
-    /// A hash of what the model's fields hold: the same in every process, whatever the order of the fields.
+    /// A hash of the model's fields, which is the same in every process and independent of the fields' order.
     ///
-    /// Reserved fields, nulls and empty lists do not count, so it stays the same when a server drops them.
+    /// Reserved fields, nulls and empty lists do not count, so the hash stays the same if a server drops
+    /// them.
     package var contentHash: UInt64 { fields.contentHash }
 }
 
 extension [String: RecordValue] {
-    /// A hash of what the model's fields hold; see ``Record/contentHash``.
+    /// A hash of the model's fields; see ``Record/contentHash``.
     package var contentHash: UInt64 {
-        // A sum does not depend on the order in which a dictionary lists its entries.
+        // A sum does not depend on the order of the dictionary's entries.
         var sum: UInt64 = 0
         for (name, value) in self where !value.isNothing && !ReservedField.isReserved(name) {
             var hash = StableHash()
@@ -25,7 +26,7 @@ extension [String: RecordValue] {
 }
 
 extension RecordValue {
-    /// Adds the kind, as a number that never changes, and the value.
+    /// Adds the kind as a number, which never changes, and the value.
     fileprivate func combine(into hash: inout StableHash) {
         switch self {
         case .string(let string):

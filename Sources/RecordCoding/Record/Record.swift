@@ -1,17 +1,17 @@
-/// A record as a database stores it: identity, type, fields, and what the server keeps beside them.
+/// A record as a database stores it: identity, type, fields and system fields.
 ///
-/// In a save, `fields` are the fields to write, a ``RecordValue/null`` clearing one; fields that are not
-/// mentioned are left alone. In a record that comes from a database they are all that it has.
+/// In a save, `fields` are the fields to write; a ``RecordValue/null`` clears a field, and other fields stay
+/// unchanged. In a record from a database, they are all of its fields.
 public struct Record: Hashable, Sendable {
     /// The record's name and zone.
     public var recordID: RecordID
-    /// The record type; it never changes once the record exists.
+    /// The record type, which never changes.
     public var recordType: String
     /// The values by field name.
     public var fields: [String: RecordValue]
-    /// What the server keeps of the record; `nil` if it was never saved.
+    /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields?
-    /// The record above this one in a hierarchy that may be shared.
+    /// The parent record in a hierarchy for sharing.
     public var parent: RecordReference?
 
     /// Makes a record.
@@ -20,8 +20,8 @@ public struct Record: Hashable, Sendable {
     ///   - recordType: The record type.
     ///   - recordID: The record's name and zone.
     ///   - fields: The values by field name.
-    ///   - systemFields: What the server keeps of the record; `nil` if it was never saved.
-    ///   - parent: The record above this one.
+    ///   - systemFields: The server's system fields; `nil` if the record was never saved.
+    ///   - parent: The parent record.
     public init(
         recordType: String,
         recordID: RecordID,
@@ -36,6 +36,6 @@ public struct Record: Hashable, Sendable {
         self.parent = parent
     }
 
-    /// The version of the record that the server knows, or `nil` if it was never saved.
+    /// The change tag of the record's version on the server; `nil` if it was never saved.
     public var recordChangeTag: String? { systemFields?.recordChangeTag }
 }

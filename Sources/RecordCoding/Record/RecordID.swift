@@ -1,8 +1,8 @@
-/// The identity of a record: its name, and the zone it is in.
+/// The identity of a record: its name and its zone.
 ///
 /// CloudKit's rule: a record name is ASCII, 1 to 255 characters, without a leading underscore
-/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text are two
-/// names.
+/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text
+/// are two names.
 public struct RecordID: Hashable, Sendable, Codable {
     /// The record's name, unique in its zone.
     public var recordName: String
@@ -10,11 +10,11 @@ public struct RecordID: Hashable, Sendable, Codable {
     /// The zone that holds the record.
     public var zoneID: ZoneID
 
-    /// Makes a record ID; names are checked where they are used, not here.
+    /// Makes a record ID without checking the names, which are checked when they are used.
     ///
     /// - Parameters:
     ///   - recordName: The record's name.
-    ///   - zoneID: The zone that holds the record; the default zone if left out.
+    ///   - zoneID: The zone that contains the record; by default the default zone.
     public init(recordName: String, zoneID: ZoneID = .default) {
         self.recordName = recordName
         self.zoneID = zoneID
@@ -27,14 +27,15 @@ extension RecordID {
     /// - Parameters:
     ///   - lhs: An ID.
     ///   - rhs: Another ID.
-    /// - Returns: Whether both mean one record.
+    /// - Returns: Whether both identify the same record.
     public static func == (lhs: RecordID, rhs: RecordID) -> Bool {
         lhs.recordName.isIdentical(to: rhs.recordName) && lhs.zoneID == rhs.zoneID
     }
 }
 
 extension RecordID: Comparable {
-    /// By the bytes of the name, then of the zone: an order for listings, without any other meaning.
+    /// Orders IDs by the bytes of the name and then of the zone, for listings; the order has no other
+    /// meaning.
     ///
     /// - Parameters:
     ///   - lhs: An ID.

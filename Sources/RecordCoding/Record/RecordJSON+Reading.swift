@@ -1,10 +1,9 @@
 extension RecordJSON {
     /// Reads a record as the reader's next value.
     ///
-    /// - Parameter reader: Where it stands.
+    /// - Parameter reader: The reader.
     /// - Returns: The record.
-    /// - Throws: ``JSONError`` with the position, also for a member that is not known, missing or there
-    ///   twice.
+    /// - Throws: ``JSONError`` with the position, also for unknown, missing or repeated members.
     package static func read(from reader: inout JSONReader) throws -> Record {
         var name: String?
         var zone: String?
@@ -42,9 +41,9 @@ extension RecordJSON {
 
     /// Reads an object of fields.
     ///
-    /// - Parameter reader: Where it stands.
+    /// - Parameter reader: The reader.
     /// - Returns: The fields.
-    /// - Throws: ``JSONError`` with the position, also for a name that is there twice.
+    /// - Throws: ``JSONError`` with the position, also for a repeated name.
     package static func readFields(from reader: inout JSONReader) throws -> [String: RecordValue] {
         var fields = [String: RecordValue](minimumCapacity: 16)
         var count = 0

@@ -126,9 +126,10 @@ extension RecordJSON {
         return asset
     }
 
-    /// Writes the members of system fields into an object that is open.
+    /// Writes the members of system fields into an open object.
     ///
-    /// A date that cannot be stored is left out: nothing depends on it, and the record is worth more.
+    /// A date that cannot be stored is left out, since nothing depends on it and the record is more
+    /// important.
     static func append(_ systemFields: SystemFields, to writer: inout JSONWriter) {
         writer.key("tag")
         writer.string(systemFields.recordChangeTag)
@@ -156,7 +157,7 @@ extension RecordJSON {
         return try readSystemFieldsMembers(from: &reader)
     }
 
-    /// Reads the members of system fields up to the end of an object that is open.
+    /// Reads the members of system fields up to the end of an open object.
     static func readSystemFieldsMembers(from reader: inout JSONReader) throws -> SystemFields {
         var tag: String?
         var fields = SystemFields(recordChangeTag: "")

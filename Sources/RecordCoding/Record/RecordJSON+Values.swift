@@ -46,21 +46,21 @@ extension RecordJSON {
         writer.endObject()
     }
 
-    /// The milliseconds that a date keeps exactly: 285 000 years before and after 1970.
+    /// The milliseconds that a date represents exactly: 285 000 years before and after 1970.
     private static let storableMilliseconds: ClosedRange<Int64> =
         -9_000_000_000_000_000...9_000_000_000_000_000
 
-    /// The nearest number of milliseconds that can be written and read again.
+    /// The nearest number of milliseconds that can be written and read.
     package static func nearestStorable(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, storableMilliseconds.lowerBound), storableMilliseconds.upperBound)
     }
 
-    /// Whether a date can be written and read again.
+    /// Whether a date can be written and read.
     static func isStorable(_ date: Date) -> Bool {
         date.milliseconds.map(storableMilliseconds.contains) ?? false
     }
 
-    /// A date that no record may have becomes a string, which is refused on reading.
+    /// Writes a date; a date that no record may have becomes a string, which cannot be read as a date.
     static func append(_ date: Date, to writer: inout JSONWriter) {
         guard let milliseconds = date.milliseconds, storableMilliseconds.contains(milliseconds) else {
             return writer.string(date.timeIntervalSinceReferenceDate.description)
@@ -76,7 +76,7 @@ extension RecordJSON {
         return Date(milliseconds: milliseconds)
     }
 
-    /// An integer is an int64; a point or an exponent makes a double.
+    /// Reads a number as an int64, or as a double if it has a point or an exponent.
     private static func readNumber(from reader: inout JSONReader) throws -> RecordValue {
         let number = try reader.number()
         return number.isInteger ? .int64(try reader.int(number)) : .double(try reader.double(number))

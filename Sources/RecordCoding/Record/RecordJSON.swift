@@ -1,18 +1,18 @@
 import struct Foundation.Date
 
-/// The JSON form of a record, as the journal and the local database keep it: readable, exact, and the same
-/// bytes for the same record.
+/// The JSON form of a record in the journal and the local database: readable, exact, and with the same bytes
+/// for the same record.
 ///
 /// ```
 /// {"name":"A1","zone":"Landmark","type":"Landmark","fields":{"name":"Fuji","visits":3,"height":3776.24}}
 /// ```
 ///
-/// A string, an integer, a number with a point or exponent, `null` and an array stand for the kinds string,
-/// int64, double, null and list. Every other kind is an object of one member that names it: `date`
+/// A string, an integer, a number with a point or exponent, `null` and an array are of the kinds string,
+/// int64, double, null and list. Other kinds are objects with one member that names the kind: `date`
 /// (milliseconds since 1970), `bytes` (base64), `reference`, `location`, `asset`.
 ///
-/// A value that no record may have, such as NaN, is written in a form that reads back as an error. Whatever is read is
-/// written again unchanged.
+/// A value that no record may have, such as NaN, is written in a form that cannot be read. Anything that can
+/// be read is written again unchanged.
 public enum RecordJSON {
     /// Writes a record as one line of JSON, fields in the order of their names.
     ///
@@ -44,7 +44,7 @@ public enum RecordJSON {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - writer: Where it is written.
+    ///   - writer: The writer.
     package static func append(_ record: Record, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("name")
@@ -71,10 +71,10 @@ public enum RecordJSON {
     ///
     /// - Parameters:
     ///   - fields: The fields.
-    ///   - writer: Where they are written.
+    ///   - writer: The writer.
     package static func append(_ fields: [String: RecordValue], to writer: inout JSONWriter) {
         writer.beginObject()
-        // Positions are sorted, not entries: those are large to move.
+        // Sorts positions rather than entries, which are large to move.
         let keys = fields.keys
         for index in keys.indices.sorted(by: { keys[$0] < keys[$1] }) {
             writer.key(keys[index])
@@ -83,7 +83,7 @@ public enum RecordJSON {
         writer.endObject()
     }
 
-    /// The zone's two members within an object; what is the default is left out.
+    /// Writes the zone's two members into an object; default values are left out.
     static func append(_ zoneID: ZoneID, to writer: inout JSONWriter) {
         writer.key("zone")
         writer.string(zoneID.zoneName)

@@ -1,8 +1,8 @@
 public import struct Foundation.Date
 
-/// A place on the earth, with what a receiver measured beside it.
+/// A location on the earth, with other measured values.
 ///
-/// The members are those of Core Location's `CLLocation`, which is what CloudKit stores.
+/// The properties are those of Core Location's `CLLocation`, which CloudKit stores.
 public struct RecordLocation: Hashable, Sendable, Codable {
     /// Degrees north of the equator, -90 to 90.
     public var latitude: Double
@@ -16,12 +16,12 @@ public struct RecordLocation: Hashable, Sendable, Codable {
     public var verticalAccuracy: Double?
     /// The direction of travel in degrees from north.
     public var course: Double?
-    /// The speed of travel in metres a second.
+    /// The speed of travel in metres per second.
     public var speed: Double?
-    /// When the place was measured.
+    /// When the location was measured.
     public var timestamp: Date?
 
-    /// Makes a location; what is left out was not measured.
+    /// Makes a location; omitted values were not measured.
     ///
     /// - Parameters:
     ///   - latitude: Degrees north, -90 to 90.
@@ -30,8 +30,8 @@ public struct RecordLocation: Hashable, Sendable, Codable {
     ///   - horizontalAccuracy: The radius of uncertainty in metres.
     ///   - verticalAccuracy: The uncertainty of the altitude in metres.
     ///   - course: The direction of travel in degrees from north.
-    ///   - speed: The speed of travel in metres a second.
-    ///   - timestamp: When the place was measured.
+    ///   - speed: The speed of travel in metres per second.
+    ///   - timestamp: When the location was measured.
     public init(
         latitude: Double,
         longitude: Double,

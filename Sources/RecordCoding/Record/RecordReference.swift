@@ -1,35 +1,35 @@
-/// A field that points at another record of the same zone and database.
+/// A reference to another record in the same zone and database.
 public struct RecordReference: Hashable, Sendable, Codable {
-    /// What happens to the record that holds the reference when its target is deleted.
+    /// What happens to the record that contains the reference when its target is deleted.
     public enum Action: String, Hashable, Sendable, Codable {
         /// Nothing: the reference is left dangling.
         case none
-        /// The record that holds the reference is deleted too, by the server.
+        /// The server also deletes the record that contains the reference.
         case deleteSelf
     }
 
-    /// The name of the record that is pointed at.
+    /// The name of the target record.
     public var recordName: String
 
-    /// The target's zone; `nil` means the zone of the record that holds the reference.
+    /// The target's zone; `nil` means the zone of the record that contains the reference.
     public var zoneID: ZoneID?
 
-    /// What the deletion of the target does to the holder.
+    /// What happens when the target is deleted.
     public var action: Action
 
     /// Makes a reference.
     ///
     /// - Parameters:
-    ///   - recordName: The name of the record that is pointed at.
-    ///   - zoneID: Its zone; the holder's own if left out.
-    ///   - action: What the deletion of the target does to the holder.
+    ///   - recordName: The name of the target record.
+    ///   - zoneID: The target's zone; by default that of the record that contains the reference.
+    ///   - action: What happens when the target is deleted.
     public init(recordName: String, zoneID: ZoneID? = nil, action: Action = .none) {
         self.recordName = recordName
         self.zoneID = zoneID
         self.action = action
     }
 
-    /// Whether both point at the same record, by the bytes of its names, with the same action.
+    /// Whether both refer to the same record, compared by the bytes of its names, with the same action.
     ///
     /// - Parameters:
     ///   - lhs: A reference.

@@ -41,7 +41,7 @@ extension RecordValue {
         }
     }
 
-    /// Whether there is nothing in it: null or an empty list, which some servers do not tell from an absent
+    /// Whether the value is null or an empty list, which some servers do not distinguish from an absent
     /// field.
     package var isNothing: Bool {
         switch self {
@@ -51,10 +51,10 @@ extension RecordValue {
         }
     }
 
-    /// Whether two values are the same to the last bit, dates to the millisecond.
+    /// Whether two values are identical, with dates compared to the millisecond.
     ///
-    /// `==` takes strings of different Unicode forms as equal, and -0.0 as 0.0; two dates of one millisecond
-    /// may differ for it, since databases convert them in different ways.
+    /// In contrast, `==` treats strings of different Unicode forms as equal, as well as -0.0 and 0.0, and two
+    /// dates within a millisecond as different, although databases convert them in different ways.
     ///
     /// - Parameter other: The value to compare with.
     /// - Returns: Whether storing one in place of the other changes nothing.

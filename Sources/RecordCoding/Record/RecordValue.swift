@@ -1,12 +1,12 @@
 public import struct Foundation.Data
 public import struct Foundation.Date
 
-/// The value of one field: exactly the kinds that CloudKit's servers store.
+/// The value of a field, of one of the kinds that CloudKit's servers store.
 ///
-/// `null` is what a save says to clear a field; a record that comes from a database has no nulls, since
-/// CloudKit cannot tell a cleared field from one that was never set.
+/// A save uses `null` to clear a field. A record from a database has no nulls, since CloudKit does not
+/// distinguish a cleared field from one that was never set.
 public enum RecordValue: Hashable, Sendable {
-    /// A string of any length; its Unicode form is kept as it is.
+    /// A string of any length, whose Unicode form does not change.
     case string(String)
     /// A whole number; Booleans are 0 and 1.
     case int64(Int64)
@@ -14,16 +14,16 @@ public enum RecordValue: Hashable, Sendable {
     case double(Double)
     /// An instant, to the millisecond.
     case date(Date)
-    /// Raw bytes, also the JSON of whatever has no kind of its own.
+    /// Raw bytes, or the JSON of a value that has no kind of its own.
     case bytes(Data)
     /// A pointer to another record.
     case reference(RecordReference)
-    /// A place on the earth.
+    /// A location on the earth.
     indirect case location(RecordLocation)
     /// A file.
     indirect case asset(RecordAsset)
-    /// Values of one kind, in order; never a list of lists, never with a null.
+    /// Values of one kind in order, without lists and nulls.
     case list([RecordValue])
-    /// No value: clears the field when it is saved.
+    /// No value; it clears the field when it is saved.
     case null
 }

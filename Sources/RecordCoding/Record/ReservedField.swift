@@ -1,10 +1,10 @@
-/// The fields that the engine writes beside the model's own.
+/// The fields that the engine adds to the model's own.
 package enum ReservedField {
-    /// A model's key that begins with it is refused.
+    /// The prefix of reserved fields; a model's keys must not start with it.
     package static let prefix = "codableSync"
-    /// The date at which the user made the edit.
+    /// The date of the user's edit.
     package static let edited = "codableSyncEdited"
-    /// The schema version of the model, where it is above 1.
+    /// The schema version of the model, if it is above 1.
     package static let schema = "codableSyncSchema"
 
     /// Whether a field belongs to the engine and not to the model.

@@ -1,6 +1,6 @@
 /// A hash of 64 bits that is the same in every process, on every platform and in every version.
 ///
-/// It is for telling contents apart, not for defence against somebody who makes collisions.
+/// It distinguishes contents, but does not protect against deliberate collisions.
 package struct StableHash {
     private var state: UInt64
 
@@ -42,7 +42,7 @@ package struct StableHash {
         return hash.value
     }
 
-    /// The hash of all that was combined; every bit depends on every input.
+    /// The hash of all combined values; every bit depends on every input.
     var value: UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93

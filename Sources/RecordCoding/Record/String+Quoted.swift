@@ -1,16 +1,16 @@
 extension String {
-    /// The string for use in a message: at most 80 characters, in quotes, control characters escaped.
+    /// The string for a message: at most 80 characters, in quotes, with control characters escaped.
     ///
-    /// Text from elsewhere can so neither forge a line of a log nor flood it.
+    /// So foreign text can neither forge lines of a log nor flood it.
     package var quoted: String { "\"\(abbreviated)\"" }
 
-    /// The string for use in a message: at most 80 characters, control characters escaped.
+    /// The string for a message: at most 80 characters, with control characters escaped.
     package var abbreviated: String { abbreviated(to: 80) }
 
-    /// The string for use in a message, control characters escaped: for whole sentences of somebody else.
+    /// The string for a message, with control characters escaped; use this for longer foreign text.
     ///
-    /// - Parameter limit: The most characters that it may have.
-    /// - Returns: The string as far as it fits, with a sign where it goes on.
+    /// - Parameter limit: The maximum number of characters.
+    /// - Returns: The string, with a mark at the end if it was shortened.
     package func abbreviated(to limit: Int) -> String {
         var text = ""
         var count = 0

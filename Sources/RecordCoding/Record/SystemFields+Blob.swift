@@ -2,10 +2,10 @@ public import struct Foundation.Data
 public import struct Foundation.Date
 
 extension SystemFields {
-    /// The format of the blob; a higher one is refused.
+    /// The version of the blob's format; higher versions are refused.
     private static let blobVersion: Int64 = 1
 
-    /// The system fields as an opaque blob, to be kept beside a model; equal fields give equal bytes.
+    /// The system fields as an opaque blob to store with a model; equal fields give equal bytes.
     public var encodedBlob: Data {
         var writer = JSONWriter(reserving: 192)
         writer.beginObject()
@@ -16,7 +16,7 @@ extension SystemFields {
         return Data(writer.bytes)
     }
 
-    /// The change tag in a blob; `nil` if it holds no readable one.
+    /// The change tag in a blob; `nil` if it has no readable one.
     package static func changeTag(inBlob blob: Data) -> String? {
         do {
             let tag = try SystemFields(blob: blob).recordChangeTag
@@ -26,7 +26,7 @@ extension SystemFields {
         }
     }
 
-    /// Reads system fields from what ``encodedBlob`` gave.
+    /// Reads system fields from a blob made by ``encodedBlob``.
     ///
     /// - Parameter blob: The blob.
     /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.
@@ -51,7 +51,7 @@ extension SystemFields {
 extension SystemFieldsStoring {
     /// When the record was last saved, by the server's clock.
     ///
-    /// It is `nil` before the first save, and if ``SystemFieldsStoring/systemFields`` holds a blob that this
+    /// It is `nil` before the first save, and if ``SystemFieldsStoring/systemFields`` is a blob that this
     /// version cannot read.
     public var lastModified: Date? {
         guard let systemFields else { return nil }

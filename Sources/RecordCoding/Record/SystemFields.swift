@@ -1,11 +1,11 @@
 public import struct Foundation.Data
 public import struct Foundation.Date
 
-/// What the server keeps of a record beside its fields.
+/// The values that the server stores with a record in addition to its fields.
 ///
-/// CloudKit's rule: all of it is the server's; a client sends the change tag back and changes nothing.
+/// CloudKit's rule: only the server changes them; a client sends the change tag back unchanged.
 public struct SystemFields: Hashable, Sendable {
-    /// The version of the record: opaque, new with every save, equal only for equal contents.
+    /// The opaque version of the record, which changes with every save; equal tags mean equal contents.
     public var recordChangeTag: String
     /// When the record was created, by the server's clock.
     public var creationDate: Date?
@@ -15,10 +15,10 @@ public struct SystemFields: Hashable, Sendable {
     public var creatorUserRecordName: String?
     /// The user record name of the user who saved the record last.
     public var lastModifiedUserRecordName: String?
-    /// The database's own archive of these fields, where it needs one to save the record again.
+    /// The database's own archive of these fields, if it needs one to save the record again.
     public var archive: Data?
 
-    /// Makes system fields; a database does, an app has no need to.
+    /// Makes system fields; only databases need this.
     ///
     /// - Parameters:
     ///   - recordChangeTag: The version of the record.

@@ -1,9 +1,10 @@
-/// The identity of a record zone: its name, and the user who owns it.
+/// The identity of a record zone: its name and its owner.
 ///
 /// CloudKit's rule: a zone name is ASCII, 1 to 255 characters, without a leading underscore; the system's
-/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by their bytes.
+/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by
+/// their bytes.
 public struct ZoneID: Hashable, Sendable, Codable {
-    /// The owner name that stands for the current user.
+    /// The owner name of the current user.
     public static let currentUserOwnerName = "__defaultOwner__"
 
     /// The name of the zone that every database has.
@@ -18,11 +19,11 @@ public struct ZoneID: Hashable, Sendable, Codable {
     /// The user record name of the owner, or ``currentUserOwnerName``.
     public var ownerName: String
 
-    /// Makes a zone ID; names are checked where they are used, not here.
+    /// Makes a zone ID without checking the names, which are checked when they are used.
     ///
     /// - Parameters:
     ///   - zoneName: The zone's name.
-    ///   - ownerName: The owner's user record name; the current user if left out.
+    ///   - ownerName: The owner's user record name; by default the current user.
     public init(zoneName: String, ownerName: String = ZoneID.currentUserOwnerName) {
         self.zoneName = zoneName
         self.ownerName = ownerName
@@ -35,15 +36,16 @@ extension ZoneID {
     /// - Parameters:
     ///   - lhs: An ID.
     ///   - rhs: Another ID.
-    /// - Returns: Whether both mean one zone.
+    /// - Returns: Whether both identify the same zone.
     public static func == (lhs: ZoneID, rhs: ZoneID) -> Bool {
         lhs.zoneName.isIdentical(to: rhs.zoneName) && lhs.ownerName.isIdentical(to: rhs.ownerName)
     }
 
-    /// Whether this is the same zone, where one side may say "the current user" and the other the user's name.
+    /// Whether this may be the same zone, if one ID names the current user and the other the user's record
+    /// name.
     ///
-    /// - Parameter other: The other side's ID.
-    /// - Returns: Whether both may mean the same zone.
+    /// - Parameter other: The other ID.
+    /// - Returns: Whether both may identify the same zone.
     package func isSameZone(as other: ZoneID) -> Bool {
         guard zoneName.isIdentical(to: other.zoneName) else { return false }
         let current = ZoneID.currentUserOwnerName

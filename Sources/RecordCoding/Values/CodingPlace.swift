@@ -1,6 +1,6 @@
-/// Where in a value the coder stands: the path of a container, and the key in it.
+/// A place in a value during coding: the path of a container, and the key in it.
 ///
-/// Making one is cheap; the whole path is put together only for an error.
+/// Making one is cheap; the whole path is assembled only for an error.
 struct CodingPlace {
     var container: [any CodingKey]
     var key: (any CodingKey)?
@@ -37,7 +37,7 @@ struct CodingPlace {
         return .invalidValue(value, context)
     }
 
-    /// A value of another kind than the type needs; a null is said to be missing.
+    /// The error for a value of another kind than the type needs; a null is reported as missing.
     func mismatch(_ type: Any.Type, expected: String, found: String) -> DecodingError {
         let error = RecordCodingError.unexpectedKind(field: field, expected: expected, found: found)
         let context = context(error)
@@ -45,7 +45,7 @@ struct CodingPlace {
             ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// A value of the right kind that the type cannot hold.
+    /// The error for a value of the right kind that the type cannot represent.
     func outOfRange(_ type: Any.Type, _ value: some CustomStringConvertible) -> DecodingError {
         corrupted(.valueOutOfRange(field: field, expected: "\(type)", value: value.description.abbreviated))
     }
@@ -74,7 +74,7 @@ struct IndexKey: CodingKey {
     var stringValue: String { "Index \(index)" }
 }
 
-/// The key under which a class puts its superclass, unless it names another.
+/// The default key under which a class encodes its superclass.
 struct SuperKey: CodingKey {
     init() {}
     init?(intValue: Int) { nil }

@@ -1,17 +1,17 @@
 import class Dispatch.DispatchSemaphore
 import class Foundation.Thread
 
-/// Goes on with a deep recursion on a stack that is large enough for the limit of nesting.
+/// Continues a deep recursion on a stack that is large enough for the maximum depth of nesting.
 ///
-/// A level of coding takes 1 to 3 KB of stack, and the threads of a task have 512 KB on Apple's systems: 512
-/// levels do not fit. Values that deep are rare, so the cost of a thread does not matter.
+/// A level of coding takes 1 to 3 KB of stack, and the threads of tasks have 512 KB on Apple's systems, which
+/// is too little for 512 levels. Values that deep are rare, so the cost of a thread does not matter.
 enum DeepCall {
-    /// Up to this level the caller's own stack is enough.
+    /// Up to this level, the caller's own stack is large enough.
     private static let shallowDepth = 48
 
     private static let threadName = "RecordCoding.DeepCall"
 
-    /// Performs a call, on a thread of its own while the caller waits if the recursion is deep.
+    /// Performs a call; if the recursion is deep, on another thread while the caller waits.
     static func perform<Value>(depth: Int, _ body: () throws -> Value) throws -> Value {
         guard depth > shallowDepth, Thread.current.name != threadName else { return try body() }
         let outcome = withoutActuallyEscaping(body) { body in
@@ -29,8 +29,8 @@ enum DeepCall {
 
 /// One call that another thread runs.
 ///
-/// It is safe to share although the body is not `Sendable`: the thread that made it does nothing but wait
-/// until the other one has run the body and let go of it.
+/// Sharing is safe although the body is not `Sendable`: the thread that created it only waits until the other
+/// thread has run the body and released it.
 private final class Call<Value>: @unchecked Sendable {
     private var body: (() throws -> Value)?
     private var outcome: Result<Value, any Error>?
@@ -43,7 +43,7 @@ private final class Call<Value>: @unchecked Sendable {
         done.signal()
     }
 
-    /// A function of its own, never inlined, so that no copy of the body outlives it.
+    /// Runs the body; never inlined, so that no copy of the body outlives the call.
     @inline(never)
     private func runBody() {
         if let body { outcome = Result(catching: body) }

@@ -1,12 +1,12 @@
 import struct Foundation.URL
 
 extension URL: FieldConvertible {
-    /// A file is an asset, any other URL its text.
+    /// A file URL becomes an asset, and any other URL its text.
     func fieldValue(at place: CodingPlace) throws -> RecordValue {
         isFileURL ? .asset(RecordAsset(fileURL: self)) : .string(try text(at: place))
     }
 
-    /// The absolute text, if a URL can be made of it again.
+    /// The absolute text, if the URL can be recreated from it.
     func text(at place: CodingPlace) throws -> String {
         guard URL(string: absoluteString)?.absoluteString == absoluteString else {
             throw place.encodingError(

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A type that is one value of a field; every other type is bytes of JSON.
+/// A type that is stored as one value of a field; other types are stored as JSON bytes.
 protocol FieldConvertible: Codable {
-    /// Turns the value into that of a field, or refuses it.
+    /// Converts the value to a field's value, or throws.
     func fieldValue(at place: CodingPlace) throws -> RecordValue
 
     /// Reads the value of a field.
@@ -75,7 +75,7 @@ extension Double: FieldConvertible {
         switch value {
         case .double(let double): self = double
         case .int64(let integer):
-            // A schema may have the field as int64: what has no fraction is still the number meant.
+            // The field may be an int64 in a schema, so an integer is accepted as a number.
             guard let exact = Double(exactly: integer) else { throw place.outOfRange(Double.self, integer) }
             self = exact
         default: throw place.mismatch(Double.self, expected: "a double", found: value.kind.rawValue)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A type that is one value of JSON, in the form that Foundation's `JSONEncoder` gives it by default.
+/// A type that is encoded as one JSON value, in the default form of Foundation's `JSONEncoder`.
 protocol JSONConvertible: Codable {
-    /// Turns the value into JSON, or refuses it.
+    /// Converts the value to JSON, or throws.
     func jsonContent(at place: CodingPlace) throws -> JSONBox.Content
 
-    /// Reads a value of JSON.
+    /// Reads a JSON value.
     init(json value: JSONValue, at place: CodingPlace) throws
 }
 
@@ -38,8 +38,8 @@ extension FixedWidthInteger where Self: Codable {
         guard case .number(let text) = value else {
             throw place.mismatch(Self.self, expected: "an integer", found: value.kind)
         }
-        // A number that another program wrote with a fraction of zero or an exponent may still be an integer.
-        // Beyond 2⁵³ a double may be a neighbour of the number that was written.
+        // A number that another program wrote with a zero fraction or an exponent may still be an integer.
+        // Beyond 2⁵³, a double may differ from the number that was written.
         let number = Double(text).flatMap { $0.magnitude < 0x1p53 ? Self(exactly: $0) : nil }
         guard let integer = Self(text) ?? number else { throw place.outOfRange(Self.self, text) }
         self = integer
@@ -102,7 +102,7 @@ extension Data: JSONConvertible {
 }
 
 extension URL: JSONConvertible {
-    /// Refuses a file URL, since its path means nothing on another device.
+    /// Converts the URL to its text; throws for a file URL, whose path has no meaning on another device.
     func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
         if isFileURL { throw place.encodingError(self, .nestedFile(field: place.field)) }
         return .string(try text(at: place))

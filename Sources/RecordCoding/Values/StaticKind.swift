@@ -1,21 +1,23 @@
-/// What the static type says about the kind of a field; values are never asked.
+/// The kind of a field according to its static type alone.
 enum StaticKind {
-    /// Whether an array with elements of this type is a list: they are of one kind, or raw-value enums.
+    /// Whether an array with elements of this type is a list, because they have a field kind or are raw-value
+    /// enums.
     static func isListElement(_ type: Any.Type) -> Bool {
         type is any FieldConvertible.Type || isRawValue(type)
     }
 
     /// Whether a type is coded as its raw value, a string or a number.
     ///
-    /// A type may have a raw value and yet be coded otherwise, as types kept in user defaults often are. So
-    /// its `init(from:)` is asked which container it wants first; it has not seen any value then.
+    /// A type may have a raw value and yet be coded in another way, as types in user defaults often are. So
+    /// this runs its `init(from:)` to find out which container it requests first, before it has read any
+    /// value.
     static func isRawValue(_ type: Any.Type) -> Bool {
         guard let raw = type as? any RawRepresentable.Type, hasFieldRawValue(raw) else { return false }
         guard let decodable = type as? any Decodable.Type else { return true }
         return firstContainer(of: decodable) == .single
     }
 
-    /// Whether the raw value of a type is a floating-point number, also where it has no fraction.
+    /// Whether the raw value of a type is a floating-point number.
     static func hasFloatingRawValue(_ type: Any.Type) -> Bool {
         func isFloating<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
             Raw.RawValue.self == Double.self || Raw.RawValue.self == Float.self
@@ -30,7 +32,7 @@ enum StaticKind {
 
     private static func firstContainer<Model: Decodable>(of type: Model.Type) -> ContainerProbe.Container? {
         let probe = ContainerProbe()
-        // The probe answers every question with an error: what `init(from:)` makes of it does not matter.
+        // The probe throws for every request, so the outcome of `init(from:)` does not matter.
         do { _ = try Model(from: probe) } catch { return probe.first }
         return probe.first
     }
@@ -53,7 +55,7 @@ extension UInt64: RawFieldValue {}
 extension Double: RawFieldValue {}
 extension Float: RawFieldValue {}
 
-/// A decoder that has nothing and remembers what it was asked for first.
+/// A decoder without values that notes the first request.
 private final class ContainerProbe: Decoder {
     enum Container {
         case keyed, unkeyed, single

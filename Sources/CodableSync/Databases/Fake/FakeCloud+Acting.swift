@@ -1,24 +1,24 @@
 public import RecordCoding
 
-// What others do: the user's other devices, the user in the system's settings, time.
+// Simulating the user's other devices, and the user's actions in the system's settings.
 extension FakeCloud {
-    /// Everything in a zone, by record name.
+    /// Returns all records of a zone by record name.
     ///
     /// - Parameters:
     ///   - user: The user whose database it is.
     ///   - zoneID: The zone.
-    /// - Returns: Copies of the records; none if the zone is not there.
+    /// - Returns: Copies of the records; none if the zone does not exist.
     public func records(user: String = FakeCloud.defaultUser, in zoneID: ZoneID) -> [String: Record] {
         read { $0.records(in: zoneID, of: user) }
     }
 
-    /// The models of one type that the cloud holds.
+    /// Returns the models of one type in the cloud.
     ///
     /// - Parameters:
     ///   - type: The type of the models.
     ///   - user: The user whose database it is.
-    ///   - zoneName: The zone's name; the type's record type, as for an engine, if left out.
-    /// - Returns: The models, in the order of their record names; none if the zone is not there.
+    ///   - zoneName: The zone's name; by default the type's record type, as for an engine.
+    /// - Returns: The models, in the order of their record names; none if the zone does not exist.
     /// - Throws: `DecodingError` if a record cannot be decoded.
     public func models<Model: RecordCodable>(
         _ type: Model.Type = Model.self,
@@ -32,20 +32,20 @@ extension FakeCloud {
             .map { try RecordDecoder().decode(Model.self, from: $0) }
     }
 
-    /// One record as the server has it.
+    /// Returns the server's copy of a record.
     ///
     /// - Parameters:
     ///   - id: The record's name and zone.
     ///   - user: The user whose database it is.
-    /// - Returns: A copy of the record; `nil` if it is not there.
+    /// - Returns: A copy of the record; `nil` if it does not exist.
     public func record(_ id: RecordID, user: String = FakeCloud.defaultUser) -> Record? {
         read { $0.record(id, of: user) }
     }
 
-    /// Saves a record as another device of the user would that knows the newest version.
+    /// Saves a record as another device of the user with the newest version would.
     ///
     /// - Parameters:
-    ///   - record: The record; fields that it does not mention stay as they are, a null removes one.
+    ///   - record: The record; fields that it does not contain stay as they are, and a null removes a field.
     ///   - user: The user whose database it is.
     /// - Returns: The server's copy.
     /// - Throws: ``CloudError`` if the server refuses it, for instance because the zone is missing.
@@ -82,10 +82,10 @@ extension FakeCloud {
         if case .some(.some(let error)) = result.deleteResults[id] { throw error }
     }
 
-    /// Makes a zone as another device of the user would.
+    /// Creates a zone as another device of the user would.
     ///
     /// - Parameters:
-    ///   - zoneID: The zone; one that exists stays as it is.
+    ///   - zoneID: The zone; an existing zone stays as it is.
     ///   - user: The user whose database it is.
     /// - Throws: ``CloudError`` if the server refuses it.
     public func createZone(_ zoneID: ZoneID, user: String = FakeCloud.defaultUser) throws {
@@ -109,7 +109,8 @@ extension FakeCloud {
         if case .some(.some(let error)) = result.deleteResults[zoneID] { throw error }
     }
 
-    /// Removes a zone as the user does in the system's settings: from now on it answers `userDeletedZone`.
+    /// Removes a zone as the user does in the system's settings; requests to it then fail with
+    /// `userDeletedZone`.
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
@@ -121,8 +122,8 @@ extension FakeCloud {
 
     /// Makes a zone unreadable, as a reset of the user's keychain does.
     ///
-    /// It answers `zoneNotFound` with ``CloudError/userDidResetEncryptedData`` until a client has deleted it and
-    /// made it anew.
+    /// Requests to the zone fail with `zoneNotFound` and ``CloudError/userDidResetEncryptedData`` until a
+    /// client has deleted the zone and created it again.
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
@@ -132,26 +133,26 @@ extension FakeCloud {
         _ = try perform(.removeZone(zoneID, reason: .encryptedDataReset), user: user)
     }
 
-    /// Makes all change tokens unusable that were given out until now.
+    /// Makes all change tokens that were issued so far unusable.
     ///
     /// - Parameters:
-    ///   - zoneID: The zone; the whole database if left out.
+    ///   - zoneID: The zone; by default the whole database.
     ///   - user: The user whose database it is.
-    /// - Throws: ``CloudError``; `zoneNotFound` if the zone is not there.
+    /// - Throws: ``CloudError``; `zoneNotFound` if the zone does not exist.
     public func expireTokens(in zoneID: ZoneID? = nil, user: String = FakeCloud.defaultUser) throws {
         _ = try perform(.expireTokens(zoneID), user: user)
     }
 
-    /// Sets how much the user may store; what is stored already stays.
+    /// Sets how much the user may store; data that is already stored stays.
     ///
     /// - Parameters:
-    ///   - bytes: Bytes of field data; `nil` is any number.
+    ///   - bytes: The maximum size of field data in bytes; `nil` means no limit.
     ///   - user: The user.
     public func setQuota(_ bytes: Int?, user: String = FakeCloud.defaultUser) {
         _ = handle(.setQuota(bytes: bytes), user: user, from: nil)
     }
 
-    /// The bytes of field data that a user has stored.
+    /// Returns the size of the field data that a user has stored, in bytes.
     ///
     /// - Parameter user: The user.
     /// - Returns: The sum over all records.

@@ -2,11 +2,11 @@ public import RecordCoding
 
 import struct Foundation.UUID
 
-// Pushes, as the system hands them to an app.
+// Pushes, as the system delivers them to an app.
 extension FakeCloud {
-    /// Makes the payload of the push by which CloudKit tells of a change in a zone.
+    /// Makes the payload of the push that CloudKit sends after a change in a zone.
     ///
-    /// The fake signals changes to its engines by itself; this is for tests of the app's own push handler:
+    /// The fake signals changes to its engines by itself; use this to test the app's own push handler:
     ///
     /// ```swift
     /// cloud.pushes = false
@@ -16,11 +16,11 @@ extension FakeCloud {
     /// XCTAssertEqual(outcome, .newData)
     /// ```
     ///
-    /// Each call makes a notification of its own; a test that wants one doubled hands the same payload over twice.
+    /// Each call makes a different notification; to test a duplicate, pass the same payload twice.
     ///
     /// - Parameters:
     ///   - zoneID: The zone that was changed.
-    ///   - containerIdentifier: The container; what the engine's configuration names, if it names one.
+    ///   - containerIdentifier: The container; pass the one in the engine's configuration, if it has one.
     ///   - user: The user whose device receives it.
     ///   - isPruned: Whether the payload was too large, so that zone and subscription are left out.
     /// - Returns: The payload, for ``SyncEngine/handleNotification(_:)``.

@@ -5,11 +5,11 @@ import struct Foundation.UUID
 
 /// A cloud in memory that obeys CloudKit's rules: for tests of apps that sync, and for previews.
 ///
-/// It has any number of users, and each user any number of devices. It enforces CloudKit's known rules for the
-/// requests of an engine: it refuses stale change tags, missing zones, invalid names and values, requests that are
-/// too large, and values whose type differs from the one that their field was first saved with. It knows no deployed
-/// schema, so it accepts record types and fields that CloudKit's production environment refuses. Faults of a network
-/// happen on demand; see ``FakeDatabase``.
+/// It has any number of users, and each user any number of devices. It enforces CloudKit's known rules for
+/// the requests of an engine: it refuses stale change tags, missing zones, invalid names and values, requests
+/// that are too large, and values whose type differs from the one that their field was first saved with. It
+/// knows no deployed schema, so it accepts record types and fields that CloudKit's production environment
+/// refuses. Faults happen on demand; see ``FakeDatabase``.
 ///
 /// ```swift
 /// func testTwoDevicesAgree() async throws {
@@ -27,13 +27,15 @@ import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// <doc:TestingYourApp> shows how an app tests its conflict function, an outage, a sign-out and a purge with it.
+/// <doc:TestingYourApp> shows how to test an app's conflict function, an outage, a sign-out and a purge with
+/// it.
 ///
-/// What it returns are copies; nothing that a test does with them changes the cloud. It may be used from any task.
+/// It returns copies, so a test that changes them does not change the cloud. You can use it from any task.
 public final class FakeCloud: Sendable {
     private struct State: Sendable {
         var ledger: CloudLedger
-        /// Tells changes from now on from those of another cloud of this name, or of a lost past.
+        /// Distinguishes later changes from those of another cloud with this name, or of a history that was
+        /// lost.
         var epoch = UInt64.random(in: 1 ... .max)
         var pushes = true
         var devices: [WeakDevice] = []
@@ -43,10 +45,10 @@ public final class FakeCloud: Sendable {
         weak var device: FakeDatabase?
     }
 
-    /// The user of ``database(user:)`` if none is named.
+    /// The default user of ``database(user:)``.
     public static let defaultUser = "user"
 
-    /// The name of the cloud; no two are the same unless a test says so.
+    /// The name of the cloud; it is unique unless a test sets it.
     public let identifier: String
     private let date: @Sendable () -> Date
     private let state: Locked<State>
@@ -54,10 +56,10 @@ public final class FakeCloud: Sendable {
     /// Makes an empty cloud.
     ///
     /// - Parameters:
-    ///   - identifier: The name of the cloud; a new one if left out.
-    ///   - limits: What a request may carry; CloudKit's numbers if left out.
+    ///   - identifier: The name of the cloud; a unique one by default.
+    ///   - limits: The limits of a request; CloudKit's by default.
     ///   - options: What it does where CloudKit's behaviour is uncertain.
-    ///   - date: The server's clock, for modification dates and for throttling; the system's if left out.
+    ///   - date: The server's clock, for modification dates and for throttling; the system's by default.
     public init(
         identifier: String? = nil,
         limits: LedgerLimits = .cloudKit,
@@ -72,13 +74,13 @@ public final class FakeCloud: Sendable {
         state = Locked(State(ledger: ledger))
     }
 
-    /// Makes an empty cloud whose clock is a test's.
+    /// Makes an empty cloud with a test's clock.
     ///
-    /// Give the same clock to the engines, and time passes for all of them at once.
+    /// Use the same clock for the engines, so that time passes for all of them at once.
     ///
     /// - Parameters:
     ///   - clock: The server's clock, for modification dates and for throttling.
-    ///   - limits: What a request may carry; CloudKit's numbers if left out.
+    ///   - limits: The limits of a request; CloudKit's by default.
     ///   - options: What it does where CloudKit's behaviour is uncertain.
     public convenience init(
         clock: any SyncClock,
@@ -88,13 +90,14 @@ public final class FakeCloud: Sendable {
         self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
-    /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the same bytes.
+    /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the
+    /// same bytes.
     package var epoch: UInt64 {
         get { state.withLock { $0.epoch } }
         set { state.withLock { $0.epoch = newValue } }
     }
 
-    /// Makes a new device's connection to a user's private database.
+    /// Makes a connection for a new device to a user's private database.
     ///
     /// - Parameter user: The user record name of the user who is signed in on the device.
     /// - Returns: The connection, which keeps the cloud alive.
@@ -107,26 +110,27 @@ public final class FakeCloud: Sendable {
         return device
     }
 
-    /// Whether a change by one device is signalled to the user's others; switched off, they have to ask.
+    /// Whether a change by one device is signalled to the user's other devices; if not, they find it when
+    /// they fetch.
     public var pushes: Bool {
         get { state.withLock { $0.pushes } }
         set { state.withLock { $0.pushes = newValue } }
     }
 
-    /// What a request may carry; a change applies to the server and its devices from the next request on.
+    /// The limits of a request; a change applies to the server and its devices from the next request on.
     public var limits: LedgerLimits {
         get { state.withLock { $0.ledger.limits } }
         set { state.withLock { $0.ledger.limits = newValue } }
     }
 
-    /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is `false`, it
-    /// enforces field types.
+    /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is
+    /// `false`, it enforces field types.
     public var options: LedgerOptions {
         get { state.withLock { $0.ledger.options } }
         set { state.withLock { $0.ledger.options = newValue.enforcingSchema } }
     }
 
-    /// A copy of all that the cloud holds, with the rules that made it.
+    /// A copy of the cloud's contents and rules.
     public var ledger: CloudLedger { state.withLock { $0.ledger } }
 
     /// Restores the cloud from a backup.
@@ -137,10 +141,10 @@ public final class FakeCloud: Sendable {
     /// cloud.restore(backup)
     /// ```
     ///
-    /// Devices that know newer data notice at their next request and upload it again; records that were deleted since
-    /// the backup may come back. No signal is sent.
+    /// Devices that know newer data notice at their next request and upload it again; records that were
+    /// deleted since the backup may come back. No signal is sent.
     ///
-    /// - Parameter ledger: The value of ``ledger`` at that moment.
+    /// - Parameter ledger: An earlier value of ``ledger``.
     public func restore(_ ledger: CloudLedger) {
         state.withLock { state in
             state.ledger = ledger
@@ -148,7 +152,7 @@ public final class FakeCloud: Sendable {
         }
     }
 
-    /// Looks at the ledger without a copy, which the next change would have to pay for.
+    /// Reads the ledger without copying it, since a copy would make the next change expensive.
     func read<Value>(_ body: (CloudLedger) -> Value) -> Value {
         state.withLock { body($0.ledger) }
     }
@@ -156,7 +160,7 @@ public final class FakeCloud: Sendable {
     /// The server's current date.
     var now: Date { date() }
 
-    /// Does what is asked for, and tells the user's other devices.
+    /// Performs a request, and signals changes to the user's other devices.
     func handle(
         _ operation: LedgerRequest.Operation,
         user: String,
@@ -179,7 +183,7 @@ public final class FakeCloud: Sendable {
         return response
     }
 
-    /// Does what no client asks for.
+    /// Performs an operation that no client can request.
     ///
     /// - Throws: Why it was refused.
     func perform(_ operation: LedgerRequest.Operation, user: String) throws(CloudError) -> LedgerResponse {
@@ -195,7 +199,7 @@ public final class FakeCloud: Sendable {
 }
 
 extension LedgerOptions {
-    /// The same options, with a schema unless it is turned off.
+    /// The same options, which enforce a schema unless that is turned off.
     fileprivate var enforcingSchema: LedgerOptions {
         var options = self
         options.enforcesSchema = enforcesSchema ?? true
@@ -204,6 +208,6 @@ extension LedgerOptions {
 }
 
 extension CloudDatabase where Self == FakeDatabase {
-    /// A device alone with a new cloud in memory: for previews and simple tests.
+    /// The only device of a new cloud in memory, for previews and simple tests.
     public static var fake: FakeDatabase { FakeCloud().database() }
 }

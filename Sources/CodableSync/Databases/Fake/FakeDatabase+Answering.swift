@@ -3,18 +3,18 @@ import RecordCoding
 import struct Foundation.Date
 
 extension FakeDatabase {
-    /// What was decided about a request when it came.
+    /// The decisions about a request when it arrived.
     fileprivate struct Reception {
         var effect: FakeScript.Effect?
-        /// Whose database it is about, also if somebody else signs in meanwhile.
+        /// The user whose database is used, even if another user signs in during the request.
         var user: String
         var refusals: [ExactName: FakeScript.Refusal] = [:]
         var pageSize: Int?
     }
 
-    /// Takes a request through the faults that wait for it, and has the cloud do it.
+    /// Applies waiting faults to a request, and lets the cloud perform it.
     ///
-    /// - Returns: The answer, never a failure.
+    /// - Returns: The response, which is never a failure.
     func answer(
         _ request: FakeRequest,
         _ operation: LedgerRequest.Operation? = nil
@@ -37,7 +37,7 @@ extension FakeDatabase {
         return response
     }
 
-    /// Notes the request, and looks whether it gets as far as the server.
+    /// Notes the request, and throws if it does not reach the server.
     private func receive(_ request: FakeRequest) throws(CloudError) -> Reception {
         let now = cloud.now
         return try state.withLock { (state) throws(CloudError) in
@@ -65,7 +65,7 @@ extension FakeDatabase {
         }
     }
 
-    /// The operation with what the test wants of it.
+    /// The operation with the changes that the test planned.
     private func prepare(
         _ operation: LedgerRequest.Operation,
         _ request: FakeRequest,
@@ -112,7 +112,7 @@ extension FakeDatabase {
         }
     }
 
-    /// Refuses single records in what a fetch brings, and takes the server's records out of conflicts.
+    /// Refuses single records in the response to a fetch, and removes the server's records from conflicts.
     private func refuse(in response: inout LedgerResponse, _ request: FakeRequest, _ reception: Reception) {
         switch response {
         case .records(var results):
@@ -145,7 +145,7 @@ extension FakeDatabase {
 }
 
 extension FakeDatabase.State {
-    /// Refuses what needs an account where there is none.
+    /// Throws if there is no account, for requests that need one.
     fileprivate func checkAccount() throws(CloudError) {
         switch account {
         case .available where user != nil: return

@@ -1,22 +1,22 @@
 public import RecordCoding
 
-// Faults, in the order in which requests will meet them.
+// Faults, which apply to requests in the order in which they were planned.
 extension FakeDatabase {
-    /// Lets requests fail before the server knows of them.
+    /// Makes requests fail before they reach the server.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - error: What they fail with.
+    ///   - error: The error with which they fail.
     ///   - times: How many.
     public func fail(_ operation: FakeOperation = .any, with error: CloudError, times: Int = 1) {
         state.withLock { $0.script.add(operation, times: times, .fail(error)) }
     }
 
-    /// Lets requests be done and their responses be lost.
+    /// Makes the server perform requests, and loses their responses.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - error: What the client sees.
+    ///   - error: The error that the client gets.
     ///   - times: How many.
     public func loseResponse(
         of operation: FakeOperation,
@@ -30,9 +30,9 @@ extension FakeDatabase {
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - stage: Whether they are held before or after the server has done them.
-    ///   - times: How many; `nil` holds every one until the hold is released.
-    /// - Returns: The hold, which the test waits for and releases.
+    ///   - stage: Whether they are held before or after the server has performed them.
+    ///   - times: How many; `nil` holds all requests until the hold is released.
+    /// - Returns: The hold, with which the test waits for requests and releases them.
     public func hold(
         _ operation: FakeOperation,
         _ stage: FakeStage = .beforeApplying,
@@ -43,11 +43,11 @@ extension FakeDatabase {
         return hold
     }
 
-    /// Leaves requests without an answer until their task is cancelled.
+    /// Leaves requests without a response until their task is cancelled.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - stage: Whether the server has done it.
+    ///   - stage: Whether the server performs the requests.
     ///   - times: How many.
     public func neverAnswer(
         _ operation: FakeOperation,
@@ -59,10 +59,10 @@ extension FakeDatabase {
         }
     }
 
-    /// Orders the client to wait: a request is refused, and so is every other before the time has passed.
+    /// Orders the client to wait: refuses a request, and all others until the time has passed.
     ///
-    /// The time is that of the cloud's clock. An engine waits an hour at most: after a longer order, its requests
-    /// count as ``throttleViolations``.
+    /// The time is measured by the cloud's clock. An engine waits at most an hour; if the order is longer,
+    /// its next requests count as ``throttleViolations``.
     ///
     /// - Parameters:
     ///   - operation: The kind of request that is refused first.
@@ -76,16 +76,17 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: 1, .throttle(code, retryAfter)) }
     }
 
-    /// How many requests came although the client had been told to wait.
+    /// How many requests came although the client had been ordered to wait.
     public var throttleViolations: Int { state.withLock { $0.script.throttleViolations } }
 
-    /// Refuses one record, whatever the rules say; the rest of an atomic request fails with it.
+    /// Refuses a record although the request is valid; the rest of an atomic request fails with it.
     ///
     /// - Parameters:
     ///   - recordName: The record's name, in any zone.
-    ///   - operation: The kind of request in which it is refused: a save or deletion, a look-up, or a fetch of changes.
-    ///   - error: What it is refused with.
-    ///   - times: How often; `nil` is always.
+    ///   - operation: The kind of request in which it is refused: a save or deletion, a look-up, or a fetch
+    ///     of changes.
+    ///   - error: The error for the record.
+    ///   - times: How often; `nil` means always.
     public func failItem(
         _ recordName: String,
         in operation: FakeOperation = .modifyRecords,
@@ -95,12 +96,12 @@ extension FakeDatabase {
         add(.error(error), recordName, operation, times)
     }
 
-    /// Answers the save of one record with a conflict, although its change tag is right.
+    /// Reports a conflict for the save of a record although its change tag is valid.
     ///
     /// - Parameters:
     ///   - recordName: The record's name, in any zone.
     ///   - carriesServerRecord: Whether the conflict carries the server's record, if there is one.
-    ///   - times: How often; `nil` is always.
+    ///   - times: How often; `nil` means always.
     public func conflict(
         on recordName: String,
         carryingServerRecord carriesServerRecord: Bool = true,
@@ -130,17 +131,18 @@ extension FakeDatabase {
         set { state.withLock { $0.carriesServerRecords = newValue } }
     }
 
-    /// The most items in a page of changes, on this device; `nil` leaves it to client and cloud.
+    /// The maximum number of items in a page of changes on this device; `nil` leaves it to the client and the
+    /// cloud.
     public var pageSize: Int? {
         get { state.withLock { $0.pageSize } }
         set { state.withLock { $0.pageSize = newValue } }
     }
 
-    /// Changes the answers to saves and deletions after they were done: leaves an ID out, adds a foreign one.
+    /// Edits the responses to saves and deletions, for example to omit an ID or add a foreign one.
     ///
     /// - Parameters:
-    ///   - times: How many answers.
-    ///   - edit: What is done to them.
+    ///   - times: How many responses.
+    ///   - edit: Edits a response.
     public func editSaves(times: Int = 1, _ edit: @escaping @Sendable (inout ModifyRecordsResult) -> Void) {
         editResponses(of: .modifyRecords, times: times) { response in
             guard case .modifyRecords(var result) = response else { return }
@@ -149,11 +151,11 @@ extension FakeDatabase {
         }
     }
 
-    /// Changes what look-ups of records bring.
+    /// Edits the responses to look-ups of records.
     ///
     /// - Parameters:
-    ///   - times: How many answers.
-    ///   - edit: What is done to them.
+    ///   - times: How many responses.
+    ///   - edit: Edits a response.
     public func editRecords(
         times: Int = 1,
         _ edit: @escaping @Sendable (inout [RecordID: Result<Record, CloudError>]) -> Void
@@ -165,11 +167,11 @@ extension FakeDatabase {
         }
     }
 
-    /// Changes pages of zones' change feeds: makes one empty, repeats a record, says that more is coming.
+    /// Edits pages of zones' change feeds, for example to empty a page or to report that more is coming.
     ///
     /// - Parameters:
     ///   - times: How many pages.
-    ///   - edit: What is done to them.
+    ///   - edit: Edits a page.
     public func editZoneChanges(times: Int = 1, _ edit: @escaping @Sendable (inout ZoneChanges) -> Void) {
         editResponses(of: .recordZoneChanges, times: times) { response in
             guard case .recordZoneChanges(var changes) = response else { return }
@@ -178,11 +180,11 @@ extension FakeDatabase {
         }
     }
 
-    /// Changes pages of the database's change feed.
+    /// Edits pages of the database's change feed.
     ///
     /// - Parameters:
     ///   - times: How many pages.
-    ///   - edit: What is done to them.
+    ///   - edit: Edits a page.
     public func editDatabaseChanges(
         times: Int = 1,
         _ edit: @escaping @Sendable (inout DatabaseChanges) -> Void
@@ -194,12 +196,12 @@ extension FakeDatabase {
         }
     }
 
-    /// Changes answers of any kind after the request was done.
+    /// Edits responses of any kind after the server has performed the requests.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
-    ///   - times: How many answers.
-    ///   - edit: What is done to them; an answer of another kind counts as a failure of the service.
+    ///   - times: How many responses.
+    ///   - edit: Edits a response; a response of another kind counts as a failure of the service.
     public func editResponses(
         of operation: FakeOperation,
         times: Int = 1,
@@ -208,11 +210,12 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: times, .edit(edit)) }
     }
 
-    /// Takes back every fault that no request has met yet; requests that are held stay so.
+    /// Removes all faults that have not applied to a request yet; held requests stay held.
     public func clearFaults() {
         state.withLock { $0.script.removeAll() }
     }
 
-    /// How many planted faults no request has met yet; a hold without a number counts as one until it is released.
+    /// How many faults have not applied to a request yet; a hold without a number counts as one until it is
+    /// released.
     public var pendingFaultCount: Int { state.withLock { $0.script.pendingCount } }
 }

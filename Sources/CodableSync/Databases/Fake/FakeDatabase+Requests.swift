@@ -1,20 +1,20 @@
 public import RecordCoding
 
-// The requests of a database, each handed to the cloud under the device's user.
+// The requests of a database, which the cloud performs for the device's user.
 extension FakeDatabase {
-    /// Looks up whether there is a user whose data may be reached.
+    /// Looks up the account's status.
     ///
-    /// - Returns: The state of the account.
-    /// - Throws: ``CloudError`` if a fault says so.
+    /// - Returns: The account's status.
+    /// - Throws: ``CloudError`` because of a fault.
     public func accountStatus() async throws -> AccountStatus {
         _ = try await answer(FakeRequest(.accountStatus))
         return account
     }
 
-    /// Looks up who the user is.
+    /// Looks up the user.
     ///
     /// - Returns: The user record name.
-    /// - Throws: ``CloudError``; `notAuthenticated` if nobody is signed in.
+    /// - Throws: ``CloudError``; `notAuthenticated` if no user is signed in.
     public func userRecordName() async throws -> String {
         _ = try await answer(FakeRequest(.userRecordName))
         guard let user else { throw CloudError(.notAuthenticated) }
@@ -26,8 +26,8 @@ extension FakeDatabase {
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
     ///   - recordIDsToDelete: The records to delete.
-    ///   - savePolicy: What happens where the server has another version.
-    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    ///   - savePolicy: What happens if the server has another version.
+    ///   - atomically: Whether either all or none of the changes in each zone are made.
     /// - Returns: A result for each record.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifyRecords(
@@ -51,11 +51,11 @@ extension FakeDatabase {
         return result
     }
 
-    /// Looks records up.
+    /// Looks up records.
     ///
     /// - Parameters:
     ///   - ids: The records' IDs.
-    ///   - desiredKeys: The fields to bring; `nil` brings all, an empty list only the system fields.
+    ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
     /// - Returns: For each ID the record, or why there is none.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func records(
@@ -69,10 +69,10 @@ extension FakeDatabase {
         return results
     }
 
-    /// Makes and deletes zones.
+    /// Creates and deletes zones.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to make; one that exists stays as it is.
+    ///   - zonesToSave: The zones to create; an existing zone stays as it is.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -91,7 +91,7 @@ extension FakeDatabase {
         return result
     }
 
-    /// Looks zones up.
+    /// Looks up zones.
     ///
     /// - Parameter ids: The zones' IDs.
     /// - Returns: For each ID the zone, or why there is none.
@@ -108,8 +108,8 @@ extension FakeDatabase {
     /// Reads a page of the database's change feed.
     ///
     /// - Parameters:
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - resultsLimit: The most zones in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - resultsLimit: The maximum number of zones in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
     public func databaseChanges(
@@ -130,9 +130,9 @@ extension FakeDatabase {
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - desiredKeys: The fields to bring; `nil` brings all.
-    ///   - resultsLimit: The most records in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
+    ///   - resultsLimit: The maximum number of records in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
     public func recordZoneChanges(
@@ -156,13 +156,13 @@ extension FakeDatabase {
         return changes
     }
 
-    /// Makes and deletes subscriptions.
+    /// Creates and deletes subscriptions.
     ///
-    /// Signals come without them; they are kept so that a client can be seen to make them.
+    /// Signals are sent without them; they are stored so that tests can check that a client creates them.
     ///
     /// - Parameters:
-    ///   - subscriptionsToSave: The subscriptions to make; one of the same ID is replaced.
-    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    ///   - subscriptionsToSave: The subscriptions to create; one with the same ID is replaced.
+    ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
     /// - Returns: A result for each subscription.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifySubscriptions(
@@ -180,7 +180,7 @@ extension FakeDatabase {
         return result
     }
 
-    /// An edited answer was not of the kind that belongs to the request.
+    /// The error for an edited response that does not belong to the request.
     private var misfit: CloudError {
         CloudError(.internalError, message: "The answer is not one to this request.")
     }

@@ -1,7 +1,7 @@
-/// One device's connection to a ``FakeCloud``, on which a test lets things go wrong.
+/// A device's connection to a ``FakeCloud``, with faults that a test plans.
 ///
-/// Faults wait in line. A request takes the first one that is meant for its kind; the others pass by it. So a test
-/// says in advance, and exactly, what happens:
+/// Faults are queued, and each request takes the first fault for its kind. So a test determines in advance
+/// what happens:
 ///
 /// ```swift
 /// let database = FakeCloud().database(user: "alice")
@@ -10,19 +10,20 @@
 /// // The first two saves never reach the server, the third is stored and its answer lost, the fourth succeeds.
 /// ```
 ///
-/// - ``fail(_:with:times:)``: requests fail and the server does not know of them.
-/// - ``loseResponse(of:with:times:)``: requests are done, and the client is not told.
+/// - ``fail(_:with:times:)``: requests fail before they reach the server.
+/// - ``loseResponse(of:with:times:)``: the server performs requests, and the responses are lost.
 /// - ``hold(_:_:times:)``: requests wait until the test releases them.
-/// - ``neverAnswer(_:_:)``: a request is not answered.
-/// - ``throttle(_:retryAfter:code:)``: the client has to wait; ``throttleViolations`` counts when it does not.
+/// - ``neverAnswer(_:_:)``: requests get no response.
+/// - ``throttle(_:retryAfter:code:)``: the client must wait; ``throttleViolations`` counts requests that come
+///   too early.
 /// - ``failItem(_:in:with:times:)``, ``conflict(on:carryingServerRecord:times:)``: one record is refused.
-/// - ``editSaves(times:_:)`` and the like: the answer is another one.
-/// - ``isReachable``: there is no network until it is there again.
+/// - ``editSaves(times:_:)`` and similar methods: the response is edited.
+/// - ``isReachable``: there is no network until the test restores it.
 /// - ``account``, ``signIn(user:)``, ``signOut()``: the account changes.
 ///
 /// To change what another database does or answers, put a ``ForwardingDatabase`` in front of it.
 ///
-/// What it was asked is in ``requests``; what is stored, in ``FakeCloud/records(user:in:)``.
+/// ``requests`` has the requests so far, and ``FakeCloud/records(user:in:)`` the stored records.
 public final class FakeDatabase: CloudDatabase {
     struct State: Sendable {
         var user: String?
@@ -57,22 +58,23 @@ public final class FakeDatabase: CloudDatabase {
     /// The private database.
     public var scope: DatabaseScope { .private }
 
-    /// Kept in memory.
+    /// Returns `true`.
     public var isInMemory: Bool { true }
 
-    /// What the database claims that one request may carry; the cloud's own limits unless a test sets others.
+    /// The limits that the database reports to engines; the cloud's own limits unless a test sets others.
     ///
-    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine applies a
-    /// change to its next request.
+    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine
+    /// applies a change to its next request.
     public var limits: DatabaseLimits {
         get { state.withLock { $0.limits } ?? cloud.limits.database }
         set { state.withLock { $0.limits = newValue } }
     }
 
-    /// Changes by other devices of the user, account changes, and the network's return; a new stream for each call.
+    /// Changes by other devices of the user, account changes, and the network's return; a new stream for each
+    /// call.
     public var signals: AsyncStream<CloudSignal> { signalHub.stream {} }
 
-    /// Sends a signal to everybody who listens on this device; also for a test that wants one doubled.
+    /// Sends a signal to all listeners on this device, for example to test a duplicate.
     ///
     /// - Parameter signal: The signal.
     public func emit(_ signal: CloudSignal) {
@@ -81,13 +83,13 @@ public final class FakeDatabase: CloudDatabase {
 
     // MARK: - The account
 
-    /// Who is signed in on the device; `nil` if nobody is.
+    /// The user who is signed in on the device; `nil` if there is none.
     public var user: String? { state.withLock { $0.user } }
 
     /// Whether this user is signed in.
     func belongs(to user: String) -> Bool { self.user?.isIdentical(to: user) == true }
 
-    /// The state of the account; setting it sends ``CloudSignal/accountChanged``.
+    /// The account's status; setting it sends ``CloudSignal/accountChanged``.
     public var account: AccountStatus {
         get { state.withLock { $0.account } }
         set {
@@ -95,7 +97,7 @@ public final class FakeDatabase: CloudDatabase {
         }
     }
 
-    /// Signs a user in on the device, in place of whoever was; sends ``CloudSignal/accountChanged``.
+    /// Signs a user in on the device, replacing the previous user, and sends ``CloudSignal/accountChanged``.
     ///
     /// - Parameter user: The user record name.
     public func signIn(user: String) {
@@ -105,7 +107,7 @@ public final class FakeDatabase: CloudDatabase {
         }
     }
 
-    /// Signs the user of the device out; sends ``CloudSignal/accountChanged``.
+    /// Signs the device's user out, and sends ``CloudSignal/accountChanged``.
     public func signOut() {
         changeAccount { state in
             state.user = nil
@@ -113,14 +115,14 @@ public final class FakeDatabase: CloudDatabase {
         }
     }
 
-    /// Whether a change of the account is signalled; switched off, the signal is lost, and an engine finds out by
-    /// ``accountGeneration`` when it is about to make its next request.
+    /// Whether account changes are signalled; if not, an engine notices them by ``accountGeneration`` before
+    /// its next request.
     public var signalsAccountChanges: Bool {
         get { state.withLock { $0.signalsAccountChanges } }
         set { state.withLock { $0.signalsAccountChanges = newValue } }
     }
 
-    /// Grows with every change of the account, signalled or not.
+    /// A number that increases with every account change, signalled or not.
     public var accountGeneration: Int { state.withLock { $0.accountGeneration } }
 
     private func changeAccount(_ change: (inout State) -> Void) {
@@ -136,7 +138,7 @@ public final class FakeDatabase: CloudDatabase {
 
     /// Whether there is a network; without one every request fails with `networkUnavailable`.
     ///
-    /// Switching it on sends ``CloudSignal/reachable``. Requests that are held go on as they would.
+    /// Switching it on sends ``CloudSignal/reachable``. Held requests are not affected.
     public var isReachable: Bool {
         get { state.withLock { $0.isReachable } }
         set {
@@ -148,20 +150,21 @@ public final class FakeDatabase: CloudDatabase {
         }
     }
 
-    // MARK: - What was asked
+    // MARK: - Requests so far
 
-    /// Every request since the last ``clearRequests()``, in the order in which they came, refused ones included.
+    /// All requests since the last ``clearRequests()``, in the order of their arrival, including refused
+    /// ones.
     public var requests: [FakeRequest] { state.withLock { $0.requests } }
 
-    /// How many requests of a kind came since the last ``clearRequests()``.
+    /// Returns the number of requests of a kind since the last ``clearRequests()``.
     ///
     /// - Parameter operation: The kind.
-    /// - Returns: Their number, refused ones included.
+    /// - Returns: The number, including refused requests.
     public func requestCount(_ operation: FakeOperation = .any) -> Int {
         state.withLock { $0.requests.count { operation.matches($0.operation) } }
     }
 
-    /// Forgets the requests.
+    /// Clears ``requests``.
     public func clearRequests() {
         state.withLock { $0.requests = [] }
     }

@@ -8,7 +8,7 @@
 /// held.release()
 /// ```
 ///
-/// ``FakeDatabase/hold(_:_:times:)`` says how many it holds; they are all released together.
+/// ``FakeDatabase/hold(_:_:times:)`` sets how many requests it holds; they are all released together.
 public final class FakeHold: Sendable {
     private struct State {
         var arrived = 0
@@ -20,7 +20,7 @@ public final class FakeHold: Sendable {
     /// A request that is held.
     private struct Waiting {
         var continuation: AsyncStream<Outcome>.Continuation
-        /// Tells the runner of the request whether it is held.
+        /// Tells the request's runner whether the request is held.
         var tell: (@Sendable (Bool) -> Void)?
     }
 
@@ -49,13 +49,13 @@ public final class FakeHold: Sendable {
         for await _ in stream {}
     }
 
-    /// Whether a request has arrived and was not released.
+    /// Whether a request has arrived and has not been released.
     public var isHolding: Bool { state.withLock { $0.arrived > 0 && $0.outcome == nil } }
 
-    /// How many requests are held now.
+    /// The number of requests that are held now.
     public var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether it lets requests pass.
+    /// Whether the hold was released.
     var isReleased: Bool { state.withLock { $0.outcome != nil } }
 
     /// Releases all held requests, and lets later ones pass.
@@ -63,9 +63,10 @@ public final class FakeHold: Sendable {
         finish(.goOn)
     }
 
-    /// Makes all held requests fail, and later ones that this hold is for.
+    /// Makes all held requests fail, and later ones that match this hold.
     ///
-    /// - Parameter error: What they fail with. For a request held after it was applied, this is a lost response.
+    /// - Parameter error: The error with which they fail. For a request that was held after the server
+    ///   performed it, this is a lost response.
     public func release(throwing error: CloudError) {
         finish(.fail(error))
     }

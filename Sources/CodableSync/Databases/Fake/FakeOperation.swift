@@ -1,6 +1,6 @@
-/// The kinds of request that a ``FakeDatabase`` tells apart.
+/// The kinds of requests that a ``FakeDatabase`` distinguishes.
 public enum FakeOperation: String, Hashable, Sendable, CaseIterable {
-    /// Any of them.
+    /// Any request.
     case any
     /// ``CloudDatabase/accountStatus()``.
     case accountStatus
@@ -21,17 +21,17 @@ public enum FakeOperation: String, Hashable, Sendable, CaseIterable {
     /// ``CloudDatabase/modifySubscriptions(saving:deleting:)``.
     case modifySubscriptions
 
-    /// Whether a fault for this kind is one for another.
+    /// Whether a fault for this kind applies to another kind.
     func matches(_ other: FakeOperation) -> Bool { self == .any || self == other }
 
-    /// Whether it is refused where nobody is signed in.
+    /// Whether the request is refused if no user is signed in.
     var needsAccount: Bool { self != .accountStatus }
 }
 
-/// On which side of the server's work a fault strikes.
+/// When a fault applies, relative to the server's work.
 public enum FakeStage: String, Hashable, Sendable, CaseIterable {
-    /// Before it is done: the server does not know of the request.
+    /// Before the server performs the request.
     case beforeApplying
-    /// After it is done: only the answer is concerned.
+    /// After the server has performed the request, so that only the response is affected.
     case afterApplying
 }

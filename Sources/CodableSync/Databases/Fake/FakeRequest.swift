@@ -1,31 +1,31 @@
 public import RecordCoding
 
-/// A request as a ``FakeDatabase`` received it, whatever became of it.
+/// A request as a ``FakeDatabase`` received it, whatever its outcome.
 public struct FakeRequest: Sendable, Equatable {
     /// The kind of request.
     public var operation: FakeOperation
-    /// Who was signed in on the device; `nil` if nobody was.
+    /// The user who was signed in on the device; `nil` if there was none.
     public var user: String?
     /// The records to save, as they were sent.
     public var recordsToSave: [Record] = []
-    /// The records to delete, or to look up.
+    /// The records to delete or look up.
     public var recordIDs: [RecordID] = []
-    /// The zones to make.
+    /// The zones to create.
     public var zonesToSave: [ZoneID] = []
-    /// The zones to delete, to look up, or to fetch changes of.
+    /// The zones to delete, to look up, or to fetch changes from.
     public var zoneIDs: [ZoneID] = []
     /// The save policy; `nil` if it is not a save.
     public var savePolicy: SavePolicy?
     /// Whether it is an atomic save.
     public var isAtomic = false
-    /// The position from which changes are asked for.
+    /// The change token from which changes are requested.
     public var changeToken: ChangeToken?
 
     init(_ operation: FakeOperation) {
         self.operation = operation
     }
 
-    /// The names of the records in the request, those to save first.
+    /// The names of the records in the request, starting with those to save.
     public var recordNames: [String] {
         recordsToSave.map(\.recordID.recordName) + recordIDs.map(\.recordName)
     }

@@ -2,36 +2,36 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The faults that wait for their requests on one device, and what is known of its requests.
+/// The faults planned for a device's requests.
 struct FakeScript: Sendable {
     /// What happens to one request.
     enum Effect: Sendable {
-        /// It fails, and the server does not know of it.
+        /// The request fails before it reaches the server.
         case fail(CloudError)
-        /// It is done, and the answer is this error.
+        /// The server performs the request, and the client gets this error.
         case lose(CloudError)
-        /// It waits.
+        /// The request waits.
         case hold(FakeHold, FakeStage)
-        /// It is refused, and so is every other until the time has passed.
+        /// The request is refused, and all others until the time has passed.
         case throttle(CloudError.Code, Duration)
-        /// It is done, and the answer is another one.
+        /// The server performs the request, and the response is edited.
         case edit(@Sendable (inout LedgerResponse) -> Void)
     }
 
     struct Fault: Sendable {
         var operation: FakeOperation
-        /// `nil` is every request until it is over.
+        /// The number of requests left; `nil` means all until the fault is over.
         var remaining: Int?
         var effect: Effect
 
-        /// Whether it was for every request, and the test has released it.
+        /// Whether the fault is a hold for all requests that the test has released.
         var isOver: Bool {
             guard remaining == nil, case .hold(let hold, _) = effect else { return false }
             return hold.isReleased
         }
     }
 
-    /// What one record is refused with.
+    /// How one record is refused.
     enum Refusal: Sendable {
         case error(CloudError)
         case conflict(carriesServerRecord: Bool)
@@ -40,7 +40,7 @@ struct FakeScript: Sendable {
     struct ItemFault: Sendable {
         var recordName: String
         var operation: FakeOperation
-        /// `nil` is always.
+        /// The number of refusals left; `nil` means always.
         var remaining: Int?
         var refusal: Refusal
     }
@@ -66,7 +66,7 @@ struct FakeScript: Sendable {
         throttledUntil = nil
     }
 
-    /// Takes the first fault that waits for a request of this kind.
+    /// Takes the first fault for a request of this kind.
     mutating func next(_ operation: FakeOperation) -> Effect? {
         faults.removeAll(where: \.isOver)
         guard let index = faults.firstIndex(where: { $0.operation.matches(operation) }) else { return nil }
@@ -78,12 +78,12 @@ struct FakeScript: Sendable {
         return fault.effect
     }
 
-    /// How many faults no request has met yet.
+    /// The number of faults that have not applied to a request yet.
     var pendingCount: Int {
         faults.reduce(0) { $0 + ($1.isOver ? 0 : $1.remaining ?? 1) }
     }
 
-    /// Takes the first fault that waits for a record in a request of this kind.
+    /// Takes the first fault for a record in a request of this kind.
     mutating func nextRefusal(of recordName: String, _ operation: FakeOperation) -> Refusal? {
         let index = itemFaults.firstIndex {
             $0.recordName.isIdentical(to: recordName) && $0.operation.matches(operation)
@@ -101,7 +101,7 @@ struct FakeScript: Sendable {
         throttledUntil = max(throttledUntil ?? date, date)
     }
 
-    /// How long a client has to wait that comes too early; that it came is counted.
+    /// Counts a request that comes too early, and returns how long the client must still wait.
     mutating func violation(at date: Date) -> Duration? {
         guard let until = throttledUntil else { return nil }
         guard date < until else {

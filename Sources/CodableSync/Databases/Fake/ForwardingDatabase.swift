@@ -1,9 +1,9 @@
 public import RecordCoding
 
-/// A database that forwards every request to another one, for tests that change what a request does or answers.
+/// A database that forwards every request to another one, for tests that change requests or responses.
 ///
-/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function of
-/// almost the right shape does not compile.
+/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function
+/// with a slightly different signature does not compile.
 ///
 /// ```swift
 /// final class OldPages: ForwardingDatabase, @unchecked Sendable {
@@ -17,22 +17,23 @@ public import RecordCoding
 /// }
 /// ```
 ///
-/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run concurrently, from
-/// any task, so guard a subclass's mutable state with a lock.
+/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run
+/// concurrently, from any task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
-    // Sendable: its one stored property is a constant of a Sendable type. Subclasses restate the promise for theirs.
+    // Sendable is correct: the only stored property is a constant of a Sendable type. Subclasses are
+    // responsible for theirs.
 
-    /// The database that does the work.
+    /// The database that performs the requests.
     public let base: any CloudDatabase
 
     /// Makes a database that forwards to another one.
     ///
-    /// - Parameter base: The database that does the work.
+    /// - Parameter base: The database that performs the requests.
     public init(_ base: any CloudDatabase) {
         self.base = base
     }
 
-    /// Performs a request; all requests of an engine come through here.
+    /// Performs a request; all requests of an engine go through this method.
     ///
     /// An override may fail before or after the request, delay it, or make it twice:
     ///
@@ -58,7 +59,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await request()
     }
 
-    // MARK: What it is
+    // MARK: Properties
 
     /// The base's identifier.
     open var identifier: String { base.identifier }
@@ -80,23 +81,23 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
 
     /// Reads a push payload as the base does.
     ///
-    /// - Parameter userInfo: The payload as the system handed it over.
-    /// - Returns: What it says, or `nil` if it is not the cloud's.
+    /// - Parameter userInfo: The payload from the system.
+    /// - Returns: The notification, or `nil` if the payload is not the cloud's.
     open func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
         base.notification(from: userInfo)
     }
 
     // MARK: Requests
 
-    /// Asks the base whether there is a user.
+    /// Forwards an account look-up to the base.
     ///
-    /// - Returns: The state of the account.
+    /// - Returns: The account's status.
     /// - Throws: ``CloudError`` if it could not be looked up.
     open func accountStatus() async throws -> AccountStatus {
         try await perform(.accountStatus) { try await base.accountStatus() }
     }
 
-    /// Asks the base who the user is.
+    /// Forwards a look-up of the user to the base.
     ///
     /// - Returns: The user record name.
     /// - Throws: ``CloudError`` if it could not be looked up.
@@ -104,13 +105,13 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await perform(.userRecordName) { try await base.userRecordName() }
     }
 
-    /// Has the base save and delete records.
+    /// Forwards a save and deletion of records to the base.
     ///
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write.
     ///   - recordIDsToDelete: The records to delete.
-    ///   - savePolicy: What happens where the server has another version.
-    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    ///   - savePolicy: What happens if the server has another version.
+    ///   - atomically: Whether either all or none of the changes in each zone are made.
     /// - Returns: A result for each record.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     open func modifyRecords(
@@ -129,11 +130,11 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         }
     }
 
-    /// Has the base look records up.
+    /// Forwards a look-up of records to the base.
     ///
     /// - Parameters:
     ///   - ids: The records' IDs.
-    ///   - desiredKeys: The fields to bring; `nil` brings all.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
     /// - Returns: For each ID the record, or why there is none.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     open func records(
@@ -143,10 +144,10 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await perform(.records) { try await base.records(for: ids, desiredKeys: desiredKeys) }
     }
 
-    /// Has the base make and delete zones.
+    /// Forwards a creation and deletion of zones to the base.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to make.
+    ///   - zonesToSave: The zones to create.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -159,7 +160,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         }
     }
 
-    /// Has the base look zones up.
+    /// Forwards a look-up of zones to the base.
     ///
     /// - Parameter ids: The zones' IDs.
     /// - Returns: For each ID the zone, or why there is none.
@@ -168,11 +169,11 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         try await perform(.recordZones) { try await base.recordZones(for: ids) }
     }
 
-    /// Has the base read a page of the database's change feed.
+    /// Forwards reading a page of the database's change feed to the base.
     ///
     /// - Parameters:
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - resultsLimit: The most zones in the page.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - resultsLimit: The maximum number of zones in the page.
     /// - Returns: The page.
     /// - Throws: ``CloudError`` if the request failed.
     open func databaseChanges(
@@ -184,13 +185,13 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         }
     }
 
-    /// Has the base read a page of a zone's change feed.
+    /// Forwards reading a page of a zone's change feed to the base.
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - desiredKeys: The fields to bring; `nil` brings all.
-    ///   - resultsLimit: The most records in the page.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
+    ///   - resultsLimit: The maximum number of records in the page.
     /// - Returns: The page.
     /// - Throws: ``CloudError`` if the request failed.
     open func recordZoneChanges(
@@ -209,11 +210,11 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
         }
     }
 
-    /// Has the base make and delete subscriptions.
+    /// Forwards a creation and deletion of subscriptions to the base.
     ///
     /// - Parameters:
-    ///   - subscriptionsToSave: The subscriptions to make.
-    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    ///   - subscriptionsToSave: The subscriptions to create.
+    ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
     /// - Returns: A result for each subscription.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     open func modifySubscriptions(

@@ -2,25 +2,25 @@ import Dispatch
 
 public import struct Foundation.Date
 
-/// A ledger that is kept in a directory, which several processes may use at the same time.
+/// A ledger in a directory that several processes may use at the same time.
 ///
-/// A request is answered when what it changed survives a loss of power. A process that is killed at any moment
-/// leaves each request wholly done or wholly undone. Before a request is handled, everything that others have
-/// appended until then is read, so that all who use the directory follow one history.
+/// A request returns once its changes would survive a power loss. If a process is killed at any moment, each
+/// of its requests is either complete or has had no effect. Before a request is performed, everything that
+/// other processes have appended is read, so that all users of the directory share one history.
 ///
 /// ```swift
 /// let directory = LedgerDirectory(path: "/var/lib/records")
 /// let (response, entries) = try await directory.perform(request, at: date)
 /// ```
 ///
-/// Requests that come while the disk is busy share the next write. It may be used from any task; reading and
-/// writing happen on a queue of its own. The files are JSON lines that a text editor shows: `journal-1.jsonl` and,
-/// once there is much to leave out, `snapshot-2.jsonl`.
+/// Requests that arrive while the disk is busy share the next write. You can use the directory from any task;
+/// it reads and writes on its own dispatch queue. The files are JSON lines, readable in a text editor:
+/// `journal-1.jsonl` and, after a compaction, `snapshot-2.jsonl`.
 public final class LedgerDirectory: Sendable {
-    /// Below this size no compaction is worth its while.
+    /// The minimum size for a compaction.
     package static var compactionSize: UInt64 { 8 << 20 }
 
-    /// Where the files are.
+    /// The path of the directory.
     public let path: String
 
     private let line = Locked(LedgerLine())
@@ -29,11 +29,11 @@ public final class LedgerDirectory: Sendable {
     private let clock: any SyncClock
     private let lockTimeout: Duration
 
-    /// Names a directory; the disk is not touched before the first request.
+    /// Creates a connection to a directory; the disk is not accessed before the first request.
     ///
     /// - Parameters:
-    ///   - path: The directory, which is made if it is missing; nothing else should be kept in it.
-    ///   - limits: What a request and a database may hold; the same for all who use the directory.
+    ///   - path: The directory, which is created if it is missing; keep nothing else in it.
+    ///   - limits: The limits of a request and a database; they must be the same for all processes.
     ///   - options: What the ledger does where CloudKit's behaviour is uncertain.
     public convenience init(
         path: String,
@@ -73,16 +73,16 @@ public final class LedgerDirectory: Sendable {
         )
     }
 
-    /// Handles a request: reads what others appended, decides, appends, and flushes.
+    /// Performs a request: reads what other processes appended, decides, appends and flushes.
     ///
-    /// If another process keeps the directory's lock, the wait ends after 20 seconds, or when the task is cancelled;
-    /// the request is then never performed.
+    /// If another process holds the directory's lock, the wait ends after 20 seconds or when the task is
+    /// cancelled; the request is then not performed.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - date: The current date.
-    /// - Returns: What to answer, and what was appended.
-    /// - Throws: ``LedgerDirectoryError``; unless its code is `outcomeUnknown`, nothing is done.
+    /// - Returns: The response, and the entries that were appended.
+    /// - Throws: ``LedgerDirectoryError``; unless its code is `outcomeUnknown`, the request had no effect.
     public func perform(
         _ request: LedgerRequest,
         at date: Date
@@ -90,36 +90,36 @@ public final class LedgerDirectory: Sendable {
         try await wait(for: .request(request, date)).get()
     }
 
-    /// Looks whether another connection or process has changed the ledger.
+    /// Checks whether another connection or process has changed the ledger.
     ///
-    /// It reads names and sizes only: it takes no lock, makes nothing where there is nothing, and waits for nobody but
-    /// requests of this object that came before. A change may be counted that turns out to be none, such as one that
-    /// was interrupted.
+    /// The call reads only names and sizes of files. It takes no lock, creates no files, and waits only for
+    /// earlier requests of this object. It may count a change that turns out to be none, such as an
+    /// interrupted one.
     ///
-    /// - Returns: How many times others were found to have changed it since this object was made.
+    /// - Returns: How many changes by others were found since this object was created.
     /// - Throws: ``LedgerDirectoryError``.
     public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
         if line.withLock({ $0.isClosed }) { throw LedgerDirectoryError.closed }
         let result = await withCheckedContinuation { continuation in
-            // Not in the queue of requests: a look needs no lock.
+            // Not part of the line of requests, since a look needs no lock.
             queue.async { continuation.resume(returning: self.store.look()) }
         }
         try result.get()
         return store.changesByOthers
     }
 
-    /// How many requests wait for their turn.
+    /// The number of requests that wait for their turn.
     package var waitingCount: Int { line.withLock { $0.count } }
 
-    /// Leaves out what was overwritten, whether it is worth while or not, and returns when it is done.
+    /// Compacts the files regardless of their size, and returns when the compaction is done.
     package func compact() async throws(LedgerDirectoryError) {
         _ = try await wait(for: .compact).get()
     }
 
-    /// Closes the files when all requests made until now are answered; later ones throw `closed`.
+    /// Closes the files when all earlier requests have returned; later ones throw `closed`.
     ///
-    /// Requests that wait for another process's lock get one last try, and otherwise throw `closed`. Once this returns,
-    /// nothing touches the directory any more.
+    /// Requests that wait for another process's lock get one last attempt, and otherwise throw `closed`. Once
+    /// this returns, this object no longer accesses the directory.
     public func close() async {
         line.withLock { $0.close() }?.cancel()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -147,7 +147,7 @@ extension LedgerDirectory {
                 case .wait: break
                 case .closed: one.answer(.failure(.closed))
                 }
-                // Cancelled before it was added: `onCancel` has not found it.
+                // The task was cancelled before the request was added, so `onCancel` did not find it.
                 if Task.isCancelled { leave(id) }
             }
         } onCancel: {
@@ -155,7 +155,7 @@ extension LedgerDirectory {
         }
     }
 
-    /// Removes a cancelled request from the line, unless it is being served already.
+    /// Removes a cancelled request from the line, unless it is already being performed.
     private func leave(_ id: UInt64) {
         guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
         let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
@@ -165,31 +165,34 @@ extension LedgerDirectory {
 
     private func serve() {
         if letsOthersIn() { return pause(for: LedgerLine.yield) }
-        // Looks for changes run in between.
+        // Lets checks for changes run in between.
         if serveOnce() { queue.async { self.serve() } }
     }
 
-    /// Whether somebody who was refused the lock gets it before the next batch: they ask for it only now and then, and
-    /// would never find it free.
+    /// Whether to let another process take the lock before the next batch.
+    ///
+    /// A process that was refused the lock tries again only now and then, and might otherwise never find it
+    /// free.
     private func letsOthersIn() -> Bool {
         guard line.withLock({ $0.mayYield }), store.isLockWanted else {
             line.withLock { $0.endYielding() }
             return false
         }
         if line.withLock({ $0.countYield() }) { return true }
-        // They ask more often than this: whoever it was has gone.
+        // A waiting process tries more often than this, so the one that asked is gone.
         store.forgetLockWanted()
         return false
     }
 
-    /// Serves all who wait, with one write; returns whether there may be more of them.
+    /// Performs all waiting requests with one write; returns whether there may be more.
     private func serveOnce() -> Bool {
         guard line.withLock({ $0.goesOn() }) else { return false }
         do {
             switch try store.lock() {
             case .acquired(let lock):
                 if line.withLock({ $0.wasRefused }) { store.forgetLockWanted() }
-                // Only once the lock is held: a request that left the line before is not served.
+                // Taken only while the lock is held, so that a request that left the line before is not
+                // performed.
                 store.serve(line.withLock { $0.takeAll() }, under: lock)
                 return true
             case .held(let processID):
@@ -207,7 +210,8 @@ extension LedgerDirectory {
         }
     }
 
-    /// Tries again soon, since a wait inside `flock` for a stopped process could not be ended.
+    /// Tries again after a pause, since a blocking `flock` could not be interrupted if the other process is
+    /// stopped.
     private func pause() {
         pause(for: line.withLock { $0.nextPause() })
     }
@@ -218,7 +222,7 @@ extension LedgerDirectory {
             do {
                 try await clock.sleep(until: end)
             } catch {
-                // Closed: there is nothing to wait for.
+                // The directory was closed, so there is nothing to wait for.
             }
             queue.async { self.serve() }
         }

@@ -1,28 +1,28 @@
-/// Why a directory that keeps a ledger could not be used.
+/// Why a ledger's directory could not be used.
 public struct LedgerDirectoryError: Error, Hashable, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Hashable, Sendable {
-        /// A file is not what was written to it; it is left as it is.
+        /// A file is damaged; it is left unchanged.
         case damaged
-        /// The files are those of a newer version of the library; they are left as they are.
+        /// The files were written by a newer version of the library; they are left unchanged.
         case tooNew
-        /// The path, or something in the directory, belongs to somebody else.
+        /// The path, or a file in the directory, does not belong to a ledger.
         case notALedger
-        /// The disk is full; what was asked for is not done.
+        /// The disk is full; the request was not performed.
         case outOfSpace
-        /// The files cannot be reached now; what was asked for is not done.
+        /// The files cannot be accessed at the moment; the request was not performed.
         case unreachable
-        /// Another process has held the directory's lock for too long; what was asked for is not done.
+        /// Another process held the directory's lock for too long; the request was not performed.
         case locked
-        /// The task was cancelled before its turn came; what was asked for is not done.
+        /// The task was cancelled while the request was waiting; the request was not performed.
         case cancelled
-        /// Writing failed at the end; whether it is done shows when it is asked for again.
+        /// Writing failed at the end; repeating the request shows whether it was performed.
         case outcomeUnknown
         /// The directory was closed.
         case closed
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code
     /// What happened, where, and what to do about it.
     public var message: String
@@ -30,7 +30,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, where, and what to do about it.
     public init(_ code: Code, message: String) {
         self.code = code
@@ -44,7 +44,7 @@ extension LedgerDirectoryError: CustomStringConvertible {
 }
 
 extension LedgerDirectoryError {
-    /// Says in the directory's words what its files said.
+    /// Converts an error from the directory's files.
     init(_ error: any Error) {
         switch error {
         case let error as LedgerDirectoryError:
@@ -73,6 +73,6 @@ extension LedgerDirectoryError {
 }
 
 extension LogAdvice {
-    /// Every device knows what it has uploaded.
+    /// The advice for a cloud, which devices can fill again with what they have uploaded.
     static let cloud = LogAdvice(damaged: CloudLedger.adviceToReplace, unusable: CloudLedger.adviceToReplace)
 }

@@ -1,18 +1,18 @@
 import RecordCoding
 
-/// How a ledger is written down: a line that names it, then one line for each entry.
+/// A ledger's files: a line with its identifier, then one line for each entry.
 struct LedgerFiles: Sendable {
     var path: String
     var fileSystem: any FileSystem
 
     static let format = "CodableSync.Ledger"
     static let version: UInt64 = 1
-    /// Held by whoever reads or writes.
+    /// The lock for reading and writing.
     var lockPath: String { path.appending(path: "lock") }
-    /// Held by whoever compacts, beside those who read and write.
+    /// The lock for compacting, which does not block reading and writing.
     var compactionLockPath: String { path.appending(path: "compaction.lock") }
 
-    /// There while somebody waits for the lock.
+    /// A file that exists while a process waits for the lock.
     private var wantedPath: String { path.appending(path: "wanted.lock") }
 
     private static let identifierStart = Array(#"{"ledger":""#.utf8)
@@ -22,7 +22,7 @@ struct LedgerFiles: Sendable {
         identifierStart + Array(identifier.utf8) + identifierEnd
     }
 
-    /// Tries to take the lock, without waiting for it.
+    /// Tries to take the lock without waiting for it.
     ///
     /// The directory may be missing at first, and may be removed at any time.
     func lock() throws(FileError) -> LockOutcome {
@@ -37,7 +37,7 @@ struct LedgerFiles: Sendable {
                 try fileSystem.openFile(at: wantedPath, for: .replacing).close()
             }
         } catch {
-            // Without it the wait may be longer; the lock's own errors are told by the next try.
+            // Without this file the wait may be longer; the next attempt reports the lock's own errors.
         }
     }
 
@@ -55,11 +55,11 @@ struct LedgerFiles: Sendable {
         do {
             if isLockWanted { try fileSystem.remove(wantedPath) }
         } catch {
-            // Another process was faster, or the next batch waits a moment for a process that is gone.
+            // Another process has removed the file, or the next batch waits a moment in vain.
         }
     }
 
-    /// The journal that is appended to, by a look at names and sizes; `nil` where there is none.
+    /// The current journal, determined from names and sizes; `nil` if there is none.
     func newestJournal() throws -> LogStamp? {
         guard try fileSystem.status(of: path) != nil else { return nil }
         let names = try fileSystem.contents(ofDirectory: path).compactMap { LogFileName($0) }
@@ -69,12 +69,12 @@ struct LedgerFiles: Sendable {
         return LogStamp(name: newest, identity: status.identity, size: status.size)
     }
 
-    /// Opens the log and makes of its lines what they say.
+    /// Opens the log, and builds the ledger from its lines.
     ///
     /// - Parameters:
-    ///   - identifier: The identifier of a ledger that begins.
+    ///   - identifier: The identifier for a new ledger.
     ///   - ledger: Makes an empty ledger.
-    /// - Returns: The log, the ledger, unless it has still to be named, and its newest seal.
+    /// - Returns: The log, the ledger unless it has no identifier yet, and its newest seal.
     /// - Throws: ``FileError``, ``LogError``, or ``LedgerDirectoryError``.
     func load(
         named identifier: String,
@@ -97,7 +97,7 @@ struct LedgerFiles: Sendable {
                 loaded = ledger(try self.identifier(in: line, position))
                 return
             }
-            // Keep a single reference, or each line would copy the ledger.
+            // Keep a single reference, since otherwise each line would copy the ledger.
             loaded = nil
             seal = try apply(line, position, to: &known) ?? seal
             loaded = known
@@ -105,7 +105,7 @@ struct LedgerFiles: Sendable {
         return (log, loaded, seal)
     }
 
-    /// Makes what a line says part of the ledger.
+    /// Applies a line to the ledger.
     ///
     /// - Returns: The seal, if the line is one.
     func apply(
@@ -146,12 +146,13 @@ struct LedgerFiles: Sendable {
     }
 }
 
-/// The newest line that begins an epoch; if it is no longer in its place, the files were restored from a backup.
+/// The newest line that starts an epoch; if it is no longer at its position, the files were restored from a
+/// backup.
 struct LedgerSeal: Sendable {
     private let bytes: [UInt8]
     private let position: LogPosition
 
-    /// Makes a seal of a line; `nil` if the line begins no epoch.
+    /// Makes a seal from a line; `nil` if the line does not start an epoch.
     init?(_ entry: LedgerEntry, _ line: some Sequence<UInt8>, _ position: LogPosition) {
         guard case .epochBegan = entry.change else { return nil }
         bytes = Array(line)

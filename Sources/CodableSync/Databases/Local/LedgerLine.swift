@@ -13,14 +13,14 @@ struct LedgerLine: Sendable {
         }
         var id: UInt64
         var kind: Kind
-        /// When it stops waiting for another process's lock.
+        /// When the request stops waiting for another process's lock.
         var deadline: Duration
         var answer: @Sendable (Result<LedgerAnswer, LedgerDirectoryError>) -> Void
     }
 
-    /// What the caller of a new request has to do.
+    /// What the caller of a new request must do.
     enum Place {
-        /// Nobody serves the line.
+        /// Start serving the line, since it is idle.
         case begin
         case wait
         case closed
@@ -28,13 +28,13 @@ struct LedgerLine: Sendable {
 
     private var waiting: [Waiting] = []
     private var lastID: UInt64 = 0
-    /// Whether the line is being served, or pauses before the next try to take the lock.
+    /// Whether the line is being served, or pauses before the next attempt to take the lock.
     private var isServed = false
     private(set) var isClosed = false
-    /// The process that had the lock when it was last tried.
+    /// The process that held the lock at the last attempt.
     private var holder: Int??
     private var lastPause = Duration.zero
-    /// Whether the last thing done was to serve, so that nobody else may have had the lock since.
+    /// Whether the last action was to serve, so that no other process may have had the lock since.
     private var hasJustServed = false
     private var yieldCount = 0
     var pause: Task<Void, Never>?
@@ -53,13 +53,13 @@ struct LedgerLine: Sendable {
         return isServed ? .wait : .begin
     }
 
-    /// Removes a request that has not been served, and says which process had the lock.
+    /// Removes a request that has not been served; returns it and the process that held the lock.
     mutating func remove(_ id: UInt64) -> (one: Waiting, holder: Int??)? {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
         return (waiting.remove(at: index), holder)
     }
 
-    /// Whether there are requests to serve; if not, the next one begins.
+    /// Whether there are requests to serve; if not, the line becomes idle.
     mutating func goesOn() -> Bool {
         hasJustServed = hasJustServed && !waiting.isEmpty
         isServed = !waiting.isEmpty
@@ -85,27 +85,27 @@ struct LedgerLine: Sendable {
         return (late, isClosed)
     }
 
-    /// Whether the lock was refused at the last try.
+    /// Whether the lock was refused at the last attempt.
     var wasRefused: Bool { holder != nil }
 
-    /// The longest pause between two tries.
+    /// The longest pause between two attempts.
     private static let longestPause = Duration.milliseconds(10)
 
-    /// The pause before the next try; most locks are free in a moment.
+    /// The pause before the next attempt, which starts short, since most locks are released soon.
     mutating func nextPause() -> Duration {
         lastPause = min(max(lastPause * 2, .microseconds(200)), Self.longestPause)
         return lastPause
     }
 
-    /// For how long the lock is left to others before looking whether they have had it.
+    /// How long the lock is left to other processes before checking whether one has taken it.
     static let yield = Duration.milliseconds(1)
 
-    /// Whether others may have the lock before the next batch.
+    /// Whether other processes may take the lock before the next batch.
     var mayYield: Bool { hasJustServed && !isClosed && !waiting.isEmpty }
 
-    /// Counts a moment in which the lock is left to others.
+    /// Counts a pause in which the lock is left to others.
     ///
-    /// - Returns: Whether it is not one too many; with the last one, yielding ends.
+    /// - Returns: Whether another pause is allowed; if not, yielding ends.
     mutating func countYield() -> Bool {
         yieldCount += 1
         if Self.yield * yieldCount <= Self.longestPause * 2 { return true }
@@ -117,9 +117,9 @@ struct LedgerLine: Sendable {
         hasJustServed = false
     }
 
-    /// Accepts no more requests.
+    /// Stops accepting requests.
     ///
-    /// - Returns: The pause under way, which can be cut short.
+    /// - Returns: The current pause, which can be cancelled.
     mutating func close() -> Task<Void, Never>? {
         isClosed = true
         return pause

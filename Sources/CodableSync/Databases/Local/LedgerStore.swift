@@ -1,18 +1,18 @@
 import Dispatch
 
-/// The ledger of a directory in memory, and the files that it is kept in.
+/// A directory's ledger in memory, and its files.
 ///
-/// `@unchecked Sendable` holds because everything mutable is touched on `queue` alone, except for the count of
-/// changes, which has its own lock.
+/// `@unchecked Sendable` is correct because all mutable state is accessed only on `queue`, except for the
+/// count of changes, which has its own lock.
 final class LedgerStore: @unchecked Sendable {
-    /// What was read, and has not been overtaken.
+    /// The log and ledger as last read.
     private struct Loaded {
         var log: JSONLog
         var ledger: CloudLedger
         var seal: LedgerSeal?
     }
 
-    /// A snapshot that is written, and replaces older files as soon as the lock is free.
+    /// A finished snapshot, which replaces older files as soon as the lock is free.
     private struct Snapshot {
         var log: JSONLog
         var result: Result<CompactedLog, any Error>
@@ -21,11 +21,11 @@ final class LedgerStore: @unchecked Sendable {
         var lock: any FileLock
     }
 
-    /// What is known of the files without reading them; what differs from it, others have done.
+    /// The last known state of the files; any difference is a change by another process.
     private enum Seen: Equatable {
-        /// Nobody has looked.
+        /// The files were not checked yet.
         case never
-        /// There was a journal like this, or none.
+        /// This was the current journal; `nil` if there was none.
         case journal(LogStamp?)
     }
 
@@ -41,17 +41,18 @@ final class LedgerStore: @unchecked Sendable {
     private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
-    /// The epoch in which this process writes: a new one whenever it may not have been the last to write.
+    /// The epoch in which this process writes; a new one starts whenever another process may have written
+    /// last.
     private var epoch: UInt64 = 0
-    /// Whether a write failed, so that the journal it went into is not continued.
+    /// Whether a write failed, so that its journal is not continued.
     private var isJournalDoubtful = false
-    /// The newest journal when it was last read, written or looked at here.
+    /// The newest journal when this process last read, wrote or checked it.
     private var seen = Seen.never
     private var compacts = false
     private var snapshot: Snapshot?
-    /// Those who wait for a compaction to end, so that nothing touches the files any more.
+    /// Callers of `close` that wait until a compaction has ended.
     private var closing: [@Sendable () -> Void] = []
-    /// No compaction before the log is this large; grows when one fails.
+    /// The size of the log at which the next compaction starts; it grows when one fails.
     private var nextCompaction: UInt64 = 0
 
     init(
@@ -74,10 +75,10 @@ final class LedgerStore: @unchecked Sendable {
         self.clock = clock
     }
 
-    /// How many times others were found to have changed the ledger.
+    /// How many changes by other processes were found.
     var changesByOthers: Int { othersChanges.withLock { $0 } }
 
-    /// Closes the files, once a compaction that is under way has left them.
+    /// Closes the files, once a running compaction has ended.
     func close(then done: @escaping @Sendable () -> Void) {
         if compacts {
             closing.append(done)
@@ -100,7 +101,7 @@ final class LedgerStore: @unchecked Sendable {
     /// Withdraws the request for a turn: it was granted, or the process that made it is gone.
     func forgetLockWanted() { files.forgetLockWanted() }
 
-    /// Looks at names and sizes only, so that listening blocks nobody.
+    /// Checks names and sizes only, so that it does not block other processes.
     func look() -> Result<Void, LedgerDirectoryError> {
         do {
             note(try files.newestJournal())
@@ -110,7 +111,7 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
-    /// Answers requests, all with one write, and releases the lock.
+    /// Performs requests with one write, and releases the lock.
     func serve(_ waiting: [LedgerLine.Waiting], under lock: any FileLock) {
         guard !waiting.isEmpty else { return lock.release() }
         do {
@@ -126,7 +127,7 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
-    /// Counts what others have done since the last look.
+    /// Counts a change by others since the last check.
     private func note(_ journal: LogStamp?) {
         if seen != .never, seen != .journal(journal) { othersChanges.withLock { $0 += 1 } }
         seen = .journal(journal)
@@ -134,11 +135,11 @@ final class LedgerStore: @unchecked Sendable {
 
     // MARK: Under the lock
 
-    /// Handles requests one after the other; `nil` stands for an answer that is given later.
+    /// Performs requests one after another; `nil` stands for a response that comes later.
     private func answer(_ waiting: [LedgerLine.Waiting]) throws -> [LedgerAnswer?] {
         try catchUp()
         guard var current = loaded else { return [] }
-        // Only one reference may remain, or the first change would copy the ledger.
+        // Only one reference may remain, since otherwise the first change would copy the ledger.
         loaded = nil
         var group = LogGroup()
         var seals: [(line: Int, entry: LedgerEntry, bytes: [UInt8])] = []
@@ -168,7 +169,7 @@ final class LedgerStore: @unchecked Sendable {
         }
         loaded = current
         compactIfLarge(answering: compactions)
-        // The rest is our own doing.
+        // Everything after this was written by this process.
         seen = .journal(current.log.newestJournal)
         return answers
     }
@@ -184,7 +185,7 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
-    /// Makes the ledger in memory the one on disk.
+    /// Updates the ledger in memory from disk.
     private func catchUp() throws {
         guard var current = loaded else { return try load() }
         loaded = nil
@@ -236,8 +237,8 @@ final class LedgerStore: @unchecked Sendable {
 // MARK: - Compaction
 
 extension LedgerStore {
-    /// Begins a compaction if the log is large, or if somebody asks for one: the snapshot is written beside the
-    /// requests, from a copy of the ledger as it is now.
+    /// Starts a compaction if the log is large, or on request: the snapshot is written in the background,
+    /// from a copy of the current ledger.
     private func compactIfLarge(answering waiting: [LedgerLine.Waiting]) {
         guard let loaded, !waiting.isEmpty || loaded.log.byteCount >= nextCompaction, !compacts else {
             return finish(waiting, .success((.done, [])))
@@ -249,7 +250,7 @@ extension LedgerStore {
             try loaded.log.removeTemporaryFiles()
             let compaction = try loaded.log.beginCompaction()
             compacts = true
-            // The seal stays behind in the old files.
+            // The seal's line stays in the old files, so a new epoch starts.
             epoch = newEpoch()
             let ledger = loaded.ledger
             compactionQueue.async {
@@ -260,7 +261,7 @@ extension LedgerStore {
                 }
             }
         } catch {
-            // The ledger is none the worse for it; the next try is when there is again as much to leave out.
+            // The ledger is still valid; the next attempt is made when the log has doubled in size.
             nextCompaction = loaded.log.byteCount * 2
             finish(waiting, .failure(LedgerDirectoryError(error)))
         }
@@ -277,9 +278,10 @@ extension LedgerStore {
         }
     }
 
-    /// Replaces the files with the snapshot that stands for them.
+    /// Replaces the files with their snapshot.
     ///
-    /// It tries again while another process has the lock; at closing, the files are left to the next opening.
+    /// It tries again while another process holds the lock; when the directory is closed, the next opening
+    /// does it.
     private func install() {
         guard let snapshot else { return }
         do {
@@ -311,7 +313,7 @@ extension LedgerStore {
             do {
                 try await clock.sleep(until: end)
             } catch {
-                // Never cancelled; if it were, the next try would come at once.
+                // The sleep is never cancelled.
             }
             queue.async { self.install() }
         }

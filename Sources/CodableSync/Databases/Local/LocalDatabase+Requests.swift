@@ -1,24 +1,24 @@
 public import RecordCoding
 
-// The requests of a database, each handed to the ledger under the user's name.
+// The requests of a database, which the ledger performs for the user.
 extension LocalDatabase {
-    /// There is always an account.
+    /// Returns `available`, since there is always an account.
     ///
     /// - Returns: `available`.
     public func accountStatus() async throws -> AccountStatus { .available }
 
-    /// The name that the database was made with.
+    /// Returns the user with which the database was created.
     ///
     /// - Returns: The user record name.
     public func userRecordName() async throws -> String { user }
 
-    /// Saves and deletes records; what it returns is on disk.
+    /// Saves and deletes records; the changes are on disk when the call returns.
     ///
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
     ///   - recordIDsToDelete: The records to delete.
-    ///   - savePolicy: What happens where the directory has another version.
-    ///   - atomically: Whether, in each zone, either all or none of it is done.
+    ///   - savePolicy: What happens if the directory has another version.
+    ///   - atomically: Whether either all or none of the changes in each zone are made.
     /// - Returns: A result for each record.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifyRecords(
@@ -37,11 +37,11 @@ extension LocalDatabase {
         return result
     }
 
-    /// Looks records up.
+    /// Looks up records.
     ///
     /// - Parameters:
     ///   - ids: The records' IDs.
-    ///   - desiredKeys: The fields to bring; `nil` brings all, an empty list only the system fields.
+    ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
     /// - Returns: For each ID the record, or why there is none.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func records(
@@ -54,10 +54,10 @@ extension LocalDatabase {
         return results
     }
 
-    /// Makes and deletes zones; what it returns is on disk.
+    /// Creates and deletes zones; the changes are on disk when the call returns.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to make; one that exists stays as it is.
+    ///   - zonesToSave: The zones to create; an existing zone stays as it is.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -73,7 +73,7 @@ extension LocalDatabase {
         return result
     }
 
-    /// Looks zones up.
+    /// Looks up zones.
     ///
     /// - Parameter ids: The zones' IDs.
     /// - Returns: For each ID the zone, or why there is none.
@@ -86,8 +86,8 @@ extension LocalDatabase {
     /// Reads a page of the database's change feed.
     ///
     /// - Parameters:
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - resultsLimit: The most zones in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - resultsLimit: The maximum number of zones in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
     public func databaseChanges(
@@ -106,9 +106,9 @@ extension LocalDatabase {
     ///
     /// - Parameters:
     ///   - zoneID: The zone.
-    ///   - changeToken: The position to go on from; `nil` reads from the beginning.
-    ///   - desiredKeys: The fields to bring; `nil` brings all.
-    ///   - resultsLimit: The most records in the page; `nil` leaves it to the database.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
+    ///   - resultsLimit: The maximum number of records in the page; `nil` leaves it to the database.
     /// - Returns: The page.
     /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
     public func recordZoneChanges(
@@ -127,13 +127,13 @@ extension LocalDatabase {
         return changes
     }
 
-    /// Makes and deletes subscriptions.
+    /// Creates and deletes subscriptions.
     ///
-    /// Signals come without them; they are kept so that a client can be seen to make them.
+    /// Signals are sent without them; they are stored so that tests can check that a client creates them.
     ///
     /// - Parameters:
-    ///   - subscriptionsToSave: The subscriptions to make; one of the same ID is replaced.
-    ///   - subscriptionIDsToDelete: The IDs of those to delete.
+    ///   - subscriptionsToSave: The subscriptions to create; one with the same ID is replaced.
+    ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
     /// - Returns: A result for each subscription.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifySubscriptions(
@@ -160,26 +160,26 @@ extension LocalDatabase {
         return response
     }
 
-    /// The ledger answers every request with the response that belongs to it.
+    /// The error for a response that does not belong to the request, which the ledger never returns.
     private var misfit: CloudError {
         CloudError(.internalError, message: "The answer is not one to this request.")
     }
 }
 
 extension CloudError {
-    /// Says in a cloud's words what became of a directory.
+    /// Converts an error of the directory.
     init(_ error: LedgerDirectoryError) {
         let code: Code =
             switch error.code {
-            // Every request would fail alike until somebody has looked at the files.
+            // Every request would fail until a person has repaired the files.
             case .damaged, .notALedger, .closed: .badDatabase
             case .tooNew: .incompatibleVersion
-            // Only the user can make space.
+            // Only the user can free space.
             case .outOfSpace: .quotaExceeded
-            // A volume that is not there or locked may come back.
+            // A volume that is missing or locked may become available again.
             case .unreachable, .locked: .serviceUnavailable
             case .cancelled: .operationCancelled
-            // Sending it again finds out.
+            // Sending the request again finds out.
             case .outcomeUnknown: .serverResponseLost
             }
         self.init(code, message: error.message)

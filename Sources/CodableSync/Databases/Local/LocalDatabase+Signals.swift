@@ -1,10 +1,10 @@
 extension LocalDatabase {
-    /// Says when others have changed the directory; a new stream for each call.
+    /// Signals changes to the directory by others; a new stream for each call.
     ///
-    /// While somebody listens, the state of the directory is looked at four times a second, once for all who listen.
+    /// While there are listeners, the directory is checked four times a second, once for all of them.
     public var signals: AsyncStream<CloudSignal> { listeners.stream(watching: ledger, by: clock) }
 
-    /// Looks at the directory at once, instead of at the next of the times at which it would.
+    /// Checks the directory at once, instead of waiting for the next regular check.
     package func look() async {
         await listeners.look(at: ledger)
     }
@@ -21,17 +21,17 @@ extension LocalDatabase: SignalTelling {
     }
 }
 
-/// Those who listen for changes by others.
+/// The listeners for changes by others.
 final class LocalListeners: Sendable {
     private struct State: Sendable {
         var isFinished = false
         var count = 0
         var seenChanges = 0
-        /// Looks at the directory for as long as somebody listens.
+        /// The task that checks the directory as long as there are listeners.
         var watch: Task<Void, Never>?
-        /// When it looks next; `nil` before the first look.
+        /// The time of the next check; `nil` before the first one.
         var nextLook: Duration?
-        /// Those who wait for the look that is due.
+        /// The callers that wait for the check that is due.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         func isLookDue(at now: Duration) -> Bool {
@@ -46,13 +46,13 @@ final class LocalListeners: Sendable {
     }
 
     private let state = Locked(State())
-    /// Of several signals that nobody has taken yet one is enough.
+    /// Sends the signals; of several signals that were not received yet, one is enough.
     private let hub = Broadcaster<CloudSignal>(limit: 1, replaysLatest: false)
 
-    /// How many listen.
+    /// The number of listeners.
     var count: Int { state.withLock { $0.count } }
 
-    /// A stream for somebody who listens; one without elements once there is nothing more to tell.
+    /// Makes a stream for a listener; it ends at once if the database is closed.
     func stream(watching ledger: LedgerDirectory, by clock: any SyncClock) -> AsyncStream<CloudSignal> {
         state.withLock { state in
             guard !state.isFinished else { return }
@@ -65,7 +65,7 @@ final class LocalListeners: Sendable {
     private func leave() {
         let (unneeded, waiters) = state.withLock {
             state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>]) in
-            // Those who come after the end are not counted.
+            // Listeners that arrive after the end are not counted.
             guard state.count > 0 else { return (nil, []) }
             state.count -= 1
             guard state.count == 0 else { return (nil, []) }
@@ -88,13 +88,13 @@ final class LocalListeners: Sendable {
                 try await clock.sleep(until: next)
             }
         } catch {
-            // The wait ends with an error only when the last listener has left.
+            // The sleep throws only when the last listener is gone.
         }
     }
 
     private func tell(of next: Duration) {
         let waiters = state.withLock { state in
-            // Another watch may have begun since the last listener of this one has left.
+            // Another watch may have started since this one's last listener was released.
             guard !Task.isCancelled else { return [CheckedContinuation<Void, Never>]() }
             state.nextLook = next
             return state.takeWaiters()
@@ -113,13 +113,13 @@ final class LocalListeners: Sendable {
         hub.finish()
     }
 
-    /// Tells everybody if others changed something since the last look.
+    /// Signals all listeners if others have changed something since the last check.
     func look(at ledger: LedgerDirectory) async {
         let changes: Int
         do {
             changes = try await ledger.changesByOthers()
         } catch {
-            // A directory that cannot be read says so to the next request; a hint has nobody to tell it to.
+            // If the directory cannot be read, the next request reports it.
             return
         }
         let isNews = state.withLock { state -> Bool in
@@ -130,11 +130,11 @@ final class LocalListeners: Sendable {
         if isNews { hub.send(.changes(in: nil)) }
     }
 
-    // MARK: Waiting for rest
+    // MARK: Waiting until idle
 
     func isLookDue(at now: Duration) -> Bool { state.withLock { $0.isLookDue(at: now) } }
 
-    /// Returns once the look that is due now, if one is, has been done.
+    /// Returns once the check that is due now, if any, is done.
     func waitUntilLooked(at now: Duration) async {
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state -> Bool in
@@ -146,11 +146,11 @@ final class LocalListeners: Sendable {
         }
     }
 
-    /// Whether everybody has taken all signals, and has done with them.
+    /// Whether all listeners have received and processed all signals.
     var isTaken: Bool { hub.now.isTaken }
 
     func waitUntilTaken() async { await hub.wait { $0.isTaken } }
 
-    /// Returns once nobody listens.
+    /// Returns once there are no listeners.
     func waitUntilLeft() async { await hub.wait { $0.count == 0 } }
 }

@@ -1,26 +1,28 @@
 public import struct Foundation.URL
 
-/// A database in a directory of this computer, with the cloud's rules: for development, for tools, and for
+/// A database in a directory on this computer, with CloudKit's rules, for development, for tools, and for
 /// machines without a cloud.
 ///
-/// Several processes may use one directory, and see each other's changes within a quarter of a second. What was
-/// saved survives a kill at any moment and a loss of power. Every user name has a database of its own in it.
+/// Several processes may use one directory; they see each other's changes within a quarter of a second. Saved
+/// changes survive a crash at any moment and a power loss. Each user name has its own database in the
+/// directory.
 ///
 /// ```swift
 /// let engine = SyncEngine<Note>(database: .local)
 /// let other = SyncEngine<Note>(database: .local(directory: URL(filePath: "/srv/notes"), user: "alice"))
 /// ```
 ///
-/// It may be used from any task. A damaged file stops it with an error that names the file and the place, and is
-/// left as it is. You can restore the whole directory from a backup, best while no process uses it. Devices that know
-/// newer data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
-/// were deleted since the backup may come back. Only a device that stayed away for thousands of openings of the
-/// directory is treated as one with an expired token, so that what it alone has counts as deleted.
+/// You can use the database from any task. If a file is damaged, requests fail with an error that names the
+/// file and the place, and the file is left unchanged. You can restore the whole directory from a backup,
+/// preferably while no process uses it. Devices that know newer data then upload it again, delete nothing,
+/// and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that were deleted since the backup may come
+/// back. Only a device that stayed away for thousands of openings of the directory is treated as one with an
+/// expired token, so that records that only it has count as deleted.
 ///
-/// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an error that
-/// names it, and are tried again like after a network failure.
+/// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
+/// error that names it, and are repeated as after a network failure.
 ///
-/// Unlike a ``FakeCloud``, it enforces the types of fields only if ``LedgerOptions/enforcesSchema`` is `true`.
+/// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`.
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL
@@ -33,15 +35,16 @@ public final class LocalDatabase: CloudDatabase {
     let clock: any SyncClock
     let listeners = LocalListeners()
 
-    /// Names a directory; the disk is not touched before the first request.
+    /// Creates a connection to a directory; the disk is not accessed before the first request.
     ///
     /// - Parameters:
-    ///   - directory: The directory, made if it is missing; ``defaultDirectory`` if left out.
+    ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` by default.
     ///   - user: The user record name.
-    ///   - limits: What a request and a database may hold; the same for all who use the directory.
-    ///   - options: What it does where CloudKit's behaviour is uncertain; the same for all who use the directory.
-    ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes' changes.
-    ///     A test passes the clock of its engines.
+    ///   - limits: The limits of a request and a database; they must be the same for all processes.
+    ///   - options: What it does where CloudKit's behaviour is uncertain; they must be the same for all
+    ///     processes.
+    ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes'
+    ///     changes. A test passes the clock of its engines.
     public convenience init(
         directory: URL? = nil,
         user: String = LocalDatabase.defaultUser,
@@ -81,16 +84,16 @@ public final class LocalDatabase: CloudDatabase {
         )
     }
 
-    /// The user of a database for which none is named.
+    /// The default user.
     public static let defaultUser = "local"
 
-    /// The directory's path without symbolic links: whoever uses the same directory uses the same cloud.
+    /// The directory's path without symbolic links, so that databases in one directory are the same cloud.
     public var identifier: String { LocalFileSystem.canonicalPath(of: ledger.path) }
 
     /// The private database.
     public var scope: DatabaseScope { .private }
 
-    /// Closes the files when all requests made until now are answered; later ones fail.
+    /// Closes the files when all earlier requests have returned; later ones fail.
     public func close() async {
         listeners.finish()
         await ledger.close()
@@ -98,13 +101,14 @@ public final class LocalDatabase: CloudDatabase {
 }
 
 extension CloudDatabase where Self == LocalDatabase {
-    /// The directory that a user's programs share: `CodableSync/LocalDatabase` among the user's data.
+    /// The database that a user's programs share, in `CodableSync/LocalDatabase` in the user's data
+    /// directory.
     public static var local: LocalDatabase { LocalDatabase() }
 
     /// A database in a directory.
     ///
     /// - Parameters:
-    ///   - directory: The directory, made if it is missing.
+    ///   - directory: The directory, which is created if it is missing.
     ///   - user: The user record name.
     /// - Returns: A connection to it.
     public static func local(
@@ -115,7 +119,7 @@ extension CloudDatabase where Self == LocalDatabase {
     }
 
     #if !canImport(CloudKit)
-        /// The database of an engine for which none is named: ``local``.
+        /// The default database of an engine: ``local``.
         public static var `default`: LocalDatabase { .local }
     #endif
 }

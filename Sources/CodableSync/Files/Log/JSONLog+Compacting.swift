@@ -1,8 +1,8 @@
 extension JSONLog {
-    /// Begins a compaction: what is committed from now on goes into a new journal, which it does not touch.
+    /// Starts a compaction; later commits go into a new journal, which the compaction does not touch.
     ///
-    /// - Returns: The compaction, to be used on any thread and handed to ``finishCompaction(_:)`` at the end.
-    /// - Throws: ``FileError`` if the new files could not be made; the log goes on as it was.
+    /// - Returns: The compaction, which may run on any thread; pass its result to ``finishCompaction(_:)``.
+    /// - Throws: ``FileError`` if the new files could not be created; the log then continues as before.
     package func beginCompaction() throws -> LogCompaction {
         let (frozen, name) = try writer.withLock { writer in
             try checkOpen()
@@ -13,19 +13,20 @@ extension JSONLog {
         return try LogCompaction(log: self, frozen: frozen, name: name)
     }
 
-    /// Takes a finished snapshot in the place of the files that it stands for, and removes everything older.
+    /// Replaces files with their finished snapshot, and removes everything older.
     ///
-    /// They stay open until the next compaction, so that positions in them can still be read until then.
+    /// The replaced files stay open until the next compaction, so that positions in them can still be read
+    /// until then.
     ///
-    /// - Parameter result: What the compaction's `finish()` returned.
-    /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again. ``LogError/closed(path:)``:
-    ///   then nothing was touched.
+    /// - Parameter result: The result of the compaction's `finish()`.
+    /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again.
+    ///   ``LogError/closed(path:)`` if the log was closed; nothing was changed then.
     package func finishCompaction(_ result: CompactedLog) throws {
         let snapshot = result.snapshot
         let isReplacing = try writer.withLock { writer in
             try checkOpen()
             let replaced = writer.parts.filter { $0.name.number < snapshot.name.number }
-            // A later compaction may have been the first to finish: then this one stands for nothing any more.
+            // A later compaction may have finished first, which makes this snapshot obsolete.
             guard
                 !writer.parts.contains(where: {
                     $0.name.kind == .snapshot && $0.name.number >= snapshot.name.number
@@ -39,7 +40,8 @@ extension JSONLog {
             writer.retired = replaced
             return true
         }
-        // As the directory has them: of a shared log, others may have removed some, or died and left some behind.
+        // Read from the directory: with a shared log, other processes may have removed files or left some
+        // behind.
         let names = try place.fileSystem.contents(ofDirectory: place.directory).compactMap { LogFileName($0) }
         let own = writer.withLock { writer in Set((writer.parts + [writer.active]).map(\.name)) }
         let obsolete = names.filter { name in
@@ -51,7 +53,7 @@ extension JSONLog {
         }
     }
 
-    /// Removes what an interrupted compaction of a shared log left; nobody else may be compacting it.
+    /// Removes the files of an interrupted compaction of a shared log; no other process may be compacting it.
     package func removeTemporaryFiles() throws {
         try place.removeTemporaryFiles(among: place.fileSystem.contents(ofDirectory: place.directory))
     }

@@ -1,22 +1,23 @@
 extension JSONLog {
-    /// Opens a log, or begins one, and visits every committed line in the order in which they were committed.
+    /// Opens or creates a log, and visits every committed line in the order of the commits.
     ///
-    /// Nothing in the directory is changed before all of it has been read and visited. An interrupted end is cut
-    /// off; other damage is left where it is, copied aside once, and reported at each opening until a
-    /// compaction has replaced the files. Opening twice is the same as opening once.
+    /// The directory is not changed before all of it has been read and visited. An interrupted write at the
+    /// end is cut off. Other damage is left in place, copied aside once, and reported at each opening until a
+    /// compaction has replaced the files. Opening twice has the same effect as opening once.
     ///
     /// - Parameters:
-    ///   - directory: Where the log is; it is made if it is missing.
-    ///   - fileSystem: How to reach it.
-    ///   - format: The name of the format, which each file says in its first line: ASCII without quotation marks.
-    ///   - version: The newest version of the format that the caller reads, and the one it writes.
+    ///   - directory: The directory of the log; it is created if it is missing.
+    ///   - fileSystem: The file system.
+    ///   - format: The name of the format in the first line of each file: ASCII without quotation marks.
+    ///   - version: The version of the format that the caller writes, and the newest that it reads.
     ///   - membership: Finds files of other logs, which count as damaged as a whole and are not visited.
-    ///   - isShared: Whether several processes use the log, each while it holds a lock of the caller's: then damage is
-    ///     an error, since nobody could tell the others of it, and what others are writing beside the log is left.
-    ///   - visit: Is given each line and where it is; the bytes are valid during the call only. It may throw
-    ///     ``UnreadableLine``, which is damage of this line alone.
+    ///   - isShared: Whether several processes use the log, each while it holds the caller's lock. Damage is
+    ///     then an error, since the other processes could not be notified of it, and their temporary files
+    ///     are kept.
+    ///   - visit: Called with each line and its position; the bytes are valid only during the call. It may
+    ///     throw ``UnreadableLine``, which counts as damage of this line alone.
     /// - Returns: The log, and what was found.
-    /// - Throws: ``FileError``, ``LogError``, or what else `visit` throws; then nothing was changed.
+    /// - Throws: ``FileError``, ``LogError``, or another error of `visit`; nothing was changed then.
     package static func open(
         directory: String,
         fileSystem: any FileSystem,
@@ -55,7 +56,8 @@ extension JSONLog {
             $0 = LogIdentity(log: log ?? membership.newLog(), label: membership.label())
         }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
-        // The process that wrote these files may have been killed before a flush, and answers from them must last.
+        // The process that wrote these files may have been killed before a flush, and what is read from them
+        // must last.
         try log.flushAsFound()
         if isShared { try log.noteTail() }
         return (log, contents.recovery)
@@ -63,8 +65,8 @@ extension JSONLog {
 }
 
 extension JSONLog {
-    /// Flushes the last file that holds anything, and the names of all files; those before it were flushed when it
-    /// was made.
+    /// Flushes the last file with contents, and the names of all files; earlier files were flushed when it
+    /// was created.
     fileprivate func flushAsFound() throws {
         try writer.withLock { writer in
             let last = writer.active.ranges.isEmpty ? writer.parts.last : writer.active
@@ -74,7 +76,7 @@ extension JSONLog {
     }
 }
 
-/// Finds the numbers of lines by their offsets, which must grow: the file is read once, however many there are.
+/// Finds line numbers for increasing offsets; the file is read only once.
 private struct LineCounter {
     let file: any OpenFile
     private var line = 1
@@ -96,24 +98,24 @@ private struct LineCounter {
     }
 }
 
-/// What stands in a log's directory, and which of it counts.
+/// The contents of a log's directory, and which of the files are valid.
 private struct LogContents {
-    /// The files that count, in order.
+    /// The valid files, in order.
     private(set) var parts: [LogPart] = []
     var recovery = LogRecovery()
 
-    /// The number that the log's files share; `nil` if no header is readable.
+    /// The number shared by the log's files; `nil` if no header is readable.
     let log: UInt64?
 
     private let place: LogPlace
     private let names: [String]
-    /// Files that are not of this log.
+    /// Files that do not belong to this log.
     private let strangers: Set<LogFileName>
     /// Whether the last journal may be appended to.
     private var isLastContinued = false
-    /// The first number whose files count; those of lower ones are left over from a compaction.
+    /// The first number whose files are valid; files with lower numbers are left over from a compaction.
     private var base: UInt32 = 1
-    /// Whether the snapshot that is read may lack lines that older files have.
+    /// Whether the snapshot may lack lines that older files have.
     private var isSnapshotDamaged = false
 
     init(_ place: LogPlace, _ membership: LogMembership) throws {
@@ -138,7 +140,7 @@ private struct LogContents {
         try scanJournals(own.filter { $0 >= base })
     }
 
-    /// Takes the newest snapshot; if it is damaged, the files before it if they are all still there.
+    /// Chooses the newest snapshot, or if it is damaged, the files before it if they all still exist.
     private mutating func chooseSnapshot(_ snapshots: [UInt32], _ journals: [UInt32]) throws {
         guard let newest = snapshots.first else {
             if let first = journals.first, first > 1 {
@@ -177,7 +179,7 @@ private struct LogContents {
         for number in numbers.reversed() {
             let name = LogFileName(.journal, number)
             let isLast = number == numbers.last
-            // What lies behind the limit was never committed, or was moved on from after an error.
+            // Anything after the limit was never committed, or was abandoned after an error.
             let limit = next?.number == number + 1 ? next?.previousSize : nil
             var (scan, part) = try scan(name, for: isLast ? .appending : .reading, limit: limit)
             next = (number, scan.header?.previousSize)
@@ -193,13 +195,13 @@ private struct LogContents {
         recovery.damages += damages.reversed().flatMap { $0 }
     }
 
-    /// The end of the last journal may be an interrupted write, which is no damage.
+    /// Cuts off an interrupted write at the end of the last journal, which does not count as damage.
     private mutating func takeTail(of scan: LogScan, in part: inout LogPart) -> [LogDamage] {
         guard scan.damages.allSatisfy({ $0.offset >= scan.end && $0.reason.isOfTornWrite }) else {
             return scan.damages
         }
         part.size = scan.end
-        // A journal of an older version is read, and not continued; nor is one whose last line is not ended.
+        // A journal of an older version, or one whose last line is incomplete, is read but not continued.
         isLastContinued = scan.header?.version == place.version && !scan.isNewlineMissing
         recovery.droppedTailBytes = scan.size - scan.end
         return []
@@ -224,7 +226,8 @@ private struct LogContents {
         return (scan, LogPart(name: name, file: file, ranges: scan.committed, size: scan.size))
     }
 
-    /// Takes in what a visit found; the file is not continued, so that the damage stays where it was reported.
+    /// Reports a line that a visit could not read; the file is not continued, so that the damage stays in
+    /// place.
     mutating func report(
         _ unreadable: UnreadableLine,
         in part: LogPart,
@@ -247,7 +250,7 @@ private struct LogContents {
         LogDamage(file: name.text, line: 0, offset: 0, reason: .missing)
     }
 
-    /// One that is there, and not of this log, was reported as that.
+    /// Reports a missing file, unless a file of another log has its name, which was reported already.
     private mutating func reportMissing(_ name: LogFileName) {
         if strangers.contains(name) { return }
         recovery.damages.append(missing(name))
@@ -255,9 +258,9 @@ private struct LogContents {
 }
 
 extension LogContents {
-    /// Puts the directory in order, and makes the log.
+    /// Repairs the directory, and makes the log.
     mutating func repaired(keepsTemporaryFiles: Bool) throws -> JSONLog {
-        // Before anything is touched: there may be no number left.
+        // Computed before any change, since there may be no number left.
         let next = try continued()
         let stale = staleFiles
         if isSnapshotDamaged { reportStale(stale) }
@@ -285,21 +288,21 @@ extension LogContents {
         case new(LogFileName)
     }
 
-    /// The journal that is appended to from now on.
+    /// The journal for later commits.
     private func continued() throws -> Continued {
         guard let last = parts.last else { return .new(LogFileName(.journal, 1)) }
         if isLastContinued { return .last(last) }
-        // A journal with damage in it is not continued, so that the damage stays where it was reported.
+        // A damaged journal is not continued, so that the damage stays in place.
         let newest = LogFileName(.journal, max(base, last.name.number))
         return .new(LogFileName(.journal, try place.number(after: newest)))
     }
 
-    /// What a compaction has replaced, and did not come to remove.
+    /// The files that a compaction has replaced and not removed.
     private var staleFiles: [LogFileName] {
         LogFileName.inOrderOfRemoval(names.compactMap { LogFileName($0) }.filter { $0.number < base })
     }
 
-    /// A damaged snapshot may not stand for all that it has replaced, so that is kept aside.
+    /// Keeps replaced files aside if the snapshot is damaged, since it may lack some of their lines.
     private mutating func reportStale(_ files: [LogFileName]) {
         for name in files where !strangers.contains(name) {
             recovery.damages.append(LogDamage(file: name.text, line: 0, offset: 0, reason: .replaced))
@@ -317,7 +320,8 @@ extension LogContents {
 }
 
 extension LogFileName {
-    /// Snapshots first: journals without what stood before them are never taken for a whole log.
+    /// Orders files so that snapshots are removed first: journals without their snapshot are never taken for
+    /// a whole log.
     static func inOrderOfRemoval(_ names: [LogFileName]) -> [LogFileName] {
         names.filter { $0.kind == .snapshot }
             + names.filter { $0.kind == .journal }.sorted { $0.number < $1.number }

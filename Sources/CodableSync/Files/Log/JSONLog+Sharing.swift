@@ -1,14 +1,14 @@
-/// What others did to a shared log.
+/// Changes by other processes to a shared log.
 package enum LogTail: Hashable, Sendable {
-    /// Nothing.
+    /// There were no changes.
     case unchanged
-    /// They appended this many lines, which were visited.
+    /// Other processes appended this many lines, which were visited.
     case appended(lines: Int)
-    /// They went on to other files: the log must be opened again.
+    /// Other processes switched to other files, so the log must be opened again.
     case superseded
 }
 
-/// Which file of a log is appended to, and how far it is: another one means that somebody was at work.
+/// The current journal and its size, which change when another process writes.
 package struct LogStamp: Hashable, Sendable {
     package var name: LogFileName
     package var identity: FileIdentity
@@ -22,7 +22,7 @@ package struct LogStamp: Hashable, Sendable {
 }
 
 extension JSONLog {
-    /// The journal that is appended to, as it was when it was last read or written here.
+    /// The current journal as this process last read or wrote it.
     package var newestJournal: LogStamp {
         writer.withLock { writer in
             let active = writer.active
@@ -30,14 +30,14 @@ extension JSONLog {
         }
     }
 
-    /// Remembers how the journal ends, so that another past is told from this one.
+    /// Stores the end of the journal, which identifies its history.
     func noteTail() throws {
         try writer.withLock { try $0.noteTail() }
     }
 
-    /// Visits what others appended to a shared log; the caller must hold the lock that they hold while they write.
+    /// Visits lines that others appended to a shared log; the caller must hold the lock for writing.
     ///
-    /// What a writer left unfinished that was killed is cut off.
+    /// An incomplete write of a killed process is cut off.
     package func catchUp(
         _ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> LogTail {
@@ -74,7 +74,7 @@ extension LogWriter {
         active.tail = try active.file.read(at: active.size - count, count: Int(count))
     }
 
-    /// A file that was put back in place may have any size.
+    /// Whether the journal still has the same bytes at the known end; a restored file may have any size.
     private func isTailUnchanged() throws -> Bool {
         let count = active.tail.count
         return try active.file.read(at: active.size - UInt64(count), count: count) == active.tail
@@ -96,7 +96,8 @@ extension LogWriter {
         guard scan.end > active.size else { return .unchanged }
         active.extend(to: scan.end)
         try noteTail()
-        // Whoever wrote it may have been killed before the flush; what is answered from it must last.
+        // The process that wrote these lines may have been killed before the flush, and what is read from
+        // them must last.
         try active.file.flush()
         return .appended(lines: lines)
     }

@@ -1,13 +1,13 @@
-/// A fast 64-bit checksum over a sequence of lines, eight bytes a step.
+/// A fast 64-bit checksum over a sequence of lines, which processes eight bytes in each step.
 ///
-/// Each step is a bijection of the state, so a change within eight bytes never goes unnoticed; any other damage
-/// does so once in 2⁶⁴. It is no protection against somebody who means to deceive.
+/// Each step is a bijection of the state, so a change within eight bytes is always detected; other damage is
+/// missed with a probability of 1 in 2⁶⁴. The checksum does not protect against deliberate changes.
 package struct LineChecksum: Hashable, Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     package init() {}
 
-    /// Takes in one line, without its newline.
+    /// Adds a line, without its newline.
     package mutating func absorb(_ line: UnsafeRawBufferPointer) {
         var offset = 0
         let words = line.count & ~7
@@ -21,11 +21,11 @@ package struct LineChecksum: Hashable, Sendable {
             offset += 1
         }
         step(rest)
-        // The length tells a line that ends in zero bytes from a shorter one, and one line from two.
+        // The length distinguishes a line that ends in zero bytes from a shorter one, and one line from two.
         step(UInt64(line.count))
     }
 
-    /// The checksum of the lines taken in, and of how many there are.
+    /// The checksum of the added lines and their number.
     package func value(count: Int) -> UInt64 {
         var copy = self
         copy.step(UInt64(truncatingIfNeeded: count))

@@ -1,8 +1,7 @@
-/// A compaction under way: reads the files that are not appended to any more, and writes the snapshot that is to
-/// stand for them.
+/// A running compaction, which reads the frozen files and writes the snapshot that replaces them.
 ///
-/// It belongs to one thread at a time, which need not be the one that appends. Released before it is finished, it
-/// leaves a file that the next opening removes.
+/// Only one thread may use it at a time, which need not be the thread that appends. If it is released before
+/// it is finished, it leaves a file that the next opening removes.
 package final class LogCompaction: Sendable {
     private let log: JSONLog
     private let frozen: [LogPart]
@@ -14,20 +13,20 @@ package final class LogCompaction: Sendable {
         snapshot = try Locked(SnapshotWriter(log.place, name))
     }
 
-    /// Visits every committed line that the snapshot is to stand for, in order.
+    /// Visits every committed line that the snapshot replaces, in order.
     ///
-    /// - Throws: ``LogError/damaged(path:_:)`` if a file differs from what was committed: some lines were not
-    ///   visited, so no snapshot may stand for them. ``FileError``, or what `visit` throws.
+    /// - Throws: ``LogError/damaged(path:_:)`` if a file differs from what was committed: some lines were
+    ///   then not visited, so no snapshot may replace them; ``FileError``, or an error of `visit`.
     package func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
         for part in frozen { try part.replay(visit) }
     }
 
-    /// Writes a line into the snapshot; returns where it will be once the compaction is finished.
+    /// Writes a line into the snapshot.
     ///
     /// - Parameters:
     ///   - line: The line, without its newline.
-    ///   - isAlone: Whether it is a group of its own, so that damage to its neighbours does not cost it.
-    /// - Returns: Where it will be.
+    ///   - isAlone: Whether the line is its own group, so that it survives damage to its neighbours.
+    /// - Returns: Its position once the compaction is finished.
     /// - Throws: ``FileError``, or ``LogError/unusableLine``.
     package func append(_ line: [UInt8], isAlone: Bool = false) throws -> LogPosition {
         try snapshot.withLock { snapshot in
@@ -35,15 +34,15 @@ package final class LogCompaction: Sendable {
         }
     }
 
-    /// Writes a line of the log into the snapshot as it is; returns where it will be.
+    /// Copies a line of the log into the snapshot, and returns its new position.
     package func copy(_ position: LogPosition) throws -> LogPosition {
         try append(try log.read(position))
     }
 
-    /// Closes the snapshot and puts it in its place: from here on an opening begins with it.
+    /// Closes the snapshot and gives it its final name; later openings start with it.
     ///
-    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory is not
-    ///   the one that was opened.
+    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory
+    ///   is not the one that was opened.
     package func finish() throws -> CompactedLog {
         try log.checkOpen()
         try log.writer.withLock { try $0.checkStillOurs() }
@@ -54,18 +53,18 @@ package final class LogCompaction: Sendable {
         try snapshot.withLock { snapshot in CompactedLog(snapshot: try snapshot.finish()) }
     }
 
-    /// Gives up, and removes what was written.
+    /// Cancels the compaction, and removes its file.
     package func cancel() throws {
         try snapshot.withLock { snapshot in try snapshot.cancel() }
     }
 }
 
-/// A finished snapshot, which the log is still to be told of.
+/// A finished snapshot that the log does not use yet.
 package struct CompactedLog: Sendable {
     let snapshot: LogPart
 }
 
-/// Writes a snapshot under a temporary name, a large piece at a time.
+/// Writes a snapshot under a temporary name, in large pieces.
 private struct SnapshotWriter: Sendable {
     private let place: LogPlace
     private let name: LogFileName
@@ -73,14 +72,14 @@ private struct SnapshotWriter: Sendable {
     private let file: any OpenFile
     private let headerSize: UInt64
     private var group = LogGroup()
-    /// Groups that are complete, and not written yet.
+    /// Complete groups that are not written yet.
     private var piece: [UInt8] = []
     private var lineCount = 0
     private var size: UInt64
 
-    /// Little enough that damage to one group does not cost much.
+    /// The size of a group, small enough that damage to one group loses little.
     private static let groupSize = 4 << 10
-    /// Enough for few calls.
+    /// The size of a write, large enough to need few system calls.
     private static let pieceSize = 256 << 10
 
     init(_ place: LogPlace, _ name: LogFileName) throws {
@@ -137,7 +136,7 @@ private struct SnapshotWriter: Sendable {
 
     func cancel() throws {
         file.close()
-        // It is gone where the last step failed after the file had got its name.
+        // The temporary file no longer exists if the last step failed after the rename.
         if try place.fileSystem.status(of: temporary) != nil { try place.fileSystem.remove(temporary) }
     }
 }

@@ -1,26 +1,26 @@
-/// Why a log cannot be opened or written, where the disk itself did what it was told.
+/// Why a log cannot be opened or written although the disk works.
 package enum LogError: Error, Hashable, Sendable {
-    /// The file was written by a newer version of the library; nothing was touched.
+    /// The file was written by a newer version of the library; nothing was changed.
     case tooNew(path: String, found: UInt64, supported: UInt64)
-    /// The file belongs to another program, or to another log; nothing was touched.
+    /// The file belongs to another program or another log; nothing was changed.
     case otherFormat(path: String, expected: String)
-    /// The file was removed, replaced or changed by somebody else while it was in use.
+    /// Another process removed, replaced or changed the file while it was in use.
     case replaced(path: String)
-    /// A line has a newline in it, is empty or too long, or reads like a mark of the log itself.
+    /// A line contains a newline, is empty or too long, or looks like one of the log's own marks.
     case unusableLine
-    /// A file of a log that several processes share cannot be trusted; nothing was touched.
+    /// A file of a log that several processes share is damaged; nothing was changed.
     case damaged(path: String, LogDamage)
-    /// The log was closed here; nothing was touched.
+    /// The log was closed; nothing was changed.
     case closed(path: String)
-    /// The file has the highest number that a file may have, so that no other can come after it.
+    /// The file has the highest possible number, so there can be no file after it.
     case noNumberLeft(path: String)
-    /// The file is larger than any that the log writes; nothing was touched.
+    /// The file is larger than any that the log writes; nothing was changed.
     case tooLarge(path: String, size: UInt64)
-    /// The position is not one of this log, or of files that it no longer has.
+    /// The position is not in this log, or in a file that it no longer has.
     case unknownPosition(LogPosition)
 }
 
-/// What the owner of a log advises where its files are of no use as they are; each a sentence or more.
+/// Advice from a log's owner about unusable files, in one or more sentences.
 package struct LogAdvice: Sendable {
     /// For ``LogError/damaged(path:_:)``.
     package var damaged: String
@@ -34,7 +34,7 @@ package struct LogAdvice: Sendable {
 }
 
 extension LogError: CustomStringConvertible {
-    /// What happened, and what to do about it where that is the same for every owner.
+    /// What happened, and what to do if that is the same for every owner.
     package var description: String {
         switch self {
         case .tooNew(let path, let found, let supported):
@@ -62,7 +62,7 @@ extension LogError: CustomStringConvertible {
         }
     }
 
-    /// What happened, and what the log's owner advises.
+    /// What happened, with the owner's advice.
     package func message(_ advice: LogAdvice) -> String {
         switch self {
         case .damaged: "\(self) \(advice.damaged)"
@@ -73,6 +73,6 @@ extension LogError: CustomStringConvertible {
 }
 
 extension LogDamage {
-    /// Where the damaged part begins, in words; a line is not always known.
+    /// Where the damaged part starts; the line is not always known.
     fileprivate var place: String { line > 0 ? "line \(line), byte \(offset)" : "byte \(offset)" }
 }

@@ -1,21 +1,22 @@
-/// Lines to be committed together: wholly there after a crash, or wholly absent.
+/// Lines that are committed together: after a crash, either all or none of them are present.
 package struct LogGroup: Sendable {
     /// The lines, each with its newline.
     private(set) var bytes: [UInt8] = []
-    /// How many bytes each line has, without its newline.
+    /// The length of each line in bytes, without its newline.
     private(set) var lengths: [UInt32] = []
 
     package init() {}
 
     package var count: Int { lengths.count }
     package var isEmpty: Bool { lengths.isEmpty }
-    /// How many bytes the lines have together.
+    /// The total size of the lines in bytes.
     package var byteCount: Int { bytes.count }
 
     /// Adds a line, given without its newline.
     ///
-    /// - Parameter line: One JSON value without a newline in it, not beginning as the log's own marks do.
-    /// - Throws: ``LogError/unusableLine``, and adds nothing.
+    /// - Parameter line: One JSON value without a newline, which does not start like one of the log's own
+    ///   marks.
+    /// - Throws: ``LogError/unusableLine``; nothing is added then.
     package mutating func append(_ line: UnsafeRawBufferPointer) throws(LogError) {
         guard !line.isEmpty, line.count <= LogMarks.maximumLine, !LogMarks.isReserved(line),
             line.firstNewline(from: 0) == nil
@@ -27,8 +28,9 @@ package struct LogGroup: Sendable {
 
     /// Adds a line, given without its newline.
     ///
-    /// - Parameter line: As above.
-    /// - Throws: ``LogError/unusableLine``, and adds nothing.
+    /// - Parameter line: One JSON value without a newline, which does not start like one of the log's own
+    ///   marks.
+    /// - Throws: ``LogError/unusableLine``; nothing is added then.
     package mutating func append(_ line: [UInt8]) throws(LogError) {
         let result = line.withUnsafeBytes { buffer in
             Result { () throws(LogError) in try append(buffer) }
@@ -36,7 +38,7 @@ package struct LogGroup: Sendable {
         try result.get()
     }
 
-    /// Takes all lines out and keeps the memory.
+    /// Removes all lines and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
@@ -56,7 +58,7 @@ package struct LogGroup: Sendable {
         return LogMarks.Commit(count: count, checksum: checksum.value(count: count), isEnd: false)
     }
 
-    /// Where the lines are, once the group stands at an offset of a file.
+    /// The positions of the lines if the group starts at an offset of a file.
     func positions(in file: UInt32, at offset: UInt64) -> [LogPosition] {
         var start = offset
         return lengths.map { length in

@@ -1,29 +1,29 @@
-/// The first line of a log's file: which file of which log it is, and what the log belongs to.
+/// The first line of a log's file, which identifies the file, the log, and what the log belongs to.
 package struct LogHeader: Hashable, Sendable {
     /// The version of the format.
     package var version: UInt64
-    /// The file's own name, which reveals a copy under another name.
+    /// The file's own name, which exposes a copy under another name.
     package var name: LogFileName
-    /// The log, by the random number that all its files share.
+    /// The random number that all files of the log share.
     package var log: UInt64
-    /// The size of the previous journal when this one was begun.
+    /// The size of the previous journal when this one was created.
     package var previousSize: UInt64?
-    /// What the log belongs to, as its owner wrote it: one JSON value.
+    /// The owner's description of what the log belongs to, as one JSON value.
     package var label: [UInt8]
 }
 
-/// Tells the files of a log from those of others.
+/// Distinguishes the files of a log from those of others.
 ///
-/// The log compares numbers; its owner interprets the labels, and chooses between two logs.
+/// The log compares numbers; its owner interprets the labels and chooses between logs.
 package struct LogMembership {
-    /// Draws the number of a log that begins.
+    /// Draws the number of a new log.
     package var newLog: () -> UInt64
-    /// Names the files that are not of this log, each with the reason.
+    /// Returns the files that do not belong to the log, each with the reason.
     ///
-    /// The newest snapshot comes first, then the journals in their order, then older snapshots. What it throws refuses
-    /// the whole directory.
+    /// The headers start with the newest snapshot, followed by the journals in their order and older
+    /// snapshots. If it throws, the directory is not opened.
     package var strangers: ([LogHeader]) throws -> [LogFileName: String]
-    /// The label of new files, one JSON value; asked for after the visit.
+    /// Returns the label of new files, one JSON value; called after the visit.
     package var label: () -> [UInt8]
 
     package init(
@@ -36,11 +36,11 @@ package struct LogMembership {
         self.label = label
     }
 
-    /// A number for a log where nobody needs to repeat a run.
+    /// A random number for a log.
     @Sendable
     package static func anyNumber() -> UInt64 { .random(in: 0 ... .max) }
 
-    /// The first file says which log it is.
+    /// Returns the files whose log differs from that of the first file.
     package static func ofOtherLogs(_ headers: [LogHeader]) -> [LogFileName: String] {
         var strangers: [LogFileName: String] = [:]
         for header in headers where header.log != headers[0].log {
@@ -57,10 +57,10 @@ struct LogIdentity: Hashable, Sendable {
 }
 
 extension LogHeader {
-    /// Reads the headers of files, and finds those that are not of the log.
+    /// Reads the headers of files, and finds the files that do not belong to the log.
     ///
-    /// - Throws: ``FileError``, ``LogError`` for a file of another format or a newer version, or what the owner
-    ///   throws for a directory that is not its own.
+    /// - Throws: ``FileError``, ``LogError`` for a file of another format or a newer version, or the owner's
+    ///   error for a directory that is not its own.
     static func read(
         _ names: [LogFileName],
         in place: LogPlace,
@@ -83,10 +83,10 @@ extension LogHeader {
         return (headers.filter { strangers[$0.name] == nil }, strangers)
     }
 
-    /// The files without a readable header that stand apart from those that have one.
+    /// The files without a readable header whose numbers are far from those of the files that have one.
     ///
-    /// Damage turns a bit of a first line; it gives no file a number far from those of its neighbours. Of a log without
-    /// any readable header, the journals show which numbers it has.
+    /// Damage changes the first line of a file but not its number. If no header is readable, the journals
+    /// show the log's range of numbers.
     static func strays(
         among names: [LogFileName],
         beside headers: [LogHeader]
@@ -109,7 +109,7 @@ extension LogHeader {
         in place: LogPlace
     ) throws -> LogHeader? {
         var header: LogHeader?
-        // A longer first line is none that the log has written.
+        // The log writes no longer first lines.
         let end = min(try file.size(), 1 << 20)
         try LogLines(file: file, range: 0..<end, chunk: 4096).forEach { line in
             header = try LogMarks.header(

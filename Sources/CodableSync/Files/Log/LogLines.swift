@@ -6,23 +6,23 @@
     import Musl
 #endif
 
-/// One line as it is read from a file.
+/// One line read from a file.
 struct LogLine {
-    /// The bytes without the newline; valid during the visit only, empty if the line is too long.
+    /// The bytes without the newline; valid only during the visit, and empty if the line is too long.
     var bytes: UnsafeRawBufferPointer
-    /// Where it begins.
+    /// The offset of its first byte.
     var offset: UInt64
-    /// How many bytes it has, without the newline.
+    /// Its length in bytes, without the newline.
     var length: UInt64
-    /// Whether a newline ended it, rather than the end of the range.
+    /// Whether the line ends with a newline rather than with the end of the range.
     var isTerminated: Bool
-    /// Whether it was longer than a line may be, and passed over.
+    /// Whether the line was skipped because it is too long.
     var isTooLong: Bool { length > UInt64(LogMarks.maximumLine) }
-    /// Where the next line begins.
+    /// The offset of the next line.
     var end: UInt64 { offset + length + (isTerminated ? 1 : 0) }
 }
 
-/// Reads a part of a file line by line, a chunk at a time: memory is bounded by the longest line.
+/// Reads a part of a file line by line in chunks, so that memory is bounded by the longest line.
 struct LogLines {
     var file: any OpenFile
     var range: Range<UInt64>
@@ -41,16 +41,16 @@ struct LogLines {
     }
 }
 
-/// The part of a file that is in memory: an unfinished line, and what was read behind it.
+/// The part of a file that is in memory: an incomplete line, and the bytes read after it.
 private struct LineWindow {
     private(set) var buffer: UnsafeMutableRawBufferPointer
-    /// Where the unfinished line begins in the file.
+    /// The offset of the incomplete line in the file.
     private var lineStart: UInt64
-    /// How much of it was too much, and is not kept.
+    /// How many bytes of the incomplete line were dropped because it is too long.
     private var passedOver: UInt64 = 0
-    /// How much of it stands at the beginning of the buffer.
+    /// How many bytes of the incomplete line are at the start of the buffer.
     private var held = 0
-    /// Up to where the buffer is filled.
+    /// The number of bytes in the buffer.
     private var filled = 0
 
     init(start: UInt64, capacity: Int) {
@@ -58,7 +58,7 @@ private struct LineWindow {
         lineStart = start
     }
 
-    /// Reads on; returns whether there was anything.
+    /// Reads more bytes; returns whether there were any.
     mutating func fill(from file: any OpenFile, upTo end: UInt64) throws -> Bool {
         if held == buffer.count { grow() }
         let position = min(lineStart + passedOver + UInt64(held), end)
@@ -69,7 +69,7 @@ private struct LineWindow {
         return count > 0
     }
 
-    /// Visits the lines that are complete; returns whether to go on.
+    /// Visits the complete lines; returns whether to continue.
     mutating func takeLines(_ visit: (LogLine) throws -> Bool) throws -> Bool {
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
         var start = 0
@@ -86,7 +86,7 @@ private struct LineWindow {
         return true
     }
 
-    /// What stands at the end without a newline; `nil` if nothing does.
+    /// The line without a newline at the end; `nil` if there is none.
     var unfinishedLine: LogLine? {
         guard passedOver > 0 || held > 0 else { return nil }
         return line(UnsafeRawBufferPointer(buffer), 0..<held, isTerminated: false)
@@ -103,7 +103,7 @@ private struct LineWindow {
         )
     }
 
-    /// Keeps the unfinished line, unless it is longer than a line may be.
+    /// Keeps the incomplete line, unless it is too long.
     private mutating func keep(from start: Int) {
         held = filled - start
         if passedOver > 0 || held > LogMarks.maximumLine {

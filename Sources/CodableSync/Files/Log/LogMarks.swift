@@ -6,21 +6,21 @@
     import Musl
 #endif
 
-/// The lines that a log writes for itself.
+/// The lines that a log writes for its own use.
 ///
-/// Each has one form, read back byte by byte: anything else is damage.
+/// Each has exactly one form, which is compared byte by byte; anything else is damage.
 enum LogMarks {
-    /// What closes a group, or a whole snapshot.
+    /// The mark that ends a group or a whole snapshot.
     struct Commit: Hashable {
         var count: Int
         var checksum: UInt64
-        /// Whether it closes the file: then `count` is that of all its lines.
+        /// Whether the mark ends the file, so that `count` is the number of all its lines.
         var isEnd: Bool
     }
 
-    /// A line is at most this long; a longer one is damage, not a reason to fill the memory.
+    /// The maximum length of a line; a longer one counts as damage and is not loaded into memory.
     static let maximumLine = 64 << 20
-    /// The maximum size of a file; the log writes none that is longer, and reading one would take hours.
+    /// The maximum size of a file; the log writes no larger files, and reading one would take hours.
     static let maximumFile: UInt64 = 64 << 30
 
     private static let commitStart = #"{"commit":"#
@@ -37,7 +37,7 @@ enum LogMarks {
         return line + Array("\(checksumStart)\(hexadecimal(checksum(of: line)))\(close)\n".utf8)
     }
 
-    /// A header is not part of any group, and has a checksum of its own.
+    /// The checksum of a header, which does not belong to a group.
     private static func checksum(of bytes: [UInt8]) -> UInt64 {
         bytes.withUnsafeBytes { checksum(of: $0) }
     }
@@ -58,12 +58,12 @@ enum LogMarks {
         return Array("\(start)\(mark.count)\(checksumStart)\(hexadecimal(mark.checksum))\(close)\n".utf8)
     }
 
-    /// Whether a line begins as only the log's own marks may.
+    /// Whether a line starts like one of the log's own marks.
     static func isReserved(_ line: UnsafeRawBufferPointer) -> Bool {
         line.has(commitStart, at: 0) || line.has(endStart, at: 0)
     }
 
-    /// Reads a commit mark at the beginning of a line; `length` is where it ends.
+    /// Reads a commit mark at the start of a line; `length` is the mark's length.
     static func readCommit(_ line: UnsafeRawBufferPointer) -> (mark: Commit, length: Int)? {
         guard isReserved(line) else { return nil }
         var cursor = MarkCursor(line)
@@ -75,9 +75,9 @@ enum LogMarks {
         return (Commit(count: count, checksum: checksum, isEnd: isEnd), cursor.offset)
     }
 
-    /// Reads a header at the beginning of a line; `nil` if it is damaged.
+    /// Reads a header at the start of a line; `nil` if it is damaged.
     ///
-    /// - Returns: The header, and where it ends.
+    /// - Returns: The header, and the offset of its end.
     /// - Throws: ``LogError`` for a file of another format, or of a version that is not supported.
     static func header(
         at line: UnsafeRawBufferPointer,
@@ -93,7 +93,7 @@ enum LogMarks {
         }
         guard cursor.skip(#","version":"#), let version = cursor.number(), version > 0
         else { return nil }
-        // What follows may be in a form that is not known here.
+        // The rest may have an unknown form.
         guard version <= supported else {
             throw .tooNew(path: path, found: version, supported: supported)
         }
@@ -119,7 +119,8 @@ enum LogMarks {
         }
         guard cursor.skip(#","of":"#) else { return nil }
         let labelStart = cursor.offset
-        // The quotation mark in it stands in no JSON string, so that it ends the label.
+        // The text contains an unescaped quotation mark, which a JSON string cannot contain, so it ends the
+        // label.
         guard let labelEnd = cursor.skipTo(checksumStart), cursor.skip(checksumStart),
             let checksum = cursor.hexadecimal(), cursor.skip(close),
             checksum == self.checksum(of: UnsafeRawBufferPointer(rebasing: line[..<labelEnd]))
@@ -137,7 +138,7 @@ enum LogMarks {
 
 let newline = UInt8(ascii: "\n")
 
-/// Reads the parts of a mark, one after the other.
+/// Reads the parts of a mark one after another.
 private struct MarkCursor {
     private let line: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -152,7 +153,7 @@ private struct MarkCursor {
         return true
     }
 
-    /// Goes on to where the text begins; returns where that is, or `nil` if it does not follow.
+    /// Moves to the next occurrence of a text, and returns its offset; `nil` if there is none.
     mutating func skipTo(_ text: String) -> Int? {
         var position = offset
         while position + text.utf8.count <= line.count {
@@ -170,13 +171,14 @@ private struct MarkCursor {
         text.utf8.starts(with: line[offset...])
     }
 
-    /// Whether a text of the same length follows that is another in one place: damage, not another's file.
+    /// Whether the next text differs from this one in a single byte, which is damage rather than another
+    /// format.
     func differsByOneByte(from text: [UInt8]) -> Bool {
         let found = line[offset...].prefix(text.count)
         return found.count == text.count && zip(found, text).filter { $0 != $1 }.count <= 1
     }
 
-    /// A number as the log writes it: no sign, no leading zero.
+    /// Reads a number in the log's form, without sign and leading zeros.
     mutating func number() -> UInt64? {
         let start = offset
         guard let value = digits(base: 10, most: .max) else { return nil }
@@ -189,7 +191,7 @@ private struct MarkCursor {
         return offset == start + 16 ? value : nil
     }
 
-    /// Reads one digit or more; `nil` if there is none, or if they make too large a number.
+    /// Reads one or more digits; `nil` if there are none, or if the number is too large.
     private mutating func digits(base: UInt64, most: Int) -> UInt64? {
         let start = offset
         var value: UInt64 = 0
@@ -213,7 +215,7 @@ private struct MarkCursor {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether a text stands at an offset.
+    /// Whether a text is at an offset.
     fileprivate func has(_ text: String, at offset: Int) -> Bool {
         guard count - offset >= text.utf8.count, let base = baseAddress else { return false }
         return text.withCString { memcmp(base + offset, $0, text.utf8.count) == 0 }

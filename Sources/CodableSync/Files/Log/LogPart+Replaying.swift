@@ -1,9 +1,9 @@
 extension LogPart {
-    /// Visits every committed line once more, and checks that the file is still what was committed.
+    /// Visits every committed line again, and checks that the file has not changed since the commit.
     ///
-    /// - Parameter visit: Is given each line and where it is; the bytes are valid during the call only.
+    /// - Parameter visit: Called with each line and its position; the bytes are valid only during the call.
     /// - Throws: ``LogError/damaged(path:_:)`` at the end of the first group that has changed or is missing;
-    ///   ``FileError``, or what `visit` throws.
+    ///   ``FileError``, or an error of `visit`.
     func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
         for range in ranges {
             var group = ReplayedGroup(start: range.lowerBound)
@@ -45,7 +45,7 @@ private struct ReplayedGroup {
         checksum.absorb(line.bytes)
     }
 
-    /// Whether a mark matches these lines; the one at a file's end stands after all of them.
+    /// Whether a mark matches these lines; the mark at a file's end comes after all groups.
     func isClosed(by line: LogLine) -> Bool {
         guard let (mark, _) = LogMarks.readCommit(line.bytes) else { return false }
         return mark.isEnd ? count == 0 : mark.count == count && mark.checksum == checksum.value(count: count)

@@ -1,5 +1,5 @@
 extension LogPlace {
-    /// Keeps a damaged file as it is under another name; a copy that is there already is not made again.
+    /// Copies a damaged file to another name, unless there is such a copy already.
     ///
     /// - Returns: The copy's name.
     func copyAside(_ name: String, existing: [String]) throws -> String {
@@ -19,7 +19,7 @@ extension LogPlace {
     }
 
     private func isSame(_ source: any OpenFile, _ path: String) throws -> Bool {
-        // Something else may have taken the name: then the copy gets another one.
+        // If another kind of file has the name, the copy gets a different one.
         guard try fileSystem.status(of: path)?.kind == .file else { return false }
         let other = try fileSystem.openFile(at: path, for: .reading)
         defer { other.close() }

@@ -1,14 +1,14 @@
-/// A file of a log, and what of it is committed.
+/// A file of a log and its committed size.
 struct LogPart: Sendable {
     var name: LogFileName
     var file: any OpenFile
     var ranges: [Range<UInt64>]
-    /// Where the next group goes; everything before it is accounted for.
+    /// The offset of the next group; everything before it is committed or reported as damaged.
     var size: UInt64
-    /// The bytes before `size`, up to 64 of them: others there mean that the file is not what it was.
+    /// Up to 64 bytes before `size`; if the file has other bytes there, it was replaced.
     var tail: [UInt8] = []
 
-    /// Takes in bytes that were added.
+    /// Notes bytes that were appended.
     mutating func note(_ bytes: [UInt8]) {
         tail = bytes.count >= 64 ? Array(bytes.suffix(64)) : Array((tail + bytes).suffix(64))
     }
@@ -23,16 +23,16 @@ struct LogPart: Sendable {
     }
 }
 
-/// Where a log stands, and how its files are told from others.
+/// The directory of a log, and the identity of its files.
 struct LogPlace: Sendable {
     var directory: String
     var fileSystem: any FileSystem
     var format: String
     var version: UInt64
-    /// What the files that are made from now on say of the log.
+    /// The number and label for new files.
     let identity: Locked<LogIdentity>
 
-    /// Removes what a crash left half written; what is no file is nothing that the log has made.
+    /// Removes incomplete files that a crash left behind; anything but a regular file is not the log's.
     func removeTemporaryFiles(among names: [String]) throws {
         let isOurs = { (name: String) in LogFileName(name) != nil || name.hasPrefix("damaged-") }
         for name in names where name.hasSuffix(".tmp") && isOurs(String(name.dropLast(4))) {
@@ -43,7 +43,7 @@ struct LogPlace: Sendable {
 
     func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
 
-    /// Makes a journal that no crash can leave half made.
+    /// Creates a journal such that a crash cannot leave an incomplete one.
     func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
         let header = header(of: name, previousSize: previousSize)
         try fileSystem.writeAtomically(header, to: path(name))
@@ -53,7 +53,7 @@ struct LogPlace: Sendable {
         return part
     }
 
-    /// The first line of a file that is made now.
+    /// The first line of a new file.
     func header(of name: LogFileName, previousSize: UInt64? = nil) -> [UInt8] {
         let identity = identity.withLock { $0 }
         let header = LogHeader(

@@ -1,10 +1,10 @@
-/// Where a line is in a log, in sixteen bytes.
+/// The position of a line in a log, in sixteen bytes.
 package struct LogPosition: Hashable, Sendable {
     /// The file's identifier, see ``LogFileName``.
     package var file: UInt32
-    /// How many bytes the line has, without its newline.
+    /// The length of the line in bytes, without its newline.
     package var length: UInt32
-    /// Where in the file it begins.
+    /// The offset of the line in its file.
     package var offset: UInt64
 
     package init(file: UInt32, offset: UInt64, length: UInt32) {
@@ -16,7 +16,7 @@ package struct LogPosition: Hashable, Sendable {
 
 /// The name of one of a log's files: `journal-3.jsonl`, `snapshot-3.jsonl`.
 ///
-/// The snapshot of a number stands for everything before the journal of that number.
+/// The snapshot with a number replaces everything before the journal with that number.
 package struct LogFileName: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         case journal
@@ -26,7 +26,7 @@ package struct LogFileName: Hashable, Sendable {
     package var kind: Kind
     package var number: UInt32
 
-    /// The first number that is neither read nor written.
+    /// The upper bound of valid numbers, exclusive.
     private static let numberLimit: UInt32 = 1 << 30
 
     static func isNumber(_ number: UInt32) -> Bool { (1..<numberLimit).contains(number) }
@@ -44,13 +44,13 @@ package struct LogFileName: Hashable, Sendable {
             return nil
         }
         let digits = parts[1].dropLast(6)
-        // Written back it must be the same: no sign, no leading zero.
+        // The number must have its canonical form, without sign and leading zeros.
         guard let number = UInt32(digits), String(number) == digits, Self.isNumber(number)
         else { return nil }
         self.init(kind, number)
     }
 
-    /// The name that a position has.
+    /// Makes the name from a position's file identifier.
     package init(identifier: UInt32) {
         self.init(identifier & 1 == 1 ? .snapshot : .journal, identifier >> 1)
     }

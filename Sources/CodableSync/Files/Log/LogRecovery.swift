@@ -1,35 +1,36 @@
-/// What opening a log found.
+/// The findings of opening a log.
 package struct LogRecovery: Hashable, Sendable {
-    /// Bytes at the end of the last journal that belong to no committed group: what a crash cut off.
+    /// The number of bytes at the end of the last journal that belong to no committed group, because of a
+    /// crash.
     package var droppedTailBytes: UInt64 = 0
-    /// Everything else that was not as it should be, in the order of the files.
+    /// All other damage, in the order of the files.
     package var damages: [LogDamage] = []
-    /// How many lines were visited.
+    /// The number of visited lines.
     package var visitedLines = 0
-    /// The lowest version that a file's header names; `nil` in a new directory.
+    /// The lowest version in a file's header; `nil` in a new directory.
     package var oldestVersion: UInt64?
 
     package init() {}
 
-    /// Whether anything that had been committed may be missing, so that it must be fetched again.
+    /// Whether committed lines may be missing, so that data must be fetched again.
     ///
-    /// It is said at each opening until a compaction has replaced the damaged files.
+    /// Damage is reported at each opening until a compaction has replaced the damaged files.
     package var isDamaged: Bool { !damages.isEmpty }
 }
 
-/// A part of a log that cannot be trusted.
+/// A damaged part of a log.
 package struct LogDamage: Hashable, Sendable {
     /// The file's name.
     package var file: String
-    /// The line at which the damaged part begins, counted from 1; 0 where it is the file as a whole.
+    /// The line at which the damaged part starts, counted from 1; 0 if the whole file is damaged.
     package var line: Int
-    /// Where in the file the damaged part begins.
+    /// The offset at which the damaged part starts.
     package var offset: UInt64
-    /// What is wrong with it.
+    /// The kind of damage.
     package var reason: Reason
-    /// What exactly is wrong, where more is known than the reason says.
+    /// Details about the damage, if known.
     package var detail: String?
-    /// The name of the copy that was put aside; `nil` if there was nothing to copy.
+    /// The name of the file's copy; `nil` if there was nothing to copy.
     package var copy: String?
 
     package enum Reason: String, Hashable, Sendable {
@@ -45,7 +46,7 @@ package struct LogDamage: Hashable, Sendable {
         case unwritten = "a part was never written"
         case contents = "a line is whole and cannot be used"
 
-        /// Whether an interrupted write leaves this behind, where nothing intact comes after it.
+        /// Whether an interrupted write may have caused this, if no intact lines follow.
         var isOfTornWrite: Bool { self == .cutOff || self == .unwritten }
     }
 
@@ -73,11 +74,11 @@ extension LogDamage: CustomStringConvertible {
     }
 }
 
-/// Thrown by the visit of a line whose checksum holds, and which says nothing that can be used.
+/// Thrown by a visit for a line with a valid checksum that cannot be interpreted.
 ///
-/// Such a line is damage of its own: the log reports it with its place, keeps the file aside, and goes on.
+/// The log reports such a line as damage with its position, copies the file aside, and continues.
 package struct UnreadableLine: Error {
-    /// What is wrong with it, without a point at the end.
+    /// What is wrong with the line, without a full stop at the end.
     package var reason: String
 
     package init(_ reason: String) {

@@ -1,31 +1,31 @@
-/// What one file of a log holds, by reading it once from the beginning to the end.
+/// The findings of reading one file of a log from start to end.
 struct LogScan {
     let name: LogFileName
     /// The file's size.
     let size: UInt64
-    /// What the first line says; `nil` if it is damaged.
+    /// The header in the first line; `nil` if it is damaged.
     private(set) var header: LogHeader?
-    /// The parts whose checksums hold, neighbours joined.
+    /// The parts with valid checksums, with adjacent parts joined.
     private(set) var committed: [Range<UInt64>] = []
-    /// The parts whose checksums do not.
+    /// The damaged parts.
     private(set) var damages: [LogDamage] = []
-    /// Where the last part ends whose checksum holds.
+    /// The end of the last part with a valid checksum.
     private(set) var end: UInt64 = 0
-    /// Whether the mark that ends a whole file was found, and nothing behind it.
+    /// Whether the mark that ends a whole file was found with nothing after it.
     private(set) var isEnded = false
-    /// Whether the last mark is whole but for its newline, as some editors leave a file.
+    /// Whether the last mark is complete except for its newline, as some editors leave a file.
     private(set) var isNewlineMissing = false
-    /// How many lines the committed parts have, marks not counted.
+    /// The number of lines in the committed parts, without marks.
     private(set) var lineCount = 0
 
     private let format: String
     private let supported: UInt64
-    /// Whether a mark without a newline may be somebody's write under way.
+    /// Whether a mark without a newline may be another process's unfinished write.
     private var isShared = false
     private let file: any OpenFile
     private var line = 0
     private var group = OpenGroup()
-    /// Whether the next part hangs on to the one before it without a newline between them.
+    /// Whether the newline between the previous part and the next one is missing.
     private var isJoinBroken = false
 
     /// The lines since the last mark.
@@ -37,7 +37,7 @@ struct LogScan {
         var damage: LogDamage.Reason?
     }
 
-    /// Reads a file; up to `limit`, where more was written to it than was committed.
+    /// Reads a file, up to `limit` if the file contains more than was committed.
     static func scan(
         _ file: any OpenFile,
         _ name: LogFileName,
@@ -60,7 +60,7 @@ struct LogScan {
         return scan
     }
 
-    /// Reads what was added to a journal behind a mark.
+    /// Reads what was appended to a journal after a mark.
     static func scan(_ file: any OpenFile, _ name: LogFileName, behind offset: UInt64) throws -> LogScan {
         var scan = LogScan(file, name, size: max(offset, try file.size()), format: "", supported: 0)
         scan.isShared = true
@@ -141,7 +141,7 @@ struct LogScan {
         }
     }
 
-    /// The newline behind a mark is damaged, so that the next line hangs on to it.
+    /// Reads the line that follows a mark whose newline is damaged.
     private mutating func takeRest(of line: LogLine, from length: Int) throws {
         report(.endOfLine, line: self.line, offset: line.offset + UInt64(length))
         isJoinBroken = true
@@ -162,7 +162,7 @@ struct LogScan {
         group = OpenGroup(start: offset, line: line)
     }
 
-    /// Whether a mark says the truth of the group that it closes, or of the whole file.
+    /// Whether a mark matches the group that it ends, or the whole file.
     private func holds(_ mark: LogMarks.Commit) -> Bool {
         if mark.isEnd {
             return group.count == 0 && mark.count == lineCount
@@ -182,7 +182,7 @@ struct LogScan {
         startGroup(at: end, line: line + 1)
     }
 
-    /// If the mark between two groups is damaged, the second one can still be told by its own count.
+    /// Handles a damaged mark between two groups: the second group can still be recognised by its own count.
     private mutating func closeDamaged(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
         let reason = try group.damage ?? (hasHole(before: offset) ? .unwritten : .checksum)
         report(reason, line: group.line, offset: group.start)
@@ -204,10 +204,10 @@ struct LogScan {
         }
     }
 
-    /// Whether the group has zeros in it, which JSON never has.
+    /// Whether the group contains zeros, which never occur in JSON.
     ///
-    /// A disk puts them in the place of blocks that the power was lost before, though the mark behind them was
-    /// written. A single one may as well be a turned bit.
+    /// After a power loss, a disk may have zeros in place of blocks that were not written although a later
+    /// mark was. A single zero may also be a changed bit.
     private func hasHole(before offset: UInt64) throws -> Bool {
         var zeros = 0
         try LogLines(file: file, range: group.start..<offset).forEach { line in
@@ -239,8 +239,8 @@ struct LogScan {
 }
 
 extension LogLine {
-    /// Whether an interrupted write ends here: nothing comes after, or only what a disk puts in the place of bytes
-    /// that it did not write.
+    /// Whether an interrupted write ends here: nothing follows, or only the zeros that a disk has in place of
+    /// bytes that were not written.
     fileprivate func isTornOff(at length: Int) -> Bool {
         !isTerminated && (length >= bytes.count || bytes[length] == 0)
     }

@@ -1,18 +1,19 @@
-/// The part of a log that is appended to.
+/// The appendable end of a log.
 struct LogWriter: Sendable {
     let place: LogPlace
-    /// The files that are not appended to any more, in the order of their contents.
+    /// The frozen files, in the order of their contents.
     var parts: [LogPart]
-    /// The journal that is appended to.
+    /// The current journal.
     var active: LogPart
     /// Whether the disk cannot be trusted with the end of the active journal.
     var needsNewJournal = false
-    /// Files that a compaction has replaced, kept open for those who still hold a position in them.
+    /// Files that a compaction has replaced, kept open for readers that still have positions in them.
     var retired: [LogPart] = []
-    /// Whether something was committed that was not flushed.
+    /// Whether there are commits that were not flushed.
     var isUnflushed = false
 
-    /// Writes groups with one call; each is whole or absent after a crash, and damage to one costs the others nothing.
+    /// Writes groups with one call; after a crash, each is complete or absent, and damage to one does not
+    /// affect others.
     mutating func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
         try checkStillThere()
         var bytes: [UInt8] = []
@@ -40,7 +41,7 @@ struct LogWriter: Sendable {
         return positions
     }
 
-    /// Flushes what was committed without it.
+    /// Flushes commits that were not flushed.
     mutating func flushRest() throws {
         guard isUnflushed else { return }
         try flush(if: true)
@@ -52,25 +53,25 @@ struct LogWriter: Sendable {
         do {
             try active.file.flush()
         } catch {
-            // A system that failed to write once may report success the next time, with the data lost.
+            // After a failed flush, the system may report success the next time although the data is lost.
             takeBack(isDoubtful: true)
             throw error
         }
     }
 
-    /// Cuts off what a failed commit left; it was promised to nobody.
+    /// Cuts off the bytes of a failed commit.
     private mutating func takeBack(isDoubtful: Bool) {
         needsNewJournal = needsNewJournal || isDoubtful
         do throws(FileError) {
             try active.file.truncate(to: active.size)
             if isDoubtful { try active.file.flush() }
         } catch {
-            // The next journal says how much of this one counts.
+            // The next journal states how much of this one is valid.
             needsNewJournal = true
         }
     }
 
-    /// Another file under the same name means that the directory is not the one that was opened.
+    /// Throws unless the journal's name still belongs to the same file; otherwise the directory was replaced.
     func checkStillOurs() throws {
         let path = place.path(active.name)
         guard try place.fileSystem.status(of: path)?.identity == active.file.identity else {
@@ -78,7 +79,8 @@ struct LogWriter: Sendable {
         }
     }
 
-    /// Another file under the same name, or another size, means that somebody else is at work here.
+    /// Throws unless the journal is still the same file with the same size; otherwise another process is
+    /// writing here.
     func checkStillThere() throws {
         let path = place.path(active.name)
         let status = try place.fileSystem.status(of: path)
