@@ -6,7 +6,7 @@ import XCTest
 /// Calls take effect in the order in which they are made, however long their models take to encode.
 final class CallOrderTests: EngineScenario {
     @MainActor
-    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnAnOpenEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsDeleted() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("other"))
         for round in 0..<1000 {
@@ -17,7 +17,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testARecordUploadedThenDeletedFromTwoTasksIsGoneOnANewEngine() async throws {
+    func testARecordUploadedThenDeletedFromTwoTasksIsDeletedWhileTheEngineOpens() async throws {
         for _ in 0..<1000 {
             let phone = try makeDevice(Note.self)
             try await uploadAndDelete(Note("A"), phone.engine)
@@ -36,14 +36,14 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testADraftTakesItsPlaceAtOnce() async throws {
+    func testADraftKeepsItsPositionBeforeADeletion() async throws {
         try await assertComesBeforeADeletion { engine, name in
             try await engine.upload(Note(name, "mine"), editedFrom: nil)
         }
     }
 
     @MainActor
-    func testAnEditTakesItsPlaceAtOnce() async throws {
+    func testAnEditKeepsItsPositionBeforeADeletion() async throws {
         try await assertComesBeforeADeletion { engine, name in
             try await engine.edit(Note(name), ifMissing: .create) { $0.title = "mine" }
         }
@@ -64,7 +64,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testADeletionTakesItsPlaceAtOnce() async throws {
+    func testADeletionKeepsItsPositionBeforeAnUpload() async throws {
         let engine = try makeDevice(Note.self).engine
         try await assertOrder(
             { try await engine.delete(Note($0)) },
@@ -72,7 +72,7 @@ final class CallOrderTests: EngineScenario {
         ) { try await engine.model(named: $0) == Note($0, "later") }
     }
 
-    /// Makes two calls for one record from two tasks of the main actor, and asserts that the second wins.
+    /// Makes two calls for one record from two tasks on the main actor and asserts that the second one wins.
     @MainActor
     private func assertOrder(
         _ first: @escaping @MainActor (String) async throws -> Void,
@@ -91,7 +91,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testTheLastOfTwentyUploadsStays() async throws {
+    func testTheLastOfTwentyUploadsWins() async throws {
         let engine = try makeDevice(Note.self).engine
         for _ in 0..<50 {
             let uploads = (0..<20).map { count in Task { try await engine.upload(Note("A", count: count)) } }
@@ -102,7 +102,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testACallThatThrowsOrIsCancelledHoldsUpNoOther() async throws {
+    func testFailedAndCancelledCallsDoNotBlockOthers() async throws {
         let engine = try makeDevice(Note.self).engine
         let invalid = Task { try await engine.upload(Note("")) }
         let cancelled = Task { try await engine.upload(Note("A")) }
@@ -118,7 +118,7 @@ final class CallOrderTests: EngineScenario {
     }
 
     @MainActor
-    func testCallsThatWaitForAnOpeningThatFailsThrowItsError() async throws {
+    func testAFailedOpeningFailsWaitingCallsButNotLaterOnes() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
         files.before { operation, path throws(FileError) in
             throw FileError(operation, path, code: EIO)

@@ -5,20 +5,20 @@ import XCTest
 @testable import CodableSync
 
 extension EngineScenario {
-    /// Makes a call, and returns when the call has its place.
+    /// Starts a call and returns once its position in the order of calls is fixed.
     func called<Value: Sendable>(
         _ call: @escaping @MainActor () async throws -> Value
     ) async -> Task<Value, any Error> {
         let task = Task { @MainActor in try await call() }
-        // The main actor runs its jobs in order, so the call has begun.
+        // The main actor runs its jobs in order, so the call has started.
         await MainActor.run {}
         return task
     }
 }
 
-/// A call keeps its place while its model is encoded, whatever the app is given in the meantime.
+/// A call keeps its position while its model is encoded, even if the app receives changes meanwhile.
 final class CallPlaceScenarios: EngineScenario {
-    /// A phone that has fetched another device's change, and is encoding an upload of an older copy.
+    /// A phone that has fetched another device's change and is still encoding an upload of an older copy.
     private func makeHeldUpload() async throws -> (
         phone: Device<HeldItem>, tablet: Device<HeldItem>, hold: DecodingHold, upload: Task<Void, any Error>
     ) {
@@ -27,7 +27,7 @@ final class CallPlaceScenarios: EngineScenario {
         return (phone, tablet, hold, upload)
     }
 
-    /// A phone that has fetched another device's change, and has not given it to its app.
+    /// A phone that has fetched another device's change but not delivered it to its app.
     private func makeFetchedPair() async throws -> (phone: Device<HeldItem>, tablet: Device<HeldItem>) {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
@@ -55,7 +55,7 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
     }
 
-    func testAnUploadIsNotBasedOnWhatALaterStreamRequestAccepts() async throws {
+    func testAnUploadIsNotBasedOnAChangeThatTheAppAcceptsLater() async throws {
         let (phone, tablet) = try await makeFetchedPair()
         let engine = phone.engine
         let changes = engine.changes
@@ -65,7 +65,7 @@ final class CallPlaceScenarios: EngineScenario {
         }
         let (hold, upload) = await beginHeldUpload(phone)
         let next = Task { for await _ in changes { break } }
-        await engine.reach("the stream has asked, and so accepted") { !$0.hub.isIdle }
+        await engine.reach("the app requests the next change, which accepts the first") { !$0.hub.isIdle }
         hold.release()
         try await upload.value
         try await settle(phone, tablet)
@@ -76,7 +76,7 @@ final class CallPlaceScenarios: EngineScenario {
     }
 
     @MainActor
-    func testACallOfEachKindThatThrowsHoldsUpNoOther() async throws {
+    func testAFailedOrCancelledCallOfAnyKindDoesNotBlockTheNext() async throws {
         let engine = try makeDevice(Note.self).engine
         let calls: [@MainActor () async throws -> Void] = [
             { try await engine.upload(Note("")) },
@@ -90,7 +90,7 @@ final class CallPlaceScenarios: EngineScenario {
         for (index, call) in calls.enumerated() {
             do {
                 try await call()
-                XCTFail("call \(index) throws nothing")
+                XCTFail("call \(index) throws no error")
             } catch is SyncError {}
             let cancelled = Task { try await call() }
             cancelled.cancel()
@@ -109,14 +109,14 @@ final class CallPlaceScenarios: EngineScenario {
     }
 
     @MainActor
-    func testASyncThatIsCancelledHoldsUpNoOther() async throws {
+    func testACancelledSyncDoesNotBlockTheNextCall() async throws {
         let engine = try makeDevice(Note.self).engine
         try await engine.upload(Note("A"))
         let cancelled = Task { try await engine.sync() }
         cancelled.cancel()
         let result = await cancelled.result
         XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
-        let isDone = await waiting(for: "the call after it", else: false) {
+        let isDone = await waiting(for: "the call after the cancelled sync", else: false) {
             do {
                 try await engine.upload(Note("B"))
                 return true
@@ -125,14 +125,14 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertTrue(isDone)
     }
 
-    func testACallThatWaitsForItsTurnCanBeCancelled() async throws {
+    func testAWaitingCallCanBeCancelled() async throws {
         let (phone, _) = try await makePair(HeldItem("A", "title"))
         let engine = phone.engine
         let hold = DecodingHold.next(of: "A")
         let edit = Task { try await engine.edit(named: "A") { $0.title = "edited" } }
         await hold.reached()
         let deletion = await called { try await engine.delete(HeldItem("A")) }
-        // The engine answers after it has received the deletion.
+        // The engine handles this call after it has received the deletion.
         _ = try await engine.diagnostics()
         deletion.cancel()
         let result = await deletion.result
@@ -143,9 +143,9 @@ final class CallPlaceScenarios: EngineScenario {
         XCTAssertEqual(model?.title, "edited")
     }
 
-    /// The opening fails only once, but no waiting call may succeed after an earlier one has failed.
+    /// Opening fails only once, but no waiting call may succeed after an earlier one has failed.
     @MainActor
-    func testAllCallsThatWaitForAnOpeningThatFailsThrowItsError() async throws {
+    func testAFailedOpeningFailsEveryWaitingCall() async throws {
         let files = HookedFileSystem(MemoryFileSystem())
         let barrier = Barrier()
         files.before { operation, path throws(FileError) in
@@ -166,7 +166,7 @@ final class CallPlaceScenarios: EngineScenario {
     }
 }
 
-/// Uploads of models that carry the version that they were made from.
+/// Uploads of models whose system fields carry the version they are based on.
 final class CarriedVersionScenarios: EngineScenario {
     private struct Setting {
         var phone: Device<Tagged>
@@ -178,13 +178,13 @@ final class CarriedVersionScenarios: EngineScenario {
         return Setting(phone: phone, tablet: tablet)
     }
 
-    /// Changes the note on the tablet, and lets the phone fetch it.
+    /// Changes the note on the tablet and syncs it to the phone.
     private func change(_ one: Setting, note: String = "theirs") async throws {
         try await one.tablet.engine.edit(named: "A") { $0.note = note }
         try await settle(one.tablet, one.phone)
     }
 
-    /// Uploads a model with another title from the phone, and asserts that the tablet's note stays.
+    /// Uploads a model with a new title from the phone and asserts that the tablet's note is kept.
     private func assertTheNoteStays(
         _ one: Setting,
         afterUploading model: Tagged,
@@ -207,8 +207,8 @@ final class CarriedVersionScenarios: EngineScenario {
         try await settle(one.phone, one.tablet)
     }
 
-    /// The phone has not given the app that version, but the model carries its tag.
-    func testAnUploadIsMadeOnTheStoredVersionWhoseTagItCarries() async throws {
+    /// The phone has not delivered that version to its app, but the model carries its change tag.
+    func testAnUploadIsBasedOnTheStoredVersionWithItsChangeTag() async throws {
         let one = try await makeTagged()
         try await change(one)
         let read = try await one.tablet.engine.model(named: "A")
@@ -218,7 +218,7 @@ final class CarriedVersionScenarios: EngineScenario {
     }
 
     /// The cloud has a newer version, but the phone still stores the one with this tag.
-    func testAnUploadThatCarriesAnOlderStoredTagTakesNoOtherFieldBack() async throws {
+    func testAnUploadWithTheTagOfAnOlderStoredVersionRevertsNoOtherField() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
         try await change(one)
@@ -231,7 +231,7 @@ final class CarriedVersionScenarios: EngineScenario {
         try await assertTheNoteStays(one, afterUploading: Tagged(id: "A", title: ""), conflicts: 1)
     }
 
-    func testAnUploadThatCarriesATagOfNoStoredVersionIsAConflictWithoutAncestor() async throws {
+    func testAnUploadWithATagThatIsNotStoredIsAConflictWithoutAnAncestor() async throws {
         let one = try await makeTagged()
         let read = try await one.phone.engine.model(named: "A")
         for note in ["second", "third"] {
@@ -248,7 +248,7 @@ final class CarriedVersionScenarios: EngineScenario {
     }
 }
 
-/// A model that stores its system fields, and records the conflicts that its resolver gets.
+/// A model that stores its system fields and records the conflicts passed to its resolver.
 struct Tagged: SystemFieldsStoring, Equatable {
     static let asked = Locked<[Conflict<Tagged>]>([])
     static var recordType: String { "Item" }
@@ -268,7 +268,7 @@ struct Tagged: SystemFieldsStoring, Equatable {
 
 /// A model that cannot be decoded again is not uploaded.
 final class ReadableUploadScenarios: EngineScenario {
-    func testAModelThatCannotBeReadBackIsRefusedWithItsOwnErrorText() async throws {
+    func testAModelThatCannotBeDecodedAgainIsRejectedWithItsOwnErrorText() async throws {
         let phone = try makeDevice(Span.self)
         let engine = phone.engine
         let fine = Span(id: "A", lower: 1, upper: 9)
@@ -284,7 +284,7 @@ final class ReadableUploadScenarios: EngineScenario {
         for (what, call) in calls {
             do {
                 try await call()
-                XCTFail("\(what) throws nothing")
+                XCTFail("\(what) throws no error")
             } catch SyncError.invalidModels(let models) {
                 XCTAssertEqual(models.map(\.recordName), ["A"], what)
                 XCTAssertTrue(models[0].reason.contains("lower above upper"), "\(what): \(models[0].reason)")

@@ -2,7 +2,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// A draft of one field, in every order with the fetch of another device's edit, and after an edit on this device.
+/// A draft of one field meets another device's edit at each stage of sync, with and without an earlier edit
+/// on this device.
 final class DraftCrossingScenarios: EngineScenario {
     private enum Own: CaseIterable {
         case none, sameField, otherField
@@ -11,17 +12,17 @@ final class DraftCrossingScenarios: EngineScenario {
     private enum Crossing: CaseIterable {
         case beforeFetch, fetched, accepted, pageComing, inFlight, answerLost
 
-        /// Whether this device's own edit is sent in this crossing.
+        /// Whether this device sends its own edit in this case.
         var sends: Bool { self == .inFlight || self == .answerLost }
 
-        /// Whether the draft is applied to the other device's edit.
+        /// Whether the draft is uploaded after the other device's edit was fetched.
         var isAfterFetch: Bool { self == .fetched || self == .accepted }
     }
 
     private struct Case {
         var crossing: Crossing
         var own: Own
-        /// Whether the original is older than anything stored.
+        /// Whether the draft's original is older than every stored version.
         var isOld: Bool
         var index: Int
         var name: String { "A\(index)" }
@@ -40,9 +41,9 @@ final class DraftCrossingScenarios: EngineScenario {
         return cases
     }
 
-    /// Runs a case to its end.
+    /// Runs a case until both devices agree.
     ///
-    /// - Returns: What every device has then.
+    /// - Returns: The model on both devices.
     private func tell<Policy>(
         _ one: Case,
         _ phone: Device<Item<Policy>>,
@@ -62,7 +63,7 @@ final class DraftCrossingScenarios: EngineScenario {
             phone.database.plan(.modify, .loseAnswer)
             do {
                 try await phone.engine.sendChanges()
-                XCTFail("an answer came: \(one.text)")
+                XCTFail("no error was thrown: \(one.text)")
             } catch SyncError.cloud {}
         }
         pass()
@@ -119,11 +120,11 @@ final class DraftCrossingScenarios: EngineScenario {
         }
     }
 
-    func testAResolverThatKeepsTheServersValueGivesUpTheDraftOnly() async throws {
+    func testAResolverThatKeepsTheServersRecordDiscardsTheDraftAndUnsentEdits() async throws {
         let (phone, tablet): (Device<Item<ServerWins>>, Device<Item<ServerWins>>) = try await makeEmptyPair()
         for one in cases {
             let model = try await tell(one, phone, tablet)
-            // An edit that the server stored before its answer was lost is part of the server's value.
+            // The server stored the edit before its response was lost, so its record includes the edit.
             let note = one.crossing == .answerLost && one.own == .otherField ? "own" : nil
             XCTAssertEqual(model, Item(one.name, "theirs", note: note, count: 2), one.text)
         }
@@ -136,16 +137,16 @@ final class DraftCrossingScenarios: EngineScenario {
             XCTAssertEqual(model?.title, "mine", one.text)
             XCTAssertEqual(model?.note, one.own == .otherField ? "own" : nil, one.text)
             XCTAssertEqual(model?.color, nil, one.text)
-            // If this device's edit was in conflict before, the resolver has kept this device's count.
+            // Unless the draft was applied to the other device's edit, the resolver kept this device's count.
             let isOverlaid = one.crossing.isAfterFetch && one.own == .none
             XCTAssertEqual(model?.count, isOverlaid ? 2 : 1, one.text)
         }
     }
 
-    // MARK: Two drafts, and the end of the process
+    // MARK: Two drafts, and restarts
 
-    /// Each contested field has the ancestor that its own draft began with.
-    func testTwoDraftsOfTwoFieldsAreBothContested() async throws {
+    /// The first draft's field stays contested when the second draft is uploaded.
+    func testTheFieldsOfTwoDraftsAreBothContested() async throws {
         let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title", note: "note"))
         let original = Item<ServerWins>("A", "title", note: "note")
         try await tablet.engine.edit(named: "A") {
@@ -160,8 +161,8 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "theirs", note: "theirs"))
     }
 
-    /// The second draft comes while the first is being decided.
-    func testTheAncestorHasEachContestedFieldAsInItsOriginal() async throws {
+    /// The second draft is uploaded while the resolver handles the first.
+    func testTheAncestorHasTheOriginalValueOfEachContestedField() async throws {
         let (phone, tablet) = try await makePair(Item<HeldRecording>("A", "title", note: "note", count: 1))
         let original = Item<HeldRecording>("A", "title", note: "note", count: 1)
         try await tablet.engine.edit(named: "A") {
@@ -192,7 +193,7 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "mine", note: "mine", color: "mine", count: 5))
     }
 
-    func testAContestedDraftIsContestedAfterARestart() async throws {
+    func testAContestedDraftStaysContestedAfterARestart() async throws {
         let (phone, tablet) = try await makePairEditedElsewhere(ServerWins.self)
         let original = Item<ServerWins>("A", "title", count: 1)
         try await phone.engine.fetchChanges()
@@ -203,9 +204,9 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(model, Item("A", "theirs", count: 2))
     }
 
-    // MARK: What changes while a draft is encoded
+    // MARK: Changes while a draft is encoded
 
-    func testADraftIsAppliedToAChangeThatArrivesMeanwhile() async throws {
+    func testADraftIsAppliedToAChangeThatArrivesWhileItIsEncoded() async throws {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
         try await tablet.engine.sync()
@@ -214,7 +215,7 @@ final class DraftCrossingScenarios: EngineScenario {
         phone.database.plan(.fetch, .holdAfter(gate))
         let fetch = Task { try await engine.fetchChanges() }
         await gate.reached()
-        // The draft is decoded first, then the contents that are shown.
+        // The draft is decoded first; the second decoding applies it to the current version.
         let first = DecodingHold.next(of: "A")
         let upload = Task {
             try await engine.upload(HeldItem("A", "mine"), editedFrom: HeldItem("A", "title"))
@@ -233,7 +234,7 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(pending.map(\.stage), [.queued])
     }
 
-    func testTwoEditsThatAreInvalidTogetherAreRefused() async throws {
+    func testADraftThatIsInvalidTogetherWithAPendingEditThrows() async throws {
         let phone = try makeDevice(Span.self)
         try await phone.engine.upload(Span(id: "A", lower: 1, upper: 9))
         try await phone.engine.edit(named: "A") { $0.lower = 6 }
@@ -242,7 +243,7 @@ final class DraftCrossingScenarios: EngineScenario {
                 Span(id: "A", lower: 1, upper: 5),
                 editedFrom: Span(id: "A", lower: 1, upper: 9)
             )
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch SyncError.invalidModels(let models) {
             XCTAssertEqual(models.map(\.recordName), ["A"])
             XCTAssertTrue(models[0].reason.contains("lower above upper"), models[0].reason)
@@ -258,7 +259,7 @@ final class DraftCrossingScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testADraftOfValuesThatAreAlreadyThereQueuesNothing() async throws {
+    func testADraftOfAlreadyPendingValuesQueuesNothing() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.title = "mine" }
         let before = try await phone.engine.pendingChanges()
@@ -270,7 +271,7 @@ final class DraftCrossingScenarios: EngineScenario {
 }
 
 extension EngineScenario {
-    /// Makes two devices with the record A, whose title and count the tablet has changed and sent.
+    /// Two devices with record A; the tablet has changed its title and count and sent the change.
     func makePairEditedElsewhere<Policy>(
         _ policy: Policy.Type
     ) async throws -> (phone: Device<Item<Policy>>, tablet: Device<Item<Policy>>) {
@@ -284,7 +285,7 @@ extension EngineScenario {
     }
 }
 
-/// Merges, records what it was asked, and is held the first time.
+/// Merges, records each conflict, and waits at the barrier, if there is one.
 enum HeldRecording: ItemPolicy {
     static let asked = Locked<[Conflict<Item<Self>>]>([])
     static let barrier = Locked<Barrier?>(nil)
@@ -296,7 +297,7 @@ enum HeldRecording: ItemPolicy {
     }
 }
 
-/// A model of two fields that must fit together.
+/// A model that can't be decoded if its lower bound is above its upper bound.
 struct Span: RecordCodable, Equatable {
     struct Unordered: Error, CustomStringConvertible {
         var description: String { "lower above upper" }

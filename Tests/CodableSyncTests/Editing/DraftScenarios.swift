@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Uploads of drafts: only the edited fields, on top of whatever has arrived since.
+/// Uploading a draft changes only the edited fields and keeps changes that arrived since.
 class DraftScenarios: EngineScenario {
     func testADraftRevertsNoOtherField() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
@@ -17,8 +17,8 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(phone.events.count { if case .conflictResolved = $0 { true } else { false } }, 0)
     }
 
-    /// The app has accepted the newer version, but the draft began before.
-    func testAFieldThatTheCloudHasChangedSinceTheOriginalIsAConflict() async throws {
+    /// Even if the app has accepted the newer version, the draft began before it.
+    func testAnEditedFieldThatAnotherDeviceAlsoChangedIsAConflict() async throws {
         for kind in ["accepted", "fetched", "not fetched"] {
             Recording.asked.withLock { $0 = [] }
             let (phone, tablet) = try await makePairEditedElsewhere(Recording.self)
@@ -38,9 +38,9 @@ class DraftScenarios: EngineScenario {
         }
     }
 
-    /// Drafts a title after another device has changed title and count.
+    /// Uploads a draft of the title after another device has changed title and count.
     ///
-    /// - Returns: The model that both devices have then.
+    /// - Returns: The other device's model after both devices have synced.
     private func draftTitle<Policy>(_ policy: Policy.Type) async throws -> Item<Policy>? {
         let (phone, tablet) = try await makePairEditedElsewhere(policy)
         try await settle(tablet, phone)
@@ -49,17 +49,17 @@ class DraftScenarios: EngineScenario {
         return try await tablet.engine.model(named: "A")
     }
 
-    func testAResolverThatKeepsTheServersValueGivesUpTheEditedFieldOnly() async throws {
+    func testAResolverThatKeepsTheServersRecordDiscardsTheDraft() async throws {
         let model = try await draftTitle(ServerWins.self)
         XCTAssertEqual(model, Item("A", "theirs", count: 2))
     }
 
-    func testAResolverThatKeepsThisDevicesValueRevertsNoOtherField() async throws {
+    func testAResolverThatKeepsThisDevicesRecordRevertsNoOtherField() async throws {
         let model = try await draftTitle(ClientWins.self)
         XCTAssertEqual(model, Item("A", "mine", count: 2))
     }
 
-    func testAnOwnPendingEditOfAnotherFieldStays() async throws {
+    func testADraftKeepsAPendingEditOfAnotherField() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let original = Note("A", "title")
         try await phone.engine.edit(named: "A") { $0.color = "pending" }
@@ -69,7 +69,7 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", note: "mine", color: "pending"))
     }
 
-    func testAnOwnPendingEditOfTheSameFieldYieldsToTheLaterCall() async throws {
+    func testADraftReplacesAPendingEditOfTheSameField() async throws {
         for original in [Item<ServerWins>("A", "title"), Item("A", "pending")] {
             let (phone, tablet) = try await makePair(Item<ServerWins>("A", "title"))
             try await phone.engine.edit(named: "A") { $0.title = "pending" }
@@ -82,7 +82,7 @@ class DraftScenarios: EngineScenario {
         }
     }
 
-    func testAnOriginalOlderThanAnythingStoredIsAConflictInTheEditedField() async throws {
+    func testADraftWithAnOriginalOlderThanEveryStoredVersionIsAConflict() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         for title in ["second", "third"] {
             try await tablet.engine.edit(named: "A") { $0.title = title }
@@ -107,7 +107,7 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testADraftOfADeletedRecordIsDecidedAndOneOfAnUnknownRecordIsCreated() async throws {
+    func testADraftOfADeletedRecordAsksTheModelAndOneOfAnUnknownRecordCreatesIt() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)
@@ -127,14 +127,14 @@ class DraftScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         do {
             try await phone.engine.upload(Note("B"), editedFrom: Note("A"))
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch SyncError.invalidModels(let models) {
             XCTAssertEqual(models.map(\.recordName), ["B"])
             XCTAssertTrue(models[0].reason.contains("\"A\""), models[0].reason)
         }
     }
 
-    func testADraftHidesNoUndeliveredChangeFromALoop() async throws {
+    func testALoopReceivesAnUndeliveredChangeTogetherWithALaterDraft() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)

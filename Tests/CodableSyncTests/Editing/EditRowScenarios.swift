@@ -3,8 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// An edit in short-lived states of a record: while it is being stored, while a conflict is decided, after its zone was
-/// lost, after a newer version of the app has written it.
+/// Edits of records in short-lived states, such as a record that is being stored or whose conflict is being
+/// resolved.
 final class EditRowScenarios: EngineScenario {
     func testAnEditIsBasedOnAnUploadThatIsBeingStored() async throws {
         let files = HeldFileSystem(MemoryFileSystem())
@@ -40,7 +40,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", note: "first", count: 1))
     }
 
-    func testAnEditWhileAConflictIsDecidedIsDecidedTogetherWithIt() async throws {
+    func testAnEditMadeWhileAConflictIsResolvedIsMergedToo() async throws {
         let (phone, tablet) = try await makePair(Item<Interrupted>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -66,7 +66,7 @@ final class EditRowScenarios: EngineScenario {
         )
     }
 
-    func testAnEditOfAPendingDeletionThrowsByNameToo() async throws {
+    func testEditingARecordWithAPendingDeletionThrowsByNameAndByModel() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -74,13 +74,13 @@ final class EditRowScenarios: EngineScenario {
         for _ in 0..<2 {
             do {
                 try await phone.engine.edit(named: "A") { $0.count = 1 }
-                XCTFail("nothing is thrown")
+                XCTFail("no error was thrown")
             } catch SyncError.recordNotFound(let name) {
                 XCTAssertEqual(name, "A")
             }
             do {
                 try await phone.engine.edit(Note("A", "title")) { $0.count = 1 }
-                XCTFail("nothing is thrown")
+                XCTFail("no error was thrown")
             } catch SyncError.recordNotFound(let name) {
                 XCTAssertEqual(name, "A")
             }
@@ -90,7 +90,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(models, [])
     }
 
-    // MARK: Its date, and the calls that wait for it
+    // MARK: Dates and waiting calls
 
     func testTheDateOfAnEditIsTheTimeOfItsCall() async throws {
         let (phone, _) = try await makePair(HeldItem("A", "title"))
@@ -106,7 +106,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(pending.map(\.edited), [called])
     }
 
-    func testAnEditHoldsUpCallsForItsOwnRecordOnly() async throws {
+    func testAnEditDelaysOnlyCallsForItsOwnRecord() async throws {
         let (phone, _) = try await makePair(HeldItem("A", "title"), HeldItem("B", "title"))
         let engine = phone.engine
         let hold = DecodingHold.next(of: "A")
@@ -124,9 +124,9 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(models, [HeldItem("B", "mine, edited")])
     }
 
-    // MARK: The streams, over a restart
+    // MARK: Change streams
 
-    func testAnEditHidesNoUndeliveredChangeFromALoopOfTheNextLaunch() async throws {
+    func testALoopReceivesAnUndeliveredChangeAndALaterEditAfterARestart() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -136,8 +136,8 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
     }
 
-    /// The app has seen the edit, so an upload without it clears it.
-    func testAnEditIsSeenOnceALoopHasAcceptedIt() async throws {
+    /// The app has seen the note, so uploading a model without it clears it.
+    func testAnUploadCanClearAnEditThatALoopHasAccepted() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -149,7 +149,7 @@ final class EditRowScenarios: EngineScenario {
         XCTAssertEqual(
             model,
             Note("A", "title", color: "theirs"),
-            "the app has seen the note, and clears it"
+            "an upload without the note clears it"
         )
     }
 
@@ -159,13 +159,13 @@ final class EditRowScenarios: EngineScenario {
         try await phone.engine.sync()
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         let stale = try await phone.drain()
-        XCTAssertEqual(stale, [], "it would revert the edit in the app's own store")
+        XCTAssertEqual(stale, [], "the uploaded version would revert the edit in the app's own store")
         try await phone.engine.sync()
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("A", "title", count: 1)])])
     }
 
-    func testALoopGetsNoDeletionThatAnEditReverses() async throws {
+    func testALoopDoesNotReceiveADeletionThatAnEditReverses() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)
@@ -180,14 +180,14 @@ final class EditRowScenarios: EngineScenario {
     }
 }
 
-/// An edit in a zone that is gone is based on what the zone had.
+/// An edit made after the zone was lost is based on the lost record.
 final class EditLostZoneScenarios: ZoneScenario {
-    func testAnEditAfterItsZoneWasLostIsBasedOnTheLostVersion() async throws {
+    func testAnEditAfterAZoneLossIsBasedOnTheLostVersion() async throws {
         for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: true) }
     }
 
     /// An edit is based on what this device shows, not on what a loop has accepted.
-    func testAnEditAfterItsZoneWasLostIsBasedOnTheLostVersionThatNoLoopHasAccepted() async throws {
+    func testAnEditAfterAZoneLossIsBasedOnALostVersionThatNoLoopHasAccepted() async throws {
         for loss in Loss.allCases where loss.isUploadedAgain { try await edit(after: loss, isTold: false) }
     }
 
@@ -200,7 +200,7 @@ final class EditLostZoneScenarios: ZoneScenario {
         phone.database.failAlways(.modify, CloudError(.networkUnavailable))
         do {
             try await phone.engine.sync()
-            XCTFail("an answer came: \(loss)")
+            XCTFail("no error was thrown: \(loss)")
         } catch SyncError.cloud {}
         let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
         XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
@@ -220,7 +220,8 @@ final class EditLostZoneScenarios: ZoneScenario {
 }
 
 extension EngineScenario {
-    /// Asserts that no edit of a record with these fields in the cloud is queued, and that the error names the reason.
+    /// Saves a record with these fields in the cloud, and asserts that editing it throws an error with the
+    /// reason and queues nothing.
     func assertEditThrows(
         afterSaving fields: [String: RecordValue],
         reason part: String,
@@ -231,7 +232,7 @@ extension EngineScenario {
         try await phone.engine.sync()
         do {
             try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
-            XCTFail("nothing is thrown", line: line)
+            XCTFail("no error was thrown", line: line)
         } catch SyncError.recordUndecodable(let name, let reason) {
             XCTAssertEqual(name, "A", line: line)
             XCTAssertTrue(reason.contains(part), reason, line: line)

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// What `edit` is based on, and its outcome.
+/// The version that an edit is based on, and the change that it queues.
 class EditScenarios: EngineScenario {
     func testConcurrentEditsAreAllKept() async throws {
         let phone = try makeDevice(Note.self)
@@ -17,7 +17,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", count: 2000))
     }
 
-    func testAnEditAndAnUploadOfAnotherFieldBothSurviveInEitherOrder() async throws {
+    func testAnEditAndAnUploadOfAnotherFieldAreBothKeptInEitherOrder() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"), Note("B", "title"))
         let engine = phone.engine
         let first = try await engine.model(named: "A")
@@ -34,7 +34,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(models, ["A", "B"].map { Note($0, "title", note: "edited", color: "uploaded") })
     }
 
-    func testAnUploadConcurrentWithAnEditRevertsNothing() async throws {
+    func testAnUploadDoesNotRevertAConcurrentEdit() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
         for round in 0..<200 {
@@ -52,9 +52,9 @@ class EditScenarios: EngineScenario {
         }
     }
 
-    // MARK: What the closure gets
+    // MARK: The model passed to the closure
 
-    func testTheClosureGetsAnotherDevicesChange() async throws {
+    func testTheClosureReceivesAnotherDevicesChange() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let stale = Note("A", "title")
         try await tablet.engine.edit(stale) { $0.count = 7 }
@@ -69,7 +69,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(phone.events.count { if case .conflictResolved = $0 { true } else { false } }, 0)
     }
 
-    func testAnEditOfAPendingEditKeepsItsBase() async throws {
+    func testASecondEditKeepsTheBaseOfThePendingEdit() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.note = "first" }
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
@@ -80,7 +80,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", note: "first", color: "theirs", count: 1))
     }
 
-    func testAnEditDuringTheSendOfAnotherIsBasedOnIt() async throws {
+    func testAnEditIsBasedOnAnEditThatIsBeingSent() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.count += 1 }
         let gate = Gate()
@@ -95,7 +95,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 2)
     }
 
-    func testAnEditAfterALostAnswerIsBasedOnWhatWasSent() async throws {
+    func testAnEditAfterALostResponseIsBasedOnTheSentVersion() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.edit(named: "A") { $0.count += 1 }
         phone.database.plan(.modify, .loseAnswer)
@@ -106,7 +106,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 2)
     }
 
-    func testAnEditOfAParkedChangeIsBasedOnItAndTriedAgain() async throws {
+    func testEditingAParkedChangeKeepsItAndSendsItAgain() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         phone.database.failItem("A", CloudError(.invalidArguments, message: "no"))
         try await phone.engine.edit(named: "A") { $0.note = "refused" }
@@ -120,9 +120,8 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["count"], 1)
     }
 
-    func testAnEditAfterAFailedConflictIsBasedOnTheServersValueAndReportsTheOneItReplaces()
-        async throws
-    {
+    /// The new edit replaces the parked one, which is reported as discarded.
+    func testAnEditAfterAFailedResolverIsBasedOnTheServersRecord() async throws {
         let (phone, tablet) = try await makePair(Item<Throwing>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -140,7 +139,7 @@ class EditScenarios: EngineScenario {
         XCTAssertNil(server?.fields["note"])
     }
 
-    func testAnUploadAfterAFailedConflictReportsTheEditItReplaces() async throws {
+    func testAnUploadAfterAFailedResolverReportsTheReplacedEdit() async throws {
         let (phone, tablet) = try await makePair(Item<Throwing>("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await tablet.engine.sync()
@@ -169,14 +168,14 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testAnEditMayCreateTheRecord() async throws {
+    func testAnEditCanCreateAMissingRecord() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
         let model = try await phone.engine.model(named: "A")
         XCTAssertEqual(model, Note("A", "title", count: 1))
     }
 
-    func testAnEditOfAPendingDeletionThrows() async throws {
+    func testEditingARecordWithAPendingDeletionThrows() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         try await phone.engine.delete(Note("A"))
         await assertThrows(SyncError.recordNotFound("A")) {
@@ -184,7 +183,7 @@ class EditScenarios: EngineScenario {
         }
     }
 
-    func testAnEditOverAnUndeliveredDeletionAsksForADecision() async throws {
+    func testAnEditOfARecordDeletedElsewhereAsksTheModel() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"), Item("B", "title"))
         try await tablet.engine.delete(Item("A"), Item("B"))
         try await settle(tablet, phone)
@@ -209,7 +208,7 @@ class EditScenarios: EngineScenario {
         )
     }
 
-    // MARK: What it queues
+    // MARK: The queued change
 
     func testAnErrorInTheClosureIsThrownAndNothingIsQueued() async throws {
         struct Refused: Error, Equatable {}
@@ -246,14 +245,14 @@ class EditScenarios: EngineScenario {
         let (phone, _) = try await makePair(Note("A", "title"))
         do {
             try await phone.engine.edit(named: "A") { $0.id = "B" }
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch SyncError.invalidModels(let models) {
             XCTAssertEqual(models.map(\.recordName), ["A"])
             XCTAssertTrue(models[0].reason.contains("\"B\""), models[0].reason)
         }
     }
 
-    func testSeveralModelsAreEditedTogetherOrNotAtAll() async throws {
+    func testEditingSeveralModelsIsAllOrNothing() async throws {
         let (phone, _) = try await makePair(Note("A", "title"), Note("B", "title"))
         let edits = try await phone.engine.edit([Note("A"), Note("B"), Note("A")]) { $0.count += 1 }
         XCTAssertEqual(edits.map(\.after.count), [1, 1])
@@ -264,7 +263,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(models.map(\.count), [1, 1])
     }
 
-    func testUploadingTheModelBeforeAnEditUndoesIt() async throws {
+    func testUploadingTheModelFromBeforeAnEditUndoesTheEdit() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         let edit = try await phone.engine.edit(named: "A") { $0.title = "other" }
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
@@ -275,9 +274,9 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", color: "theirs"))
     }
 
-    // MARK: The streams
+    // MARK: Change streams
 
-    func testAnEditHidesNoUndeliveredChangeFromALoop() async throws {
+    func testALoopReceivesAnUndeliveredChangeTogetherWithALaterEdit() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.color = "theirs" }
         try await settle(tablet, phone)
@@ -286,7 +285,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(changes, [.updated([Note("A", "title", note: "mine", color: "theirs")])])
     }
 
-    func testTheClosureRunsAgainOnAChangeThatArrivesWhileItsModelIsEncoded() async throws {
+    func testTheClosureRunsAgainIfAChangeArrivesWhileItsModelIsEncoded() async throws {
         let (phone, tablet) = try await makePair(HeldItem("A", "title"))
         try await tablet.engine.edit(named: "A") { $0.title += ", theirs" }
         try await tablet.engine.sync()
@@ -320,7 +319,7 @@ class EditScenarios: EngineScenario {
     private func assertThrowsCloudError(_ body: () async throws -> SyncSummary) async {
         do {
             _ = try await body()
-            XCTFail("nothing is thrown")
+            XCTFail("no error was thrown")
         } catch {
             guard case SyncError.cloud = error else { return XCTFail("\(error)") }
         }
@@ -334,7 +333,7 @@ class EditScenarios: EngineScenario {
     ) async {
         do {
             _ = try await body()
-            XCTFail("nothing is thrown", file: file, line: line)
+            XCTFail("no error was thrown", file: file, line: line)
         } catch {
             XCTAssertEqual(error as? Failure, expected, "\(error)", file: file, line: line)
         }

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls based on contents of this device that the cloud never had.
+/// Calls based on local versions that the cloud never had.
 final class OwnVersionScenarios: EngineScenario {
-    func testAModelThatStatesItsVersionCanBeRevertedToItBeforeItIsSent() async throws {
+    func testAModelWithSystemFieldsCanRevertAnUnsentEdit() async throws {
         let (phone, tablet) = try await makePair(Stored(id: "A", title: "first"))
         for title in ["second", "first"] {
             let read = try await phone.engine.model(named: "A")
@@ -20,8 +20,8 @@ final class OwnVersionScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["title"], "first")
     }
 
-    /// The app has not seen the edit, so the model that it holds says nothing about it.
-    func testAModelThatStatesItsVersionRevertsNoEditThatTheAppHasNotSeen() async throws {
+    /// The app read the model before the edit, so uploading it must not revert the edit.
+    func testAModelWithSystemFieldsDoesNotRevertAnEditThatTheAppHasNotSeen() async throws {
         let (phone, _) = try await makePair(Stored(id: "A", title: "first"))
         let read = try await phone.engine.model(named: "A")
         let model = try XCTUnwrap(read)
@@ -31,14 +31,14 @@ final class OwnVersionScenarios: EngineScenario {
         XCTAssertEqual(shown?.title, "edited")
     }
 
-    func testARecordThatThisDeviceMadeEditedAndDeletedCanBeUploadedAgain() async throws {
+    func testANewRecordEditedAndDeletedHereIsUploadedAgainWithoutAConflict() async throws {
         Calls.shared.reset(GivingUp.self)
         let phone = try makeDevice(Item<GivingUp>.self)
         try await uploadEditDeleteAndUploadAgain("first", phone)
         XCTAssertEqual(Calls.shared.count(GivingUp.self), 0)
     }
 
-    func testARecordThatThisDeviceChangedTwiceAndDeletedIsUploadedAgainWithoutAConflict() async throws {
+    func testASyncedRecordEditedAndDeletedHereIsUploadedAgainWithoutAConflict() async throws {
         let (phone, _) = try await makePair(Item<GivingUp>("A", "first"))
         Calls.shared.reset(GivingUp.self)
         try await uploadEditDeleteAndUploadAgain("second", phone)
@@ -59,7 +59,7 @@ final class OwnVersionScenarios: EngineScenario {
         XCTAssertEqual(server?.fields["title"], "again", line: line)
     }
 
-    func testANewRecordWithoutAnyValueIsCreated() async throws {
+    func testAModelWithoutValuesCreatesARecord() async throws {
         let phone = try makeDevice(Preferences.self)
         try await phone.engine.upload(Preferences(), editedFrom: nil)
         let models = try await phone.engine.allModels()
@@ -67,7 +67,7 @@ final class OwnVersionScenarios: EngineScenario {
     }
 }
 
-/// A model whose values may all be missing.
+/// A model whose only value is optional.
 private struct Preferences: RecordCodable, Equatable {
     static var recordType: String { "Item" }
 

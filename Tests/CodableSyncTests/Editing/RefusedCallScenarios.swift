@@ -3,11 +3,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// Calls that rest on a call whose entries the disk refuses.
+/// Calls that depend on a call whose write the disk rejects.
 final class RefusedCallScenarios: EngineScenario {
     private let files = HookedFileSystem(SimulatedFileSystem())
 
-    /// A phone with the record A in the cloud, whose next writes wait for the barrier and fail.
+    /// A phone that has synced record A, and whose next writes wait for the barrier and then fail.
     private func makePhone() async throws -> (Device<HeldItem>, Barrier) {
         let files = files
         let (phone, _) = try await makePair(HeldItem("A", "title")) { $0.fileSystem = files }
@@ -21,7 +21,7 @@ final class RefusedCallScenarios: EngineScenario {
         return (phone, barrier)
     }
 
-    /// Begins an edit, and returns when its write has reached the disk.
+    /// Starts an edit and returns once its write waits at the barrier.
     private func beginEdit(_ engine: SyncEngine<HeldItem>, _ barrier: Barrier) async -> Task<Void, any Error>
     {
         let edit = Task { _ = try await engine.edit(named: "A") { $0.note = "mine" } }
@@ -29,7 +29,7 @@ final class RefusedCallScenarios: EngineScenario {
         return edit
     }
 
-    /// Lets the disk refuse the write, asserts that all calls fail, and mends the disk.
+    /// Lets the write fail, asserts that all calls throw, and makes the disk work again.
     private func assertRefused(
         _ calls: [Task<Void, any Error>],
         _ barrier: Barrier,
@@ -39,7 +39,7 @@ final class RefusedCallScenarios: EngineScenario {
         for call in calls {
             do {
                 try await call.value
-                XCTFail("nothing is stored", line: line)
+                XCTFail("the call returned, but nothing was stored", line: line)
             } catch SyncError.storageFull {
             } catch {
                 XCTFail("\(error)", line: line)
@@ -48,8 +48,8 @@ final class RefusedCallScenarios: EngineScenario {
         files.before(nil)
     }
 
-    /// The edit changes nothing, since an earlier one, which is not stored yet, has made the same change.
-    func testAnEditThatChangesNothingFailsWithTheOneThatItRestsOn() async throws {
+    /// The edit changes nothing, because an earlier one that is not stored yet made the same change.
+    func testAnEditThatChangesNothingFailsIfTheEditItDependsOnFails() async throws {
         let (phone, barrier) = try await makePhone()
         let engine = phone.engine
         let first = await beginEdit(engine, barrier)
@@ -60,11 +60,11 @@ final class RefusedCallScenarios: EngineScenario {
                 isEdited.withLock { $0 = true }
             }
         }
-        await isEdited.reach("the second edit is made") { $0 }
+        await isEdited.reach("the closure of the second edit runs") { $0 }
         await assertRefused([first, second], barrier)
     }
 
-    func testADraftThatChangesNothingFailsWithTheEditThatItRestsOn() async throws {
+    func testADraftThatChangesNothingFailsIfTheEditItDependsOnFails() async throws {
         let (phone, barrier) = try await makePhone()
         let engine = phone.engine
         let first = await beginEdit(engine, barrier)
@@ -80,8 +80,8 @@ final class RefusedCallScenarios: EngineScenario {
         await assertRefused([first, second], barrier)
     }
 
-    /// A read shows an upload that the disk then refuses; the app tries again.
-    func testAnUploadIsNotBasedOnContentsThatWereRefused() async throws {
+    /// The app reads an upload that the disk then rejects, and uploads the model again.
+    func testAnUploadIsNotBasedOnARejectedUpload() async throws {
         let (phone, barrier) = try await makePhone()
         let engine = phone.engine
         let first = Task { try await engine.upload(HeldItem("A", "title", note: "mine")) }

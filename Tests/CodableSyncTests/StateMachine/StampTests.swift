@@ -3,9 +3,10 @@ import XCTest
 
 @testable import CodableSync
 
-/// Stories of one machine, in which every edit is followed to its end: `SEEDS=5000..<5100` in the environment runs others.
+/// Random stories of one state machine that account for every edit.
 ///
-/// 14 of each kind, and 40 if all cases are asked for.
+/// Most tests run 14 seeds, or 40 in an exhaustive run. `SEEDS=5000..<5100` in the environment selects
+/// others.
 final class StampTests: XCTestCase {
     private func story(_ seed: UInt64, _ change: (inout StampWorld.Options) -> Void) -> StampWorld {
         var options = StampWorld.Options()
@@ -17,7 +18,7 @@ final class StampTests: XCTestCase {
         return world
     }
 
-    /// Tells each story once more for each of its batches, which the disk refuses, and up to two after it.
+    /// Repeats each story once for each of its batches; the disk rejects that batch and up to two after it.
     private func tellWithEachBatchRefused(_ change: (inout StampWorld.Options) -> Void) throws {
         for seed in try Seeds.named(first: 2, of: 0..<40) {
             for batch in 1...story(seed, change).batchCount {
@@ -56,28 +57,28 @@ final class StampTests: XCTestCase {
         options.keepsDeleted = true
     }
 
-    /// I-01, I-10, I-16: both sides of every conflict are kept, and nothing is ever deleted or given up.
-    func testNoStampIsLostWhereNothingIsDeleted() throws { try tell(keepEverything) }
+    /// I-01, I-10, I-16: the model keeps both sides of every conflict, and the app discards no edits.
+    func testNoStampIsLostIfNothingIsDeleted() throws { try tell(keepEverything) }
 
-    /// I-01, I-11, I-18: where edits win over deletions elsewhere.
-    func testNoStampIsLostWhereEditsWin() throws { try tell(letEditsWin) }
+    /// I-01, I-11, I-18: edits win over deletions on other devices.
+    func testNoStampIsLostIfEditsWinOverDeletions() throws { try tell(letEditsWin) }
 
-    /// I-11, I-19: where deletions win, and edits are given up.
-    func testEverybodyHasTheSameInTheEndWhereDeletionsWin() throws { try tell { _ in } }
+    /// I-11, I-19: deletions on other devices win, and the app may discard edits.
+    func testDeviceAndCloudConvergeIfDeletionsWin() throws { try tell { _ in } }
 
-    /// I-20: a resolver that gives every edit up costs nobody else's.
-    func testNobodyElsesStampIsLostWhereTheCloudWins() throws { try tell { $0.resolves = .cloud } }
+    /// I-20: a resolver that always keeps the server's record loses no edits of other devices.
+    func testNoOtherDevicesStampIsLostIfTheServerWins() throws { try tell { $0.resolves = .cloud } }
 
     /// I-23: a resolver that throws loses neither side.
-    func testNoStampIsLostWhereTheResolverFails() throws {
+    func testNoStampIsLostIfTheResolverFails() throws {
         try tell {
             keepEverything(&$0)
             $0.resolves = .fails
         }
     }
 
-    /// I-01: what the app has taken out stays out, whatever order answers come in.
-    func testNothingThatWasTakenOutComesBackWhereAnswersCross() throws {
+    /// I-01: stamps that the app removed stay removed, in any order of answers.
+    func testRemovedStampsStayRemovedInAnyOrderOfAnswers() throws {
         try tell {
             keepEverything(&$0)
             $0.faults = false
@@ -86,8 +87,8 @@ final class StampTests: XCTestCase {
         }
     }
 
-    /// I-43: every record is shown as it is in the cloud, although pages cannot read some of their records.
-    func testNoVersionIsMissedWherePagesCannotReadTheirRecords() throws {
+    /// I-43: reads show every record as it is in the cloud, even if pages fail to read some of their records.
+    func testNoVersionIsMissedIfPagesFailToReadRecords() throws {
         try tell {
             keepEverything(&$0)
             $0.faults = true
@@ -96,18 +97,18 @@ final class StampTests: XCTestCase {
         }
     }
 
-    /// I-01, I-10: the same where the disk refuses a batch, whichever it is.
-    func testNoStampIsLostWhicheverBatchIsRefused() throws {
+    /// I-01, I-10: the same with the disk rejecting each batch in turn.
+    func testNoStampIsLostIfTheDiskRejectsABatch() throws {
         try tellWithEachBatchRefused(keepEverything)
     }
 
-    /// I-01, I-11, I-18: the same where edits win over deletions elsewhere.
-    func testNoStampIsLostWhereEditsWinWhicheverBatchIsRefused() throws {
+    /// I-01, I-11, I-18: the same if edits win over deletions on other devices.
+    func testNoStampIsLostIfEditsWinAndTheDiskRejectsABatch() throws {
         try tellWithEachBatchRefused(letEditsWin)
     }
 
-    /// I-11, I-19: the same where deletions win, and edits are given up.
-    func testEverybodyHasTheSameInTheEndWhicheverBatchIsRefused() throws {
+    /// I-11, I-19: the same if deletions win and the app may discard edits.
+    func testDeviceAndCloudConvergeIfTheDiskRejectsABatch() throws {
         try tellWithEachBatchRefused { _ in }
     }
 }

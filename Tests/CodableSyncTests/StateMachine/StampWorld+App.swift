@@ -133,7 +133,7 @@ extension StampWorld {
         log.append("asks the stream")
         for item in held {
             if changedSince.contains(item.name) {
-                // Stamps that the app has removed do not come back.
+                // The element may still have stamps that the app has removed.
                 let news = (stamps(item.kind.handle) ?? []).subtracting(removed[item.name] ?? [])
                 copies[item.name] = copies[item.name].map { $0.union(news) }
                 unsaved.insert(item.name)
@@ -146,7 +146,7 @@ extension StampWorld {
         feed(.streamRequested(stream))
     }
 
-    // MARK: Its second loop
+    // MARK: The second loop
 
     mutating func giveSecond(_ items: [DeliveryItem]) {
         log.append("the second loop gets \(items)")
@@ -164,7 +164,7 @@ extension StampWorld {
         feed(.streamRequested(stream + 1000))
     }
 
-    // MARK: Its model
+    // MARK: The model
 
     mutating func reconcile() {
         let items = harness.conflicts

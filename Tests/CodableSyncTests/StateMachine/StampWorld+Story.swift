@@ -126,7 +126,7 @@ extension StampWorld {
             }
             let pending = stamps(state[name]?.pending?.handle) ?? []
             let back = (removed[name] ?? []).intersection(there ?? [])
-            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was removed, and is back") }
+            if !back.isEmpty { faults.append("\(name): \(back.sorted()) was removed but is in the cloud") }
             let missing = (expected[name] ?? []).subtracting((there ?? []).union(pending))
             if !missing.isEmpty {
                 faults.append("\(name): \(missing.sorted()) lost, there is \(there ?? [])")

@@ -3,27 +3,27 @@
 
     @testable import CodableSync
 
-    /// What may happen in a story.
+    /// The events that may occur in a story.
     struct StoryOptions {
-        /// Devices that write; others read and sync.
+        /// The number of devices that write; the others only read and sync.
         var writers = 3
         var deletes = false
-        /// Requests and answers are lost, and refused.
+        /// Whether requests and answers may fail or get lost.
         var faults = true
-        /// Pages and look-ups cannot read single records.
+        /// Whether pages and look-ups sometimes fail to read single records.
         var hidesRecords = true
         var crashes = true
-        /// Disks refuse single writes.
+        /// Whether disks sometimes reject a write.
         var refusesWrites = false
-        /// The one write that the disk of one device refuses, counted from 0.
+        /// The index of the only write that one device's disk rejects.
         var refusedWrite: Int?
         var expiresTokens = true
         var losesZone = true
-        /// Other users sign in.
+        /// Whether different users sign in.
         var changesUsers = false
-        /// Apps that make their copy from the stream, beside those that read.
+        /// Whether some apps take their copies from the stream; otherwise all of them read.
         var consumes = true
-        /// So many choices before the trouble stops.
+        /// The number of random actions before the faults end.
         var length = 300
 
         init() {}
@@ -34,17 +34,17 @@
         static let isPrinted = ProcessInfo.processInfo.environment["LOG"] != nil
     }
 
-    /// A story of devices and one cloud in which a seed decides which job of which engine runs next, and what falls
-    /// between any two of them.
+    /// A random story of several devices and one cloud.
     ///
-    /// Calls of an app, answers, faults, power cuts and time come while jobs of the engines wait. At the end the trouble
-    /// stops and everybody syncs; then nothing that a call returned for may be missing.
+    /// The seed decides which job of which engine runs next, and which calls, answers, faults, power cuts
+    /// and clock advances happen between two jobs. At the end the faults stop and all devices sync; then no
+    /// acknowledged edit may be missing.
     ///
-    /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
+    /// `@unchecked Sendable` holds because only the simulation's thread uses it.
     final class JobStory<Model: StoryModel>: @unchecked Sendable {
         let seed: UInt64
         let options: StoryOptions
-        /// Whether the log is kept; without it a story is quicker.
+        /// Whether to keep a log; stories run faster without one.
         let keepsLog: Bool
         let simulation: JobSimulation
         let clock = ManualClock()
@@ -54,23 +54,24 @@
         var apps: [StoryApp<Model>] = []
         var random: SplitMix64
         var lastStamp = 0
-        /// What must be there at the end, by record.
+        /// Stamps that must be on the server at the end, by record name.
         var expected: [String: Set<String>] = [:]
         var deleted: Set<String> = []
-        /// Stamps of calls that have returned, by record; of others nobody knows.
+        /// Stamps of calls that have returned, by record name; the outcome of other calls is unknown.
         var acknowledged: [String: Set<String>] = [:]
-        /// What must not be there at the end, by record.
+        /// Stamps that edits removed and that must not be on the server at the end, by record name.
         var takenOut: [String: Set<String>] = [:]
-        /// Stamps of calls that were refused, by record.
+        /// Stamps of calls that the disk rejected, by record name.
         var refused: [String: Set<String>] = [:]
-        /// The drafts one of which must be there at the end, by record and device: the last that is acknowledged, and
-        /// those after it.
+        /// The last acknowledged draft and those after it, by record name and device.
+        ///
+        /// One of them must be on the server at the end.
         var drafts: [String: [String]] = [:]
-        /// Uploads that have returned, where users change.
+        /// Uploads that have returned, recorded only if users change.
         var writes: [StoryWrite] = []
-        /// Stamps that an app has written to the next user's records, since it was not told yet of the switch.
+        /// Stamps in uploads made during an account switch; they may be in the next user's records.
         var carriedOver: Set<String> = []
-        /// By record, the number of the last stamp that such an upload may have replaced.
+        /// The number of the last stamp that an upload during a switch may have replaced, by record name.
         var lastReplaced: [String: Int] = [:]
         private(set) var log: [String] = []
         private(set) var failures: [String] = []
@@ -104,17 +105,17 @@
             failures.append(line)
         }
 
-        /// One number out of so many, by chance.
+        /// A random number from 0 up to, but not including, the count.
         func chance(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
-        /// Tells the story.
+        /// Runs the story and checks its outcome.
         func run() {
             StampFields.createdTwice.withLock { $0 = [] }
             for app in apps { app.begin() }
             var left = options.length
             while left > 0, failures.isEmpty {
                 left -= 1
-                // Mostly jobs of the engines; seldom until nothing is left to do.
+                // Usually a few jobs run, and sometimes all that are waiting.
                 let steps = chance(12) == 0 ? 500 : chance(8)
                 for _ in 0..<steps where !simulation.step() { break }
                 act()
@@ -149,13 +150,13 @@
         }
 
         private func write(_ app: StoryApp<Model>) {
-            // An upload replaces the record as the app has it, and takes edits with it that the app was not given.
+            // An upload sends the app's whole copy, which may lack edits that the app has not received.
             guard Model.hasFields else { return app.upload() }
             if chance(3) == 0 { return app.draft() }
             for _ in 0...chance(3) { app.editShown() }
         }
 
-        /// For a while the network of a device is quick.
+        /// Delivers several of a device's messages in quick succession.
         private func flow(_ app: StoryApp<Model>) {
             for _ in 0..<chance(40) {
                 app.deliver()
@@ -164,7 +165,7 @@
         }
 
         private func pass(_ duration: Duration) {
-            say("\(duration) pass")
+            say("time passes: \(duration)")
             clock.advance(by: duration)
         }
 
@@ -182,7 +183,7 @@
             }
         }
 
-        /// An upload has returned.
+        /// Records an upload that has returned.
         func noteUpload(of model: Model, _ number: Int, by app: StoryApp<Model>, since stay: Int) {
             let (name, stamp) = (model.recordName, "\(app.index).\(number)")
             guard options.changesUsers else {
@@ -201,21 +202,21 @@
 
         // MARK: The end
 
-        /// The trouble stops, and everybody syncs until nobody has anything to do.
+        /// Ends all faults and syncs all devices until there is nothing left to do.
         func heal() {
-            say("heal")
+            say("faults end")
             for app in apps { app.mend() }
             simulation.drain()
             for round in 0..<40 {
                 var work = 0
                 for app in apps {
                     clock.advance(by: .seconds(3600))
-                    guard let found = app.syncToEnd() else { return fail("standstill of \(app.index)") }
+                    guard let found = app.syncToEnd() else { return fail("\(app.index): sync never returns") }
                     work += found
                 }
                 if work == 0, round > 2 { return }
             }
-            fail("no rest")
+            fail("devices still have work to do after 40 rounds")
         }
 
         func server(of user: String = FakeCloud.defaultUser) -> [String: Model] {
@@ -235,15 +236,15 @@
                 let missing = expected[name, default: []].subtracting(server[name]?.stamps ?? [])
                 if !missing.isEmpty { fail("\(name): \(missing.sorted()) missing on the server") }
                 let stays = refused[name, default: []].intersection(server[name]?.stamps ?? [])
-                if !stays.isEmpty { fail("\(name): \(stays.sorted()) were refused, and are on the server") }
+                if !stays.isEmpty { fail("\(name): \(stays.sorted()) were rejected but are on the server") }
                 if StampFields.createdTwice.withLock({ $0.contains(name) }) { continue }
                 let back = takenOut[name, default: []].intersection(server[name]?.stamps ?? [])
-                if !back.isEmpty { fail("\(name): \(back.sorted()) are back on the server") }
+                if !back.isEmpty { fail("\(name): \(back.sorted()) were removed but are on the server") }
                 for device in 0..<3 {
                     guard let drafts = drafts["\(name).\(device)"], drafts.count == 1 else { continue }
                     let draft = server[name]?[draft: device] ?? ""
                     if !drafts.contains(draft) {
-                        fail("\(name): \(draft) instead of \(drafts) on the server")
+                        fail("\(name): draft \(draft) on the server, expected \(drafts)")
                     }
                 }
             }

@@ -1,11 +1,11 @@
 import CodableSync
 import RecordCoding
 
-/// A device's connection on which every request and every answer waits until the story lets it go on.
+/// A device's connection that holds every request and answer until the story releases it.
 ///
-/// `@unchecked Sendable` holds because one thread alone runs a story.
+/// `@unchecked Sendable` holds because a story runs on a single thread.
 final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
-    /// What becomes of a request or an answer on its way.
+    /// The outcome of a held request or answer.
     enum Fate {
         case arrives
         case fails(CloudError)
@@ -14,27 +14,27 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     private typealias Place = (operation: FakeOperation, resume: CheckedContinuation<Fate, Never>)
 
     private var onTheWay: [Place] = []
-    /// Whether requests wait; otherwise they are done and answered at once.
+    /// Whether requests and answers are held; otherwise they pass at once.
     var isHolding = true
-    /// Nothing leaves a device that has lost its power; what is on the way arrives all the same.
+    /// Whether the device has lost power; new requests fail, but those already sent still arrive.
     var isOff = false
-    /// Names of records that no page and no look-up can read now.
+    /// Names of records that pages and look-ups fail to read.
     var unreadable: Set<String> = []
 
     /// The number of requests that have arrived and are not processed yet.
     private(set) var arrivingCount = 0
 
-    /// How many requests and answers are on their way.
+    /// The number of held requests and answers.
     var waitingCount: Int { onTheWay.count }
 
-    /// Lets one of them go on.
+    /// Releases a held request or answer.
     func release(_ index: Int, _ fate: Fate) -> FakeOperation {
         let place = onTheWay.remove(at: index)
         place.resume.resume(returning: fate)
         return place.operation
     }
 
-    /// Lets all of them go on, and holds nothing more.
+    /// Releases all held requests and answers and stops holding new ones.
     func releaseAll() {
         isHolding = false
         while !onTheWay.isEmpty { _ = release(0, .arrives) }
@@ -53,7 +53,7 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         if isOff { throw CloudError(.networkUnavailable) }
         let account = base.accountGeneration
         try await travel(operation)
-        // A request is its sender's, whoever has signed in since.
+        // A request must not run as a user who signed in after it was sent.
         if base.accountGeneration != account { throw CloudError(.networkFailure) }
         let answer: Answer
         do {

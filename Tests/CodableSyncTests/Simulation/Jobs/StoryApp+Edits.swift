@@ -3,22 +3,22 @@
 
     @testable import CodableSync
 
-    /// Edits of what the device shows, any number at a time, beside everything else that the app does.
+    /// Edits, drafts and rejected writes. Edits run concurrently with all other calls.
     extension StoryApp {
-        /// Adds a stamp, and now and then takes one out.
+        /// Edits a record: adds a stamp and sometimes removes one.
         func editShown() {
             let name = story.names[story.chance(story.names.count)]
             story.lastStamp += 1
             let (stamp, takesOut) = ("\(index).\(story.lastStamp)", story.chance(4) == 0)
             let (engine, life, isNamed) = (engine, life, story.chance(2) == 0)
-            say("edits \(name) with \(stamp)\(takesOut ? ", and takes one out" : "")")
+            say("edits \(name) with \(stamp)\(takesOut ? ", removing one" : "")")
             Task { [self] in
                 do {
                     let change = { [self] (model: inout Model) in
                         var edits = model[edits: index]
                         if takesOut, let out = edits.first {
                             edits.removeFirst()
-                            // Until the call returns nobody knows.
+                            // The outcome is unknown until the call returns.
                             story.expected[name]?.remove(out)
                         }
                         model[edits: index] = edits + [stamp]
@@ -27,11 +27,11 @@
                         if isNamed { return try await engine.edit(named: name, change) }
                         return try await engine.edit(Model(name: name), ifMissing: .create, change)
                     }
-                    // A process without power hears nothing any more.
+                    // A process that has lost power receives no result.
                     guard life == self.life else { return }
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
-                    // A later edit may have taken it out, and have returned first.
+                    // A later edit may have removed the stamp and returned first.
                     if story.takenOut[name]?.contains(stamp) != true {
                         story.expected[name, default: []].insert(stamp)
                     }
@@ -44,12 +44,12 @@
             }
         }
 
-        /// The disk refuses one of the next writes.
+        /// Makes the disk reject one of the next four writes.
         func refuseWrite() { refuseWrite(after: story.chance(4)) }
 
-        /// The disk refuses the write that follows so many others.
+        /// Makes the disk reject a write after a number of others.
         func refuseWrite(after count: Int) {
-            say("refuses a write, after \(count)")
+            say("will reject a write after \(count) others")
             files.clearFaults()
             files.fail(
                 .append,
@@ -59,7 +59,7 @@
             )
         }
 
-        /// Notes that a call was refused, so that nothing of it may stay.
+        /// Makes a call and records its stamp as rejected if the disk is full.
         func noting<Value>(
             _ stamp: String,
             of name: String,
@@ -73,19 +73,19 @@
             }
         }
 
-        /// The newest copy that the app has, which its uploads are made from.
+        /// The app's newest copy, which its uploads are based on.
         private func newestCopy(of name: String, _ engine: SyncEngine<Model>) async throws -> Model? {
             if consumes { return mirror[name] }
             remembered[name] = try await engine.model(named: name)
             return remembered[name]
         }
 
-        /// Opens a sheet on a copy that may be old, and uploads what was written there.
+        /// Uploads a draft whose original may be an old copy.
         func draft() {
             let name = story.names[story.chance(story.names.count)]
             call("draft") { app, engine in
                 var original = app.drafted[name] ?? Model(name: name)
-                // Nobody but this device changes the field: the sheet began with what was drafted last, if that is known.
+                // Only this device changes the field, so a draft begins with the last one, if it is known.
                 let drafts = app.story.drafts["\(name).\(app.index)"] ?? [""]
                 if drafts.count == 1 {
                     original[draft: app.index] = drafts[0]
@@ -106,7 +106,7 @@
                 guard life == app.life else { return }
                 app.say("has drafted \(name) with \(stamp)")
                 app.story.acknowledged[name, default: []].insert(stamp)
-                // What came before is replaced; what comes after may be, too.
+                // An acknowledged draft replaces all earlier ones.
                 app.story.drafts["\(name).\(app.index)"] = [stamp]
             }
         }

@@ -1,9 +1,9 @@
 #if os(Linux)
     @testable import CodableSync
 
-    /// What happens on the way between a device and the cloud.
+    /// Network faults and delays between a device and the cloud.
     extension StoryApp {
-        /// Something that is on its way arrives, or is lost.
+        /// Delivers a held request or answer, or loses it.
         func deliver() {
             let connections = ([connection] + formerConnections).filter { $0.waitingCount > 0 }
             guard !connections.isEmpty else { return }
@@ -13,7 +13,7 @@
             let isLost = story.options.faults && story.chance(8) == 0
             let error = CloudError(errors[story.chance(errors.count)])
             let operation = chosen.release(place, isLost ? .fails(error) : .arrives)
-            say("\(operation) \(isLost ? "fails" : "goes on")")
+            say("\(operation) \(isLost ? "fails" : "arrives")")
         }
 
         func hideRecords() {

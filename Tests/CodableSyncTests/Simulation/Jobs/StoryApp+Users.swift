@@ -1,47 +1,50 @@
 #if os(Linux)
     @testable import CodableSync
 
-    /// Two users on the same devices: what one of them writes comes to their own data, and nowhere else.
+    /// Two users share the devices; each user's uploads must reach only that user's records.
     extension StoryApp {
-        /// Signs somebody in, who may be there already.
+        /// Signs in one of two users, who may be signed in already.
         func changeUser() {
             let user = story.chance(2) == 0 ? "bob" : FakeCloud.defaultUser
-            say("the user is \(user)")
+            say("\(user) signs in")
             signIn(user)
         }
 
-        /// Signs somebody in, once the requests that have arrived are processed: the fake takes a request for that of
-        /// the user who is signed in when it processes it.
+        /// Signs in a user once all requests that have arrived are processed.
+        ///
+        /// The fake processes a request as the user who is signed in at that time.
         func signIn(_ user: String) {
             let connections = formerConnections + [connection]
             while connections.contains(where: { $0.arrivingCount > 0 }), story.simulation.step() {}
             fake.signIn(user: user)
         }
 
-        /// The users in all events `accountChanged` so far.
+        /// The users of all `accountChanged` events so far.
         private var toldUsers: [String] {
             events.withLock { events in
                 events.compactMap { if case .accountChanged(_, let user?) = $0 { user } else { nil } }
             }
         }
 
-        /// The number of users that the app was told of; it counts up with each switch.
+        /// The number of sign-ins reported so far, which identifies the current sign-in.
         var stay: Int { toldUsers.count }
 
-        /// The user whose data a call of a stay belongs to; what is written before anybody is known is the first user's.
+        /// The user who owns the changes of a call made after this number of sign-ins.
+        ///
+        /// Changes made before the first reported sign-in belong to the first user.
         func owner(of stay: Int) -> String? {
             let users = toldUsers
             return stay == 0 ? users.first : users[stay - 1]
         }
 
-        /// Forgets copies of a former user.
+        /// Discards copies of a previous user.
         func forgetFormerUser() {
             if rememberedStay != stay { remembered = [:] }
             rememberedStay = stay
         }
     }
 
-    /// An upload that has returned, and the stays during which it began and ended.
+    /// An upload that has returned, with the range of sign-ins during which it ran.
     struct StoryWrite {
         var stamp: String
         var number: Int
@@ -51,7 +54,7 @@
     }
 
     extension JobStory {
-        /// All devices come to rest with the one user, and then with the other.
+        /// Syncs all devices to the end, first for one user and then for the other.
         func healUsers() {
             for user in ["bob", FakeCloud.defaultUser] {
                 for app in apps { app.signIn(user) }
@@ -60,7 +63,7 @@
             }
         }
 
-        /// Everybody's records have what they wrote, and nothing of anybody else.
+        /// Checks that each user's records have that user's uploads and none of the other user's.
         func checkUsers() {
             for user in ["bob", FakeCloud.defaultUser] {
                 let server = server(of: user)

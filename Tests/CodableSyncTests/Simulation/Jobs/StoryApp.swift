@@ -3,9 +3,11 @@
 
     @testable import CodableSync
 
-    /// An app on one device of a story: one call that changes something at a time, any number of syncs, and a loop.
+    /// An app on one device of a story.
     ///
-    /// `@unchecked Sendable` holds because the thread of the simulation alone uses it.
+    /// It makes one call at a time, except for edits and syncs, and may loop over changes.
+    ///
+    /// `@unchecked Sendable` holds because only the simulation's thread uses it.
     final class StoryApp<Model: StoryModel>: @unchecked Sendable {
         let index: Int
         let writes: Bool
@@ -16,22 +18,22 @@
         private var configuration: SyncConfiguration
         private(set) var files = SimulatedFileSystem()
         private(set) var engine: SyncEngine<Model>
-        /// Counts engines, so that what a former one's calls bring is told from what the present one's do.
+        /// The number of engines before the current one; results of their calls are ignored.
         private(set) var life = 0
         private var isBusy = false
         let events = Locked<[SyncEvent]>([])
         private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
-        /// What the app shows.
+        /// The models that the app shows, by name.
         private(set) var mirror: [String: Model] = [:]
-        /// Copies that were read and not edited yet.
+        /// Copies that the app has read but not edited yet.
         var remembered: [String: Model] = [:]
         var rememberedStay = 0
-        /// What sheets began with.
+        /// Copies that drafts may begin with.
         var drafted: [String: Model] = [:]
-        /// A loop that waits until the app's own call has returned.
+        /// The loop, if it waits for the app's own call to return.
         private var waitingLoop: CheckedContinuation<Void, Never>?
-        /// Connections of former engines, with what is still on its way.
+        /// Connections of earlier engines, which may still hold requests and answers.
         private(set) var formerConnections: [SimulatedConnection] = []
 
         init(
@@ -67,21 +69,22 @@
             engine = SyncEngine(database: connection, configuration: configuration)
         }
 
-        /// What was wrong with a machine of this device between two inputs.
+        /// Invariants that this device's state machines have broken.
         var brokenInvariants: [String] { broken.withLock { $0 } }
 
         func say(_ line: @autoclosure () -> String) { story.say("\(index) \(line())") }
 
-        /// Begins the loop over changes.
+        /// Starts the loop over changes, if this app has one.
         func begin() {
-            say("begins, writes \(writes), consumes \(consumes)")
+            say("starts, writes: \(writes), consumes: \(consumes)")
             guard consumes else { return }
             let (changes, life) = (engine.changes, life)
             loop = Task { [self] in
                 for await change in changes {
                     guard life == self.life else { return }
                     take(change)
-                    // What it shows is accepted with the next request, which must not fall into a call of its own.
+                    // Requesting the next change accepts this one, which must not happen during the app's
+                    // own call.
                     if isBusy {
                         await withCheckedContinuation { if isBusy { waitingLoop = $0 } else { $0.resume() } }
                     }
@@ -90,7 +93,7 @@
         }
 
         private func take(_ change: ModelChange<Model>) {
-            say("takes \(change)")
+            say("receives \(change)")
             switch change {
             case .updated(let models), .saved(let models):
                 for model in models { show(model) }
@@ -99,7 +102,7 @@
             }
         }
 
-        /// Shows a model; it may have been on its way when the app made an edit, and so be older than what is shown.
+        /// Shows a model, and keeps this device's own stamps, which an older model may lack.
         private func show(_ model: Model) {
             var model = model
             if !Model.hasFields, !story.deleted.contains(model.recordName), let own = mirror[model.recordName]
@@ -112,7 +115,7 @@
 
         // MARK: Calls
 
-        /// Makes a call that changes something, if none is under way.
+        /// Makes a call unless another one is running.
         func call(
             _ what: String,
             _ body: @escaping @Sendable (StoryApp<Model>, SyncEngine<Model>) async throws -> Void
@@ -153,7 +156,7 @@
                 app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
                 try await app.noting(stamp, of: name) { try await engine.upload(model) }
-                // A process without power hears nothing any more.
+                // A process that has lost power receives no result.
                 guard life == app.life else { return }
                 app.remembered[name] = nil
                 if app.consumes { app.show(model) }
@@ -201,9 +204,9 @@
             }
         }
 
-        // MARK: Ends of engines
+        // MARK: Crashes and restarts
 
-        /// Loses power: what had not reached the disk for good is gone, and the next engine begins with the rest.
+        /// Cuts the power: unflushed writes may be lost, and a new engine starts with the rest.
         func crash() {
             say("loses power")
             files.powerOffNow()
@@ -212,7 +215,7 @@
             beginAnew()
         }
 
-        /// Ends the engine in good order, and begins a new one on the same disk.
+        /// Closes the engine and starts a new one on the same disk.
         func restart() {
             call("restart") { app, engine in
                 app.say("restarts")
@@ -241,7 +244,7 @@
 
         // MARK: The end
 
-        /// The trouble stops.
+        /// Ends this device's faults and releases its held requests and answers.
         func mend() {
             files.clearFaults()
             for connection in formerConnections + [connection] {
@@ -250,7 +253,9 @@
             }
         }
 
-        /// Runs a call to its end, while everything it may wait for goes on.
+        /// Runs a call and all other jobs until none is left.
+        ///
+        /// - Returns: The result; `nil` if the call has not returned by then.
         private func toEnd<Value: Sendable>(
             _ body: @escaping @Sendable (SyncEngine<Model>) async throws -> Value
         ) -> Result<Value, any Error>? {
@@ -267,19 +272,20 @@
             return result.withLock { $0 }
         }
 
-        /// Syncs.
+        /// Syncs and runs all jobs until none is left.
         ///
-        /// - Returns: How much there was to do; `nil` if the call never returned.
+        /// - Returns: The number of changes handled or pending; 1 if the sync failed; `nil` if it never
+        ///   returned.
         func syncToEnd() -> Int? {
-            // A restart may be under way.
+            // A restart may be in progress.
             story.simulation.drain()
             switch toEnd({ try await $0.sync() }) {
             case .success(let summary)?:
-                say("heals: \(summary)")
+                say("final sync: \(summary)")
                 return summary.sent + summary.deleted + summary.fetched + summary.conflictsResolved
                     + summary.pending
             case .failure(let error)?:
-                say("heals in vain: \(error)")
+                say("final sync failed: \(error)")
                 return 1
             case nil: return nil
             }
@@ -292,7 +298,7 @@
                 if shown != server { story.fail("\(index) shows \(shown), the server has \(server)") }
                 if !parked.isEmpty { story.fail("\(index) has parked \(parked)") }
             case .failure(let error)?: story.fail("\(index) cannot read: \(error)")
-            case nil: story.fail("\(index) reads for ever")
+            case nil: story.fail("\(index): a read never returns")
             }
             let conflicts = events.withLock { events in
                 events.count { if case .conflictResolved = $0 { true } else { false } }
@@ -301,14 +307,14 @@
                 events.compactMap { if case .stateUnwritable(let text) = $0 { text } else { nil } }
             }
             if !story.options.crashes, !story.options.refusesWrites, story.options.refusedWrite == nil {
-                // An engine that closes meanwhile cannot read any more.
+                // Other texts are expected: an engine cannot read while it is being closed.
                 for text in lost where text.hasSuffix("missing.") { story.fail("\(index): \(text)") }
             }
             if story.options.writers == 1, conflicts > 0 {
-                story.fail("\(index) has met \(conflicts) conflicts, and only one device writes")
+                story.fail("\(index) had \(conflicts) conflicts, but only one device writes")
             }
-            // An element may have been on its way when the app deleted its record; the deletion itself is no news. What
-            // became of a call that has not returned nobody knows.
+            // A record that the app deleted is ignored: a change made before the deletion may have arrived
+            // after it. Stamps of unacknowledged calls are ignored: their outcome is unknown.
             func kept(_ models: [String: Model]) -> [String: Set<String>] {
                 models.filter { !story.deleted.contains($0.key) }.reduce(into: [:]) { kept, model in
                     kept[model.key] = story.acknowledged[model.key, default: []].intersection(
@@ -326,16 +332,16 @@
             loop?.cancel()
             waitingLoop?.resume()
             waitingLoop = nil
-            if toEnd({ try await $0.close() }) == nil { story.fail("\(index) closes for ever") }
+            if toEnd({ try await $0.close() }) == nil { story.fail("\(index): closing never returns") }
         }
     }
 
     extension SyncStateMachine {
-        /// What nobody looks up; where no look-up is refused, there is nothing of the kind.
+        /// Records that remain unread although no look-up is running; there must be none.
         fileprivate var forgottenLookUps: [String] {
             guard lookUps.isEmpty, uncommitted.isEmpty, zoneDoubt == nil else { return [] }
             return state.unreadQueue.names.filter { !state.sendQueue.contains($0) }.map {
-                "\($0) is unread, and nobody looks it up"
+                "\($0) is unread, but no look-up is running"
             }
         }
     }

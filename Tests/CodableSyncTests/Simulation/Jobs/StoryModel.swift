@@ -1,6 +1,6 @@
 @testable import CodableSync
 
-/// What a story of jobs needs from its model: stamps, each written once.
+/// A model for job stories, whose values are stamps that are each written once.
 protocol StoryModel: RecordCodable, Equatable {
     /// Whether edits and drafts have their own fields.
     static var hasFields: Bool { get }
@@ -48,7 +48,7 @@ struct StampFields: RecordCodable, Equatable {
 
     static func resolveConflict(_ conflict: Conflict<StampFields>) throws -> StampFields? {
         guard conflict.ancestor == nil else { return try conflict.merged() }
-        // The record was created twice, or an answer was lost: stamps that were removed since come back.
+        // The record was created twice or an answer was lost, so this merge may restore removed stamps.
         createdTwice.withLock { _ = $0.insert(conflict.client.id) }
         var model = conflict.server
         for device in 0..<3 {
