@@ -54,7 +54,7 @@ package struct BatchPlanner: Equatable, Sendable {
     mutating func grow(after count: Int = 1) {
         hasJustIsolated = false
         guard var search else {
-            learned = min(maximumItems, learned * 2)
+            learned = learned > maximumItems / 2 ? maximumItems : learned * 2
             return
         }
         search.suspects -= count

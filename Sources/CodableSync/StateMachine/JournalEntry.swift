@@ -18,7 +18,11 @@ package enum JournalEntry: Equatable, Sendable {
     /// The app uploaded or deleted a record, so it has seen these contents.
     case queued(name: String, LocalChange)
     /// The app edited the contents that this device shows, which the app may not have seen.
-    case edited(name: String, LocalChange)
+    ///
+    /// `seen` is what the app has now, if that changes: the edited contents, or others that are its own copy.
+    case edited(name: String, LocalChange, seen: ContentHandle?)
+    /// The app uploaded contents that change nothing that this device shows, so it has seen them.
+    case given(name: String, ContentHandle)
     /// The models that the app had before its first sync are queued in this batch.
     case initialModelsQueued
     /// These contents are about to be sent; their response may be lost.
@@ -161,8 +165,10 @@ extension JournalEntry {
     /// The handles of new contents that the entry introduces.
     package var introduced: [ContentHandle] {
         switch self {
-        case .queued(_, let change), .edited(_, let change):
-            [change.handle, change.contested].compactMap { $0 }
+        case .queued(_, let change): [change.handle, change.contested].compactMap { $0 }
+        case .edited(_, let change, let seen):
+            [change.handle, change.contested, seen == change.handle ? nil : seen].compactMap { $0 }
+        case .given(_, let handle): [handle]
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):

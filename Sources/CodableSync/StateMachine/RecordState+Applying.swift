@@ -40,8 +40,8 @@ extension RecordState {
             } else {
                 undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
             }
-        } else if let pending, !pending.isDeletion, let sentBase, sentBase == pending.base {
-            // The app or a conflict made the newer edit on top of what is now confirmed.
+        } else if let pending, let sentBase, sentBase == pending.base {
+            // The app or a conflict made the newer change on top of what is now confirmed.
             self.pending?.base = version.handle
         }
     }

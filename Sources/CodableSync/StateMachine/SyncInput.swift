@@ -100,16 +100,25 @@ package struct NewChange: Equatable, Sendable {
     /// Whether the app had the model before its first sync: such models are queued only once and have no
     /// ancestor.
     package var isInitial = false
+    /// Whether the app only has these contents now: they change nothing that this device shows.
+    package var isGiven = false
     /// The version that an edit is based on; `nil` for an upload or a deletion of the whole record.
     package var basis: Basis?
 
     package struct Basis: Equatable, Sendable {
         package var handle: ContentHandle?
         package var contested: ContentHandle?
+        /// What the app has after the edit; `nil` if it has what it had.
+        package var seen: ContentHandle?
 
-        package init(_ handle: ContentHandle?, contested: ContentHandle? = nil) {
+        package init(
+            _ handle: ContentHandle?,
+            contested: ContentHandle? = nil,
+            seen: ContentHandle? = nil
+        ) {
             self.handle = handle
             self.contested = contested
+            self.seen = seen
         }
     }
 

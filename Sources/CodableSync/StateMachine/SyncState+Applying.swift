@@ -8,7 +8,8 @@ extension SyncState {
         case .claimed(let user): applyClaimed(by: user)
         case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
-        case .edited(let name, let pending): applyEdited(name, pending)
+        case .edited(let name, let pending, let seen): applyEdited(name, pending, seen)
+        case .given(let name, let handle): change(name) { $0.seen = handle }
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)
@@ -52,11 +53,12 @@ extension SyncState {
     }
 
     /// An undelivered update stays undelivered, and now shows the edited model.
-    private mutating func applyEdited(_ name: String, _ pending: LocalChange) {
+    private mutating func applyEdited(_ name: String, _ pending: LocalChange, _ seen: ContentHandle?) {
         guard let handle = pending.handle else { return }
         let order = nextDeliveryOrder()
         change(name) { record in
             record.replacePending(with: pending, isExact: true)
+            if let seen { record.seen = seen }
             switch record.undelivered?.kind {
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
@@ -104,7 +106,7 @@ extension SyncState {
     private mutating func applyDeletionConfirmed(_ name: String) {
         change(name) { record in
             record.known = nil
-            record.seen = nil
+            if !record.isPendingSeen { record.seen = nil }
             record.sent = []
             record.isDeletionSent = false
             record.undelivered = nil

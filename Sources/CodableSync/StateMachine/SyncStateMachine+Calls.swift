@@ -39,6 +39,12 @@ extension SyncStateMachine {
         for change in changes {
             // A change that the user has made since is newer than the initial model.
             if change.isInitial, state[change.name]?.pending != nil { continue }
+            if change.isGiven {
+                if case .save(let handle, _) = change.kind {
+                    entries.append(.given(name: change.name, handle))
+                }
+                continue
+            }
             if let basis = change.basis {
                 let edit = LocalChange(
                     kind: change.kind,
@@ -46,7 +52,7 @@ extension SyncStateMachine {
                     base: basis.handle,
                     contested: basis.contested
                 )
-                entries.append(.edited(name: change.name, edit))
+                entries.append(.edited(name: change.name, edit, seen: basis.seen))
             } else {
                 var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
                 if !change.isInitial { state[change.name]?.give(baseTo: &pending) }
@@ -145,9 +151,11 @@ extension SyncStateMachine {
         switch entry {
         case .discarded(let name):
             state[name]?.pending?.handle.map { .discarded(name: name, $0, .discarded) }
-        case .queued(let name, let change), .edited(let name, let change):
+        case .queued(let name, let change):
             change.isDeletion
-                ? nil : state[name]?.replaceable.map { .discarded(name: name, $0, .replaced) }
+                ? nil : state[name]?.replaced(byEdit: false).map { .discarded(name: name, $0, .replaced) }
+        case .edited(let name, _, _):
+            state[name]?.replaced(byEdit: true).map { .discarded(name: name, $0, .replaced) }
         default: nil
         }
     }
@@ -156,7 +164,7 @@ extension SyncStateMachine {
     ///
     /// Reads do not show such an edit, so the new change does not include it.
     private func noteReplaced(_ change: NewChange, _ record: RecordState?) -> [JournalEntry] {
-        guard record?.replaceable != nil, change.kind != .delete else { return [] }
+        guard change.kind != .delete, record?.replaced(byEdit: change.basis != nil) != nil else { return [] }
         let message = "A newer edit replaced one that was set aside."
         return [note(.discarded, change.name, message)]
     }
@@ -255,9 +263,12 @@ extension RecordState {
         }
     }
 
-    /// The edit parked by a conflict: reads show the cloud's version instead, and a new edit replaces it.
-    fileprivate var replaceable: ContentHandle? {
-        guard let pending, let reason = pending.parked, reason.isConflict else { return nil }
-        return pending.handle
+    /// The parked edit that a new edit or upload replaces without including it, since reads show the cloud's
+    /// version instead.
+    ///
+    /// An upload includes a refused edit that the app has seen.
+    fileprivate func replaced(byEdit isEdit: Bool) -> ContentHandle? {
+        guard let pending, let reason = pending.parked, !isPendingOnTop else { return nil }
+        return reason.isConflict || isEdit || !isPendingSeen ? pending.handle : nil
     }
 }

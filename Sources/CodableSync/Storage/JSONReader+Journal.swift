@@ -116,7 +116,11 @@ extension JSONReader {
         return stage
     }
 
-    mutating func change() throws -> LocalChange {
+    mutating func change() throws -> LocalChange { try changeAndSeen().change }
+
+    /// Reads a change, and what the app has seen with it.
+    mutating func changeAndSeen() throws -> (change: LocalChange, seen: ContentHandle?) {
+        var seen: ContentHandle?
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
@@ -129,6 +133,7 @@ extension JSONReader {
             case "edited": change.edited = try json.date()
             case "base": change.base = try json.handle()
             case "contested": change.contested = try json.handle()
+            case "seen": seen = try json.handle()
             case "parked": change.parked = try json.reason()
             default: try json.skipValue()
             }
@@ -138,7 +143,7 @@ extension JSONReader {
         } else if !isDeletion {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
-        return change
+        return (change, seen)
     }
 
     mutating func reason() throws -> ParkReason {

@@ -89,7 +89,7 @@ extension JSONWriter {
         if let token { base64(token.data) } else { null() }
     }
 
-    mutating func change(_ change: LocalChange) {
+    mutating func change(_ change: LocalChange, seen: ContentHandle? = nil) {
         beginObject()
         switch change.kind {
         case .save(let handle, let size):
@@ -103,6 +103,7 @@ extension JSONWriter {
         member("edited", change.edited)
         member("base", change.base)
         member("contested", change.contested)
+        member("seen", seen)
         if let parked = change.parked {
             key("parked")
             reason(parked)

@@ -88,7 +88,10 @@ extension JournalLine {
     ) throws -> JournalEntry? {
         switch key {
         case "queued": return .queued(name: name, try json.change())
-        case "edited": return .edited(name: name, try json.change())
+        case "edited":
+            let (change, seen) = try json.changeAndSeen()
+            return .edited(name: name, change, seen: seen)
+        case "given": return .given(name: name, try json.handle())
         case "saved":
             let members = try json.version()
             guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }

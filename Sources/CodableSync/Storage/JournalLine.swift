@@ -52,9 +52,12 @@ enum JournalLine {
         case .queued(let name, let change):
             json.named(name, "queued")
             json.change(change)
-        case .edited(let name, let change):
+        case .edited(let name, let change, let seen):
             json.named(name, "edited")
-            json.change(change)
+            json.change(change, seen: seen)
+        case .given(let name, let handle):
+            json.named(name, "given")
+            json.handle(handle)
         case .sending(let contents):
             json.key("sending")
             json.array(contents) { json, sent in
@@ -150,8 +153,8 @@ enum JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
-        case .queued, .edited, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion, .resolved,
-            .parked,
+        case .queued, .edited, .given, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion,
+            .resolved, .parked,
             .retried, .discarded, .record:
             break
         }

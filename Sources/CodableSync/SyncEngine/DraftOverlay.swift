@@ -18,11 +18,21 @@ struct Draft: Sendable {
 }
 
 /// The result of applying a draft to the version that this device shows.
-struct OverlaidDraft: Sendable {
-    var record: Record
-    var base: ContentHandle?
-    /// Field values of the ancestor that differ from those in `base`.
-    var contested: Contested
+enum OverlaidDraft: Sendable {
+    /// The draft changes nothing.
+    case nothing
+    /// This device shows the draft's changes already; the app's copy has these contents now.
+    case given(Record)
+    case edited(Edit)
+
+    struct Edit: Sendable {
+        var record: Record
+        var base: ContentHandle?
+        /// Field values of the ancestor that differ from those in `base`.
+        var contested: Contested
+        /// The app's copy, if it differs from the edited record: it lacks edits that the app has not seen.
+        var copy: Record?
+    }
 
     enum Contested: Sendable {
         case contents(ContentHandle?)
@@ -50,21 +60,32 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             .compactMap { $0 }
     }
 
-    /// The contents to store; `nil` if the draft changes nothing.
+    /// The contents to store.
     ///
     /// - Throws: ``SyncError`` if the shown contents cannot be decoded, or the result is invalid.
-    func overlay() throws(SyncError) -> OverlaidDraft? {
+    func overlay() throws(SyncError) -> OverlaidDraft {
         guard let handle = basis.shown else {
-            return OverlaidDraft(record: draft.record, base: basis.base, contested: .contents(nil))
-        }
-        guard let original = originalFields else {
-            // The original is no longer stored, so it is unknown what the draft changed.
-            return OverlaidDraft(record: draft.record, base: nil, contested: .contents(nil))
+            return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
         }
         let shown = try fieldsShown(handle)
-        let edited = draft.record.fields.differingFields(from: original)
-            .filter { !draft.record.fields.isSame($0, in: shown) }
-        if edited.isEmpty { return nil }
+        guard let original = originalFields else {
+            // The original is no longer stored, so it is unknown what the draft changed.
+            let record = try recordWithUnseenEdit(shown)
+            let copy = copyIfDifferent(draft.record.fields, from: record.fields)
+            return .edited(.init(record: record, base: nil, contested: .contents(nil), copy: copy))
+        }
+        let changed = draft.record.fields.differingFields(from: original)
+        if changed.isEmpty { return .nothing }
+        let former = formerCopy(shown)
+        var copy = former ?? original
+        for name in changed { copy[name] = draft.record.fields[name] ?? .null }
+        let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
+        if edited.isEmpty {
+            if let former, copy.differingFields(from: former).isEmpty { return .nothing }
+            var given = draft.record
+            given.fields = copy
+            return .given(given)
+        }
         var record = draft.record
         record.fields = shown
         for (name, value) in draft.record.fields where ReservedField.isReserved(name) {
@@ -72,11 +93,48 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
         try check(record)
-        return OverlaidDraft(
-            record: record,
-            base: basis.base,
-            contested: contested(edited, original, shown)
+        return .edited(
+            .init(
+                record: record,
+                base: basis.base,
+                contested: contested(edited, original, shown),
+                copy: copyIfDifferent(copy, from: record.fields)
+            )
         )
+    }
+
+    // MARK: The app's copy
+
+    /// The fields that the app has seen last; `nil` if it has seen none that are still stored.
+    private func formerCopy(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
+        guard let seen = record?.seen else { return nil }
+        return seen == basis.shown ? shown : fields(of: seen)
+    }
+
+    /// The fields of contents as the model has them, or as stored if this version of the app cannot decode them.
+    private func fields(of handle: ContentHandle) -> [String: RecordValue]? {
+        do { return try fieldsShown(handle) } catch { return contents[handle]?.fields }
+    }
+
+    private func copyIfDifferent(
+        _ copy: [String: RecordValue],
+        from fields: [String: RecordValue]
+    ) -> Record? {
+        if copy.differingFields(from: fields).isEmpty { return nil }
+        var record = draft.record
+        record.fields = copy
+        return record
+    }
+
+    /// The draft with the changes of a pending edit that the app has not seen.
+    private func recordWithUnseenEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
+        guard let record, record.isPendingOnTop, !record.isPendingSeen, record.pending?.handle == basis.shown,
+            let base = record.pending?.base, let before = fields(of: base)
+        else { return draft.record }
+        var result = draft.record
+        for name in shown.differingFields(from: before) { result.fields[name] = shown[name] ?? .null }
+        try check(result)
+        return result
     }
 
     /// The original's fields; `nil` if they are no longer stored.
@@ -88,7 +146,11 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return contents[seen]?.fields
         case .version(let tag):
-            if let known = record?.known, known.changeTag == tag { return contents[known.handle]?.fields }
+            if let record, let known = record.known, known.changeTag == tag {
+                // A copy of the app that is newer than this version has its tag as well.
+                let copy = record.isPendingOnTop ? record.seen.map { max($0, known.handle) } : nil
+                return contents[copy ?? known.handle]?.fields
+            }
             let handles = Self.handles(of: record, basis)
             return handles.lazy.compactMap { contents[$0] }.first { $0.recordChangeTag == tag }?.fields
         }

@@ -77,10 +77,12 @@ extension SyncEngine {
             var contents: [ContentHandle: Record] = [:]
             let changes = drafts.compactMap { draft -> NewChange? in
                 let name = draft.record.recordID.recordName
-                guard let overlay = overlays[named: name] else {
-                    return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
+                switch overlays[named: name] {
+                case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
+                case .nothing?: return nil
+                case .given(let copy)?: return given(copy, &contents)
+                case .edited(let edit)?: return change(to: edit, ticket.date, &contents)
                 }
-                return overlay.map { change(to: $0, ticket.date, &contents) }
             }
             // Even a call that changes nothing waits until the entries before it are stored.
             return try await call(contents: contents, ticket) { .enqueue($0, changes) }
@@ -93,14 +95,14 @@ extension SyncEngine {
         let name = draft.record.recordID.recordName
         return switch draft.original {
         case .whole: !isInitial && machine?.showsUnseenEdit(of: name) == true
-        case .version(let tag): machine?.hasGivenEdit(of: name, on: tag) != true
+        case .version(let tag): !isInitial && machine?.hasGivenEdit(of: name, on: tag) != true
         case .nothing, .fields: true
         }
     }
 
     /// Applies drafts to the current versions of their records; returns `nil` if a record has changed in the
     /// meantime.
-    private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft?]? {
+    private func overlay(_ drafts: [Draft]) async throws -> [ExactName: OverlaidDraft]? {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
         let bases = try current(names)
@@ -108,7 +110,7 @@ extension SyncEngine {
         let coding = coding
         let journal = journal
         let task = Task.detached {
-            var overlaid: [ExactName: OverlaidDraft?] = [:]
+            var overlaid: [ExactName: OverlaidDraft] = [:]
             for (index, draft) in drafts.enumerated() {
                 let handles = DraftOverlay<Model>.handles(of: records[index], bases[index])
                 let overlay = DraftOverlay(
@@ -118,7 +120,7 @@ extension SyncEngine {
                     basis: bases[index],
                     contents: try journal?.load(handles) ?? StoredContents()
                 )
-                overlaid[ExactName(names[index])] = .some(try overlay.overlay())
+                overlaid[ExactName(names[index])] = try overlay.overlay()
             }
             return overlaid
         }
@@ -150,20 +152,33 @@ extension SyncEngine {
     }
 
     private func change(
-        to overlay: OverlaidDraft,
+        to edit: OverlaidDraft.Edit,
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
         let contested: ContentHandle? =
-            switch overlay.contested {
+            switch edit.contested {
             case .contents(let handle): handle
             case .fields(let record): stage(record, &contents)
             }
+        let handle = stage(edit.record, &contents)
+        let seen = edit.copy.map { stage($0, &contents) } ?? handle
         return NewChange(
-            name: overlay.record.recordID.recordName,
-            kind: .save(stage(overlay.record, &contents), size: overlay.record.size),
+            name: edit.record.recordID.recordName,
+            kind: .save(handle, size: edit.record.size),
             edited: date,
-            basis: NewChange.Basis(overlay.base, contested: contested)
+            basis: NewChange.Basis(edit.base, contested: contested, seen: seen)
         )
+    }
+
+    /// The app's copy has these contents now, and nothing is to be sent.
+    private func given(_ copy: Record, _ contents: inout [ContentHandle: Record]) -> NewChange {
+        var change = NewChange(
+            name: copy.recordID.recordName,
+            kind: .save(stage(copy, &contents), size: copy.size),
+            edited: nil
+        )
+        change.isGiven = true
+        return change
     }
 }

@@ -147,7 +147,7 @@ extension SyncEngine {
                     throw ModelCoding<Model>.Failure.renamed(from: name, to: edit.after.recordName)
                 }
                 let record = try coding.encodeReadably(edit.after, edited: edited)
-                if shown.bases[place].shown != nil {
+                if shown.bases[place].shown != nil || shown.bases[place].isDeletionNews {
                     let before = try coding.encode(edit.before, edited: edited)
                     if record.fields.differingFields(from: before.fields).isEmpty { continue }
                 }

@@ -45,7 +45,11 @@ final class DraftOverlayTests: XCTestCase {
             basis: basis,
             contents: contents
         )
-        switch try XCTUnwrap(overlay.overlay()).contested {
+        guard case .edited(let edit) = try overlay.overlay() else {
+            XCTFail("nothing is edited")
+            return nil
+        }
+        switch edit.contested {
         case .contents(let handle): return handle.flatMap { stored[$0]?.fields }
         case .fields(let record): return record.fields
         }

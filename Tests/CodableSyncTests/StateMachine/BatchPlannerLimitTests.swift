@@ -19,6 +19,12 @@ final class BatchPlannerLimitTests: XCTestCase {
         XCTAssertEqual(count(planner), 3)
     }
 
+    func testTheHighestLimitCanGrow() {
+        var planner = BatchPlanner(maximumItems: .max, maximumBytes: 1000)
+        planner.grow()
+        XCTAssertEqual(count(planner), 100)
+    }
+
     func testALearnedLimitStaysUntilALargerBatchSucceeds() {
         var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.halve(after: 10)

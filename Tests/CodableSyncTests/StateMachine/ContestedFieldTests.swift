@@ -134,7 +134,8 @@ final class ContestedFieldTests: XCTestCase {
             ),
             .edited(
                 name: "A",
-                LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil)
+                LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil),
+                seen: nil
             ),
         ] { state.apply(entry) }
         XCTAssertEqual(state["A"]?.seen, ContentHandle(2))

@@ -60,7 +60,8 @@ final class NamedHandleTests: XCTestCase {
                 .resolved(name: "a", client: 5, server: nil, .merged(900, size: 1, edited: nil)),
                 .accepted([AcceptedChange(name: "a", order: 1, seen: 900)]),
                 .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
-                .edited(name: "a", edit(900)), .edited(name: "a", edit(5, base: 5, contested: 900)),
+                .edited(name: "a", edit(900), seen: nil),
+                .edited(name: "a", edit(5, base: 5, contested: 900), seen: nil),
             ] + records.map { .record(name: "a", $0) }
         for entry in entries {
             let files = SimulatedFileSystem()
@@ -115,7 +116,7 @@ final class NamedHandleTests: XCTestCase {
         let files = SimulatedFileSystem()
         let store = try open(files).store
         try put(.fetched(name: "a", known(5)), store, [5: "a"])
-        try put(.edited(name: "a", edit(17, base: 5, contested: 18)), store, [17: "a", 18: "a"])
+        try put(.edited(name: "a", edit(17, base: 5, contested: 18), seen: nil), store, [17: "a", 18: "a"])
         try store.compact()
         store.close()
         let again = try open(files)
@@ -128,7 +129,7 @@ final class NamedHandleTests: XCTestCase {
         let files = try prepareLostEdit()
         let store = try open(files).store
         try put(.fetched(name: "b", known(30)), store, [30: "b"])
-        try put(.edited(name: "b", edit(31, base: 30, contested: 32)), store, [31: "b"])
+        try put(.edited(name: "b", edit(31, base: 30, contested: 32), seen: nil), store, [31: "b"])
         store.close()
         let opened = try open(files)
         var state = opened.state
