@@ -21,8 +21,6 @@ package enum JournalEntry: Equatable, Sendable {
     ///
     /// `seen` is what the app has now, if that changes: the edited contents, or others that are its own copy.
     case edited(name: String, LocalChange, seen: ContentHandle?)
-    /// The app uploaded contents that change nothing that this device shows, so it has seen them.
-    case given(name: String, ContentHandle)
     /// The models that the app had before its first sync are queued in this batch.
     case initialModelsQueued
     /// These contents are about to be sent; their response may be lost.
@@ -168,7 +166,6 @@ extension JournalEntry {
         case .queued(_, let change): [change.handle, change.contested].compactMap { $0 }
         case .edited(_, let change, let seen):
             [change.handle, change.contested, seen == change.handle ? nil : seen].compactMap { $0 }
-        case .given(_, let handle): [handle]
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):

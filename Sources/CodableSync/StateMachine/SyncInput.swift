@@ -100,8 +100,8 @@ package struct NewChange: Equatable, Sendable {
     /// Whether the app had the model before its first sync: such models are queued only once and have no
     /// ancestor.
     package var isInitial = false
-    /// Whether the app only has these contents now: they change nothing that this device shows.
-    package var isGiven = false
+    /// Whether the change only marks stored contents as seen: the app has uploaded what this device shows.
+    package var isSeenOnly = false
     /// The version that an edit is based on; `nil` for an upload or a deletion of the whole record.
     package var basis: Basis?
 
@@ -134,6 +134,12 @@ package struct NewChange: Equatable, Sendable {
         self.edited = edited
         self.isInitial = isInitial
         self.basis = basis
+    }
+
+    /// Marks stored contents as seen.
+    package init(name: String, seen: ContentHandle) {
+        self.init(name: name, kind: .save(seen, size: 0), edited: nil)
+        isSeenOnly = true
     }
 }
 

@@ -9,7 +9,6 @@ extension SyncState {
         case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
         case .edited(let name, let pending, let seen): applyEdited(name, pending, seen)
-        case .given(let name, let handle): change(name) { $0.seen = handle }
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)

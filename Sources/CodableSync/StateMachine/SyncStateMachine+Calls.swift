@@ -39,10 +39,8 @@ extension SyncStateMachine {
         for change in changes {
             // A change that the user has made since is newer than the initial model.
             if change.isInitial, state[change.name]?.pending != nil { continue }
-            if change.isGiven {
-                if case .save(let handle, _) = change.kind {
-                    entries.append(.given(name: change.name, handle))
-                }
+            if change.isSeenOnly, case .save(let handle, _) = change.kind {
+                entries.append(.accepted([AcceptedChange(name: change.name, order: 0, seen: handle)]))
                 continue
             }
             if let basis = change.basis {

@@ -162,7 +162,6 @@ extension JournalEntry {
             return [change.handle, change.base, change.contested].compactMap { $0 }
         case .edited(_, let change, let seen):
             return [change.handle, change.base, change.contested, seen].compactMap { $0 }
-        case .given(_, let handle): return [handle]
         case .sending(let contents): return contents.compactMap(\.handle)
         case .saved(_, let sent, let version): return [sent, version.handle]
         case .fetched(_, let version): return [version.handle]

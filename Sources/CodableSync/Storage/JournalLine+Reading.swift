@@ -91,7 +91,6 @@ extension JournalLine {
         case "edited":
             let (change, seen) = try json.changeAndSeen()
             return .edited(name: name, change, seen: seen)
-        case "given": return .given(name: name, try json.handle())
         case "saved":
             let members = try json.version()
             guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }

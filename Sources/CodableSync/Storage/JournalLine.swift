@@ -55,9 +55,6 @@ enum JournalLine {
         case .edited(let name, let change, let seen):
             json.named(name, "edited")
             json.change(change, seen: seen)
-        case .given(let name, let handle):
-            json.named(name, "given")
-            json.handle(handle)
         case .sending(let contents):
             json.key("sending")
             json.array(contents) { json, sent in
@@ -153,7 +150,7 @@ enum JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
-        case .queued, .edited, .given, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion,
+        case .queued, .edited, .sending, .saved, .deletionConfirmed, .fetched, .fetchedDeletion,
             .resolved, .parked,
             .retried, .discarded, .record:
             break

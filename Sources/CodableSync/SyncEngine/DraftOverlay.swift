@@ -21,8 +21,8 @@ struct Draft: Sendable {
 enum OverlaidDraft: Sendable {
     /// The draft changes nothing.
     case nothing
-    /// This device shows the draft's changes already; the app's copy has these contents now.
-    case given(Record)
+    /// This device already shows what the app has now.
+    case shown(ContentHandle)
     case edited(Edit)
 
     struct Edit: Sendable {
@@ -30,7 +30,8 @@ enum OverlaidDraft: Sendable {
         var base: ContentHandle?
         /// Field values of the ancestor that differ from those in `base`.
         var contested: Contested
-        /// The app's copy, if it differs from the edited record: it lacks edits that the app has not seen.
+        /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
+        /// seen.
         var copy: Record?
     }
 
@@ -80,12 +81,9 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         var copy = former ?? original
         for name in changed { copy[name] = draft.record.fields[name] ?? .null }
         let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
-        if edited.isEmpty {
-            if let former, copy.differingFields(from: former).isEmpty { return .nothing }
-            var given = draft.record
-            given.fields = copy
-            return .given(given)
-        }
+        let isCopyNew = former.map { !copy.differingFields(from: $0).isEmpty } ?? true
+        if edited.isEmpty, !isCopyNew || record?.pending == nil { return .nothing }
+        if edited.isEmpty, copy.differingFields(from: shown).isEmpty { return .shown(handle) }
         var record = draft.record
         record.fields = shown
         for (name, value) in draft.record.fields where ReservedField.isReserved(name) {

@@ -80,7 +80,7 @@ extension SyncEngine {
                 switch overlays[named: name] {
                 case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
                 case .nothing?: return nil
-                case .given(let copy)?: return given(copy, &contents)
+                case .shown(let handle)?: return NewChange(name: name, seen: handle)
                 case .edited(let edit)?: return change(to: edit, ticket.date, &contents)
                 }
             }
@@ -161,24 +161,14 @@ extension SyncEngine {
             case .contents(let handle): handle
             case .fields(let record): stage(record, &contents)
             }
+        // The edited record is newer than what the app has.
+        let copy = edit.copy.map { stage($0, &contents) }
         let handle = stage(edit.record, &contents)
-        let seen = edit.copy.map { stage($0, &contents) } ?? handle
         return NewChange(
             name: edit.record.recordID.recordName,
             kind: .save(handle, size: edit.record.size),
             edited: date,
-            basis: NewChange.Basis(edit.base, contested: contested, seen: seen)
+            basis: NewChange.Basis(edit.base, contested: contested, seen: copy ?? handle)
         )
-    }
-
-    /// The app's copy has these contents now, and nothing is to be sent.
-    private func given(_ copy: Record, _ contents: inout [ContentHandle: Record]) -> NewChange {
-        var change = NewChange(
-            name: copy.recordID.recordName,
-            kind: .save(stage(copy, &contents), size: copy.size),
-            edited: nil
-        )
-        change.isGiven = true
-        return change
     }
 }

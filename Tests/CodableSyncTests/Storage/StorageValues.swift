@@ -23,7 +23,6 @@ enum JournalSamples {
                 ),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), seen: 1),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), seen: 15),
-                .given(name: name, 16),
                 .queued(
                     name: name,
                     LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
