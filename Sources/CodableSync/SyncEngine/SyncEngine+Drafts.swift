@@ -20,6 +20,8 @@ extension SyncEngine {
     ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the
     ///   record, the call creates it.
     /// - A nested value counts as one field.
+    /// - A screen that saves repeatedly passes the model that it saved last as the original: once the cloud has
+    ///   a save, it counts as a change since an older original.
     ///
     /// - Parameters:
     ///   - draft: The edited model.
