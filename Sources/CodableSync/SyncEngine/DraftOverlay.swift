@@ -86,11 +86,11 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         case .nothing: return [:]
         case .whole:
             guard let seen = record?.seen else { return [:] }
-            return contents[seen]?.fields
+            return modelFields(seen)
         case .version(let tag):
-            if let known = record?.known, known.changeTag == tag { return contents[known.handle]?.fields }
+            if let known = record?.known, known.changeTag == tag { return modelFields(known.handle) }
             let handles = Self.handles(of: record, basis)
-            return handles.lazy.compactMap { contents[$0] }.first { $0.recordChangeTag == tag }?.fields
+            return handles.first { contents[$0]?.recordChangeTag == tag }.flatMap { modelFields($0) }
         }
     }
 
@@ -98,7 +98,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
-            let model = try coding.decode(try contents.record(handle))
+            let model = try coding.decode(try contents.record(handle, over: record?.versionBelow(handle)))
             return try coding.encode(model, edited: nil).fields
         } catch {
             throw .recordUndecodable(basis.name, reason: coding.describe(error))
@@ -123,11 +123,13 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
+        let isShown = basis.base == basis.shown && basis.contested == nil
+        let common = isShown ? shown : modelFields(of: ancestor)
         // This device's own unconfirmed changes do not count as the cloud's.
-        var own = record?.sent.compactMap { contents[$0.handle]?.fields } ?? []
+        var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
         let changed = edited.filter { name in
-            !original.isSame(name, in: ancestor.fields) && !own.contains { original.isSame(name, in: $0) }
+            !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
         }
         if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor
