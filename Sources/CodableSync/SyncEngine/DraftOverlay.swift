@@ -106,12 +106,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The fields that the app has seen last; `nil` if it has seen none that are still stored.
     private func formerCopy(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
         guard let seen = record?.seen else { return nil }
-        return seen == basis.shown ? shown : fields(of: seen)
-    }
-
-    /// The fields of contents as the model has them, or as stored if this version of the app cannot decode them.
-    private func fields(of handle: ContentHandle) -> [String: RecordValue]? {
-        do { return try fieldsShown(handle) } catch { return contents[handle]?.fields }
+        return seen == basis.shown ? shown : modelFields(seen)
     }
 
     private func copyIfDifferent(
@@ -127,7 +122,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The draft with the changes of a pending edit that the app has not seen.
     private func recordWithUnseenEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
         guard let record, record.isPendingOnTop, !record.isPendingSeen, record.pending?.handle == basis.shown,
-            let base = record.pending?.base, let before = fields(of: base)
+            let base = record.pending?.base, let before = modelFields(base)
         else { return draft.record }
         var result = draft.record
         for name in shown.differingFields(from: before) { result.fields[name] = shown[name] ?? .null }
@@ -142,15 +137,15 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         case .nothing: return [:]
         case .whole:
             guard let seen = record?.seen else { return [:] }
-            return contents[seen]?.fields
+            return modelFields(seen)
         case .version(let tag):
             if let record, let known = record.known, known.changeTag == tag {
                 // A copy of the app that is newer than this version has its tag as well.
                 let copy = record.isPendingOnTop ? record.seen.map { max($0, known.handle) } : nil
-                return contents[copy ?? known.handle]?.fields
+                return modelFields(copy ?? known.handle)
             }
             let handles = Self.handles(of: record, basis)
-            return handles.lazy.compactMap { contents[$0] }.first { $0.recordChangeTag == tag }?.fields
+            return handles.first { contents[$0]?.recordChangeTag == tag }.flatMap { modelFields($0) }
         }
     }
 
@@ -158,7 +153,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
-            let model = try coding.decode(try contents.record(handle))
+            let model = try coding.decode(try contents.record(handle, over: record?.versionBelow(handle)))
             return try coding.encode(model, edited: nil).fields
         } catch {
             throw .recordUndecodable(basis.name, reason: coding.describe(error))
@@ -183,11 +178,13 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
+        let isShown = basis.base == basis.shown && basis.contested == nil
+        let common = isShown ? shown : modelFields(of: ancestor)
         // This device's own unconfirmed changes do not count as the cloud's.
-        var own = record?.sent.compactMap { contents[$0.handle]?.fields } ?? []
+        var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
         let changed = edited.filter { name in
-            !original.isSame(name, in: ancestor.fields) && !own.contains { original.isSame(name, in: $0) }
+            !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
         }
         if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor

@@ -53,7 +53,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
                 let reason = "The stored value of the server is missing."
                 return (.failed(ParkReason(kind: .contentsUnreadable, message: reason)), false)
             }
-            return (resolveDeletion(of: client, contents.item), true)
+            return (resolveDeletion(of: client, contents), true)
         }
         let own = contents.lost.filter { $0.record.agrees(with: server) && $0.record.isEdit(in: server) }
         if client.agrees(with: server) {
@@ -61,13 +61,28 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (.confirmed(contents.item.client, isOwn: isOwn), false)
         }
         if let write = own.first { return (.confirmed(write.handle, isOwn: true), false) }
-        if contents.isUnchangedOnServer { return (.client, false) }
+        if contents.isUnchangedOnServer || isUnchangedForModel(contents) { return (.client, false) }
         return (resolve(client, server, contents), true)
+    }
+
+    /// Whether the model does not show what the cloud has changed: it gives a field its default value that the
+    /// record lacked, or does not know the field.
+    private func isUnchangedForModel(_ contents: ConflictContents) -> Bool {
+        guard let ancestor = contents.ancestor, let server = contents.server else { return false }
+        do {
+            let former = try coding.encode(try coding.decode(ancestor), edited: nil)
+            let current = try coding.encode(try coding.decode(server), edited: nil)
+            return current.fields.differingFields(from: former.fields).isEmpty
+        } catch {
+            // Without both models, there is no such comparison.
+            return false
+        }
     }
 
     // MARK: Edit against edit
 
-    private func resolve(_ client: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
+    private func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
+        let client = contents.completed(edit)
         let serverModel: Model
         let clientModel: Model
         do {
@@ -102,7 +117,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
             record.systemFields = server.systemFields
             if record.agrees(with: server) { return .server }
-            if record.agrees(with: client), client.agrees(with: record) {
+            if record.isSame(as: edit, on: server, shown: client) {
                 return edited == clientEdited ? .client : .redated(record, edited: edited)
             }
             return .merged(record, edited: edited)
@@ -119,13 +134,14 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     // MARK: Edit against deletion
 
-    private func resolveDeletion(of client: Record, _ item: ReconcileItem) -> Reconciliation {
+    private func resolveDeletion(of edit: Record, _ contents: ConflictContents) -> Reconciliation {
+        let (client, item) = (contents.completed(edit), contents.item)
         do {
             let model = try coding.decode(client)
             guard let kept = try Model.resolveDeletion(of: model) else { return .server }
             let name = client.recordID.recordName
             let record = try coding.encode(kept, named: name, edited: item.clientEdited)
-            if record.agrees(with: client), client.agrees(with: record) { return .client }
+            if record.isSame(as: edit, on: nil, shown: client) { return .client }
             return .merged(record, edited: item.clientEdited)
         } catch {
             return .failed(ParkReason(kind: .resolverFailed, message: coding.describe(error)))
@@ -134,6 +150,12 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 }
 
 extension Record {
+    /// Whether this record, made by a resolver, is an edit as the app shows it, and stays so on top of a
+    /// version of the server.
+    fileprivate func isSame(as edit: Record, on server: Record?, shown: Record) -> Bool {
+        edit.agrees(with: self) && agrees(with: shown) && agrees(with: edit.completed(from: server))
+    }
+
     /// Whether the server's record may be this edit rather than a later one with equal contents.
     fileprivate func isEdit(in server: Record) -> Bool {
         guard let editDate, let found = server.editDate else { return true }

@@ -8,18 +8,35 @@ extension SyncEngine {
         let coding = coding
         let journal = journal
         let session = session
+        let below = versionsBelow(items)
         resources.run { [weak self] in
-            let element = Element(items, coding, journal)
-            await self?.hand(element, to: stream, session)
+            let element = Element(items, below, coding, journal)
+            await self?.hand(element, items, over: below, to: stream, session)
         }
     }
 
-    private func hand(_ element: Element, to stream: StreamID, _ session: Int) {
+    /// The versions below the pending edits among these changes, by handle of the edit.
+    private func versionsBelow(_ items: [DeliveryItem]) -> [ContentHandle: ContentHandle] {
+        items.reduce(into: [:]) { below, item in
+            guard let handle = item.kind.handle else { return }
+            below[handle] = machine?.state[item.name]?.versionBelow(handle)
+        }
+    }
+
+    private func hand(
+        _ element: Element,
+        _ items: [DeliveryItem],
+        over below: [ContentHandle: ContentHandle],
+        to stream: StreamID,
+        _ session: Int
+    ) {
         guard session == self.session else {
             // The element is a former user's, and is delivered again when that user returns; the stream still
             // waits.
             return process(.undecodable(stream, [], isEmpty: true))
         }
+        // A version that is below an edit no more may have been dropped before it was loaded.
+        guard below == versionsBelow(items) else { return deliver(stream, items) }
         var element = element
         element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
         report(element, of: stream)
@@ -53,13 +70,18 @@ extension SyncEngine {
         /// Records for which there is a newer change by now.
         var overtaken: [String] = []
 
-        init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
+        init(
+            _ items: [DeliveryItem],
+            _ below: [ContentHandle: ContentHandle],
+            _ coding: ModelCoding<Model>,
+            _ journal: JournalLane?
+        ) {
             guard let first = items.first else { return }
             if case .deleted = first.kind {
                 change = .deleted(items.map(\.name))
                 return
             }
-            let models = items.compactMap { model(of: $0, coding, journal) }
+            let models = items.compactMap { model(of: $0, below, coding, journal) }
             if models.isEmpty { return }
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
         }
@@ -91,6 +113,7 @@ extension SyncEngine {
 
         private mutating func model(
             of item: DeliveryItem,
+            _ below: [ContentHandle: ContentHandle],
             _ coding: ModelCoding<Model>,
             _ journal: JournalLane?
         ) -> Model? {
@@ -98,7 +121,8 @@ extension SyncEngine {
                 guard let handle = item.kind.handle, let journal else {
                     throw ModelCoding<Model>.Failure.missing
                 }
-                return try coding.decode(try journal.load([handle]).record(handle))
+                let contents = try journal.load([handle, below[handle]].compactMap { $0 })
+                return try coding.decode(try contents.record(handle, over: below[handle]))
             } catch let error where error is FileError || error is JournalFailure {
                 unread.append(item.name)
                 failure = error

@@ -73,7 +73,14 @@ extension SyncEngine {
         _ contents: [(name: String, handle: ContentHandle?)]
     ) async throws -> [ExactName: Model] {
         let wanted = contents.compactMap { name, handle in
-            handle.map { ShownContents(name: name, shown: $0, known: nil) }
+            handle.map {
+                ShownContents(
+                    name: name,
+                    shown: $0,
+                    known: nil,
+                    below: machine?.state[name]?.versionBelow($0)
+                )
+            }
         }
         let found = try await decode(wanted)
         let isOvertaken = found.values.contains { one in

@@ -83,7 +83,12 @@ extension SyncEngine {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.compactMap { name in
             state.shownHandle(of: name).map { shown in
-                ShownContents(name: name, shown: shown, known: state[name]?.known?.handle)
+                ShownContents(
+                    name: name,
+                    shown: shown,
+                    known: state[name]?.known?.handle,
+                    below: state[name]?.versionBelow(shown)
+                )
             }
         }
     }
@@ -197,8 +202,8 @@ extension SyncEngine {
         let task = Task.detached {
             var found: [ExactName: DecodedContents<Model>] = [:]
             for one in wanted {
-                let contents = try journal?.load([one.shown])
-                var record = contents?[one.shown]
+                let contents = try journal?.load([one.shown, one.below].compactMap { $0 })
+                var record = contents?[one.shown]?.completed(from: one.below.flatMap { contents?[$0] })
                 if storesSystemFields, record?.systemFields == nil, let known = one.known {
                     record?.systemFields = try journal?.load([known])[known]?.systemFields
                 }
@@ -233,7 +238,9 @@ private struct ReadModels<Model: Sendable>: Sendable {
 
 extension EditBasis {
     /// The contents to decode for an edit.
-    var contents: ShownContents? { shown.map { ShownContents(name: name, shown: $0, known: known) } }
+    var contents: ShownContents? {
+        shown.map { ShownContents(name: name, shown: $0, known: known, below: base == $0 ? nil : base) }
+    }
 }
 
 /// The contents that a read shows, and the cloud's version that they are based on.
@@ -241,6 +248,8 @@ struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
     var known: ContentHandle?
+    /// The version below a pending edit.
+    var below: ContentHandle?
 }
 
 /// The result of decoding contents for a read.
