@@ -29,7 +29,7 @@ final class DefaultValueTests: XCTestCase {
         record.pending = LocalChange(kind: .save(handle, size: 1), edited: nil, base: 1)
     }
 
-    private func overlay(_ draft: PlaceV2, _ original: Draft.Original) throws -> OverlaidDraft? {
+    private func overlay(_ draft: PlaceV2, _ original: Draft.Original) throws -> OverlaidDraft.Edit? {
         var state = SyncState()
         state.change("a") { $0 = record }
         let basis = state.editBasis(of: "a")
@@ -38,13 +38,15 @@ final class DefaultValueTests: XCTestCase {
             contents.records[handle] = stored[handle]
         }
         let draft = Draft(record: try coding.encode(draft, edited: nil), original: original)
-        return try DraftOverlay(
+        let overlay = DraftOverlay(
             coding: coding,
             draft: draft,
             record: record,
             basis: basis,
             contents: contents
-        ).overlay()
+        )
+        if case .edited(let edit) = try overlay.overlay() { return edit }
+        return nil
     }
 
     private func original(_ place: PlaceV2) throws -> Draft.Original {
@@ -52,7 +54,7 @@ final class DefaultValueTests: XCTestCase {
     }
 
     /// Whether fields of the draft are in conflict.
-    private func isContested(_ overlaid: OverlaidDraft?) throws -> Bool {
+    private func isContested(_ overlaid: OverlaidDraft.Edit?) throws -> Bool {
         switch try XCTUnwrap(overlaid).contested {
         case .contents(let handle): handle != nil
         case .fields: true
