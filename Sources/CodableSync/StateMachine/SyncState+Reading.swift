@@ -25,6 +25,12 @@ extension SyncState {
         return basis
     }
 
+    /// The version on which a pending edit is based; `nil` for other contents, and for a new record.
+    package func base(of handle: ContentHandle, of name: String) -> ContentHandle? {
+        guard let pending = self[name]?.pending, pending.handle == handle else { return nil }
+        return pending.base
+    }
+
     /// The names of all records that reads may show, in order.
     ///
     /// Complexity: O(n log n).

@@ -88,10 +88,17 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return contents[seen]?.fields
         case .version(let tag):
+            if let edit = editCarrying(tag) { return edit.fields }
             if let known = record?.known, known.changeTag == tag { return contents[known.handle]?.fields }
             let handles = Self.handles(of: record, basis)
             return handles.lazy.compactMap { contents[$0] }.first { $0.recordChangeTag == tag }?.fields
         }
+    }
+
+    /// The pending edit, if the app has seen it, on a version with this change tag.
+    private func editCarrying(_ tag: String) -> Record? {
+        guard let seen = record?.seen, seen == basis.shown, let base = basis.base else { return nil }
+        return contents[base]?.recordChangeTag == tag ? contents[seen] : nil
     }
 
     /// The fields that this device shows, without those that this version of the app does not know and must

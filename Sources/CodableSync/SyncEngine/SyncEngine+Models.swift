@@ -8,8 +8,11 @@ extension SyncEngine {
         let coding = coding
         let journal = journal
         let session = session
+        let bases = items.map { item in
+            item.kind.handle.flatMap { machine?.state.base(of: $0, of: item.name) }
+        }
         resources.run { [weak self] in
-            let element = Element(items, coding, journal)
+            let element = Element(items, bases, coding, journal)
             await self?.hand(element, to: stream, session)
         }
     }
@@ -53,13 +56,18 @@ extension SyncEngine {
         /// Records for which there is a newer change by now.
         var overtaken: [String] = []
 
-        init(_ items: [DeliveryItem], _ coding: ModelCoding<Model>, _ journal: JournalLane?) {
+        init(
+            _ items: [DeliveryItem],
+            _ bases: [ContentHandle?],
+            _ coding: ModelCoding<Model>,
+            _ journal: JournalLane?
+        ) {
             guard let first = items.first else { return }
             if case .deleted = first.kind {
                 change = .deleted(items.map(\.name))
                 return
             }
-            let models = items.compactMap { model(of: $0, coding, journal) }
+            let models = zip(items, bases).compactMap { model(of: $0, basedOn: $1, coding, journal) }
             if models.isEmpty { return }
             if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
         }
@@ -91,6 +99,7 @@ extension SyncEngine {
 
         private mutating func model(
             of item: DeliveryItem,
+            basedOn base: ContentHandle?,
             _ coding: ModelCoding<Model>,
             _ journal: JournalLane?
         ) -> Model? {
@@ -98,7 +107,11 @@ extension SyncEngine {
                 guard let handle = item.kind.handle, let journal else {
                     throw ModelCoding<Model>.Failure.missing
                 }
-                return try coding.decode(try journal.load([handle]).record(handle))
+                var record: Record? = try journal.load([handle]).record(handle)
+                if Model.self is any SystemFieldsStoring.Type {
+                    try journal.addSystemFields(of: base, to: &record)
+                }
+                return try record.map(coding.decode)
             } catch let error where error is FileError || error is JournalFailure {
                 unread.append(item.name)
                 failure = error

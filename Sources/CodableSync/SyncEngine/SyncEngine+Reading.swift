@@ -83,7 +83,12 @@ extension SyncEngine {
         guard let state = machine?.state else { throw SyncError.closed }
         return names.compactMap { name in
             state.shownHandle(of: name).map { shown in
-                ShownContents(name: name, shown: shown, known: state[name]?.known?.handle)
+                ShownContents(
+                    name: name,
+                    shown: shown,
+                    known: state[name]?.known?.handle,
+                    base: state.base(of: shown, of: name)
+                )
             }
         }
     }
@@ -199,9 +204,7 @@ extension SyncEngine {
             for one in wanted {
                 let contents = try journal?.load([one.shown])
                 var record = contents?[one.shown]
-                if storesSystemFields, record?.systemFields == nil, let known = one.known {
-                    record?.systemFields = try journal?.load([known])[known]?.systemFields
-                }
+                if storesSystemFields { try journal?.addSystemFields(of: one.base, to: &record) }
                 var decoded = DecodedContents<Model>(contents: one)
                 if let record {
                     do {
@@ -220,8 +223,21 @@ extension SyncEngine {
         do {
             return try await task.value
         } catch {
-            throw SyncError.stateUnreadable("\(error)")
+            throw unreadable(error)
         }
+    }
+
+    /// The error of a call that could not read its contents from the files.
+    func unreadable(_ error: any Error) -> SyncError {
+        if case .closed = phase { .closed } else { .stateUnreadable("\(error)") }
+    }
+}
+
+extension JournalLane {
+    /// Adds the system fields of the version that an edit is based on, unless the record has its own.
+    func addSystemFields(of base: ContentHandle?, to record: inout Record?) throws {
+        guard let base, record != nil, record?.systemFields == nil else { return }
+        record?.systemFields = try load([base])[base]?.systemFields
     }
 }
 
@@ -233,14 +249,19 @@ private struct ReadModels<Model: Sendable>: Sendable {
 
 extension EditBasis {
     /// The contents to decode for an edit.
-    var contents: ShownContents? { shown.map { ShownContents(name: name, shown: $0, known: known) } }
+    var contents: ShownContents? {
+        shown.map { ShownContents(name: name, shown: $0, known: known, base: base) }
+    }
 }
 
-/// The contents that a read shows, and the cloud's version that they are based on.
+/// The contents that a read shows.
 struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
+    /// The cloud's latest version.
     var known: ContentHandle?
+    /// The version that an edit is based on, whose system fields the model gets.
+    var base: ContentHandle?
 }
 
 /// The result of decoding contents for a read.
