@@ -84,9 +84,10 @@ extension RecordCodable where Self: Identifiable, ID == String {
 
 /// A model that stores the server's system fields.
 ///
-/// A conforming model receives them with every change. The key `systemFields` never becomes a field of the
-/// record. Most models need not conform: the engine keeps its own copy, and storing them makes models unequal
-/// after every save.
+/// A conforming model receives them from reads and with every change: those of the cloud's version on which
+/// its contents are based. A save that changes no field is not delivered; only a read returns its system
+/// fields. The key `systemFields` never becomes a field of the record. Most models need not conform: the
+/// engine keeps its own copy, and storing them makes models unequal after every save.
 public protocol SystemFieldsStoring: RecordCodable {
     /// The server's system fields as an opaque blob; `nil` before the first save.
     var systemFields: Data? { get set }

@@ -169,10 +169,13 @@ extension SyncStateMachine {
 
     private mutating func beginSwitch(to user: String) {
         isSwitching = true
-        if configuration.removesOnSignOut, state.summary.signOut != .removed {
-            append([.signedOut(removing: true)])
-        }
         actions.append(.switchUser(to: user))
+    }
+
+    /// Removes the former user's records, on which the calls before the switch may have been based.
+    mutating func takeFormerCallsEnded() {
+        guard isSwitching, configuration.removesOnSignOut, state.summary.signOut != .removed else { return }
+        append([.signedOut(removing: true)])
     }
 
     /// Tries the switch again, because a call needs the state of the user who is signed in.

@@ -138,22 +138,24 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         for name in names {
             guard state[name]?.pending != nil, inFlightNames[name] == nil else { continue }
+            conflictRounds[name] = nil
             entries.append(.discarded(name: name))
             entries.append(note(.discarded, name, "The app gave the change up."))
         }
         answer(call, afterStoring: entries)
     }
 
-    /// The event about the edit that an entry discards or replaces.
-    func eventOfReplaced(_ entry: JournalEntry) -> ContentsEvent? {
+    /// The event about the edit that an entry discards or replaces, and the edit's contents.
+    func eventOfReplaced(_ entry: JournalEntry) -> (event: ContentsEvent, contents: ContentHandle)? {
         switch entry {
         case .discarded(let name):
-            state[name]?.pending?.handle.map { .discarded(name: name, $0, .discarded) }
+            state[name]?.pending?.handle.map { (.discarded(name: name, $0, .discarded), $0) }
         case .queued(let name, let change):
             change.isDeletion
-                ? nil : state[name]?.replaced(byEdit: false).map { .discarded(name: name, $0, .replaced) }
+                ? nil
+                : state[name]?.replaced(byEdit: false).map { (.discarded(name: name, $0, .replaced), $0) }
         case .edited(let name, _, _):
-            state[name]?.replaced(byEdit: true).map { .discarded(name: name, $0, .replaced) }
+            state[name]?.replaced(byEdit: true).map { (.discarded(name: name, $0, .replaced), $0) }
         default: nil
         }
     }

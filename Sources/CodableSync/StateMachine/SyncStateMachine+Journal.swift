@@ -19,9 +19,18 @@ extension SyncStateMachine {
         batch.isFlushOwed = isUnflushed
         batch.events = eventsOfBatch.map { .emitLoading($0) }
         eventsOfBatch = []
+        let place = actions.count
         actions.append(.append(batch.batch, entries, flush: flush))
         state.beginImage()
-        for entry in entries { apply(entry, in: &batch) }
+        var replaced: [ContentHandle] = []
+        for entry in entries {
+            if let event = eventOfReplaced(entry) {
+                batch.events.append(.emitLoading(event.event))
+                replaced.append(event.contents)
+            }
+            apply(entry, in: &batch)
+        }
+        if !replaced.isEmpty { actions.insert(.keepContents(batch.batch, replaced), at: place) }
         batch.image = state.endImage()
         uncommitted.append(batch)
         noteFlush(flush)
@@ -30,7 +39,6 @@ extension SyncStateMachine {
     }
 
     private mutating func apply(_ entry: JournalEntry, in batch: inout UncommittedBatch) {
-        if let replaced = eventOfReplaced(entry) { batch.events.append(.emitLoading(replaced)) }
         let former = entry.fetchedName.flatMap { state[$0]?.known }
         state.apply(entry)
         switch entry {

@@ -186,6 +186,7 @@ package struct SyncStateMachine: Sendable {
         case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
         case .accountChecked(let request, let result): takeAccount(request, result)
         case .switchWanted: takeSwitchWanted()
+        case .formerCallsEnded: takeFormerCallsEnded()
         case .switchFailed(let error): takeSwitchFailed(error)
         case .switched(let former): takeSwitched(from: former)
         case .zoneSaved(let request, let error): takeZoneSaved(request, error)

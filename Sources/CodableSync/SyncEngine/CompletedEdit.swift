@@ -8,10 +8,12 @@ extension Record {
     /// This edit with the values of another record for the fields that this one does not have at all.
     ///
     /// - Parameter base: The version that the edit changes; `nil` if there is none.
-    /// - Returns: The record that a save over that version makes, with the system fields of this one.
+    /// - Returns: The record that a save over that version makes, with the version's system fields unless this
+    ///   one has its own.
     func completed(from base: Record?) -> Record {
         guard let base else { return self }
         var record = self
+        record.systemFields = systemFields ?? base.systemFields
         for (name, value) in base.fields where fields[name] == nil && !ReservedField.isReserved(name) {
             record.fields[name] = value
         }

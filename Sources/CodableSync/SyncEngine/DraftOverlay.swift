@@ -139,14 +139,20 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return modelFields(seen)
         case .version(let tag):
-            if let record, let known = record.known, known.changeTag == tag {
-                // A copy of the app that is newer than this version has its tag as well.
-                let copy = record.isPendingOnTop ? record.seen.map { max($0, known.handle) } : nil
-                return modelFields(copy ?? known.handle)
-            }
+            if let copy = copyCarrying(tag) { return modelFields(copy) }
+            if let known = record?.known, known.changeTag == tag { return modelFields(known.handle) }
             let handles = Self.handles(of: record, basis)
             return handles.first { contents[$0]?.recordChangeTag == tag }.flatMap { modelFields($0) }
         }
+    }
+
+    /// The app's copy that is newer than the version below a pending edit, if that has this change tag: such
+    /// a copy carries the tag as well.
+    private func copyCarrying(_ tag: String) -> ContentHandle? {
+        guard let record, record.isPendingOnTop, let base = basis.base, let seen = record.seen, seen > base
+        else { return nil }
+        let known = record.known?.handle == base ? record.known?.changeTag : nil
+        return (known ?? contents[base]?.recordChangeTag) == tag ? seen : nil
     }
 
     /// The fields that this device shows, without those that this version of the app does not know and must

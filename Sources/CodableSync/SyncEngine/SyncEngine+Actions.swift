@@ -19,7 +19,7 @@ extension SyncEngine {
     func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
         if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
         perform(input, contents)
-        if !unserved.isEmpty { serveAgain() }
+        if hasUnserved { serveAgain() }
         tellWatchers()
     }
 
@@ -55,6 +55,7 @@ extension SyncEngine {
 
     private func perform(_ action: SyncAction) {
         switch action {
+        case .keepContents(let batch, let handles): keep(handles, for: batch)
         case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
         case .resumeJournal:
             stagedByBatch = [:]
@@ -90,9 +91,23 @@ extension SyncEngine {
         for entry in entries {
             for handle in entry.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
         }
-        if !staged.isEmpty, machine?.isCommitting == false { stagedByBatch[batch] = staged }
+        if !staged.isEmpty, machine?.isCommitting == false {
+            stagedByBatch[batch, default: [:]].merge(staged) { $1 }
+        }
         let mustFlush = flush && configuration.durability == .flushed
         journal?.append(JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush))
+    }
+
+    /// Loads contents for the events of a batch.
+    private func keep(_ handles: [ContentHandle], for batch: BatchID) {
+        for handle in handles {
+            do {
+                stagedByBatch[batch, default: [:]][handle] = try load(handle)
+            } catch {
+                // They are loaded again for the event, which reports a failure.
+                continue
+            }
+        }
     }
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {

@@ -135,7 +135,7 @@ extension SyncEngine {
             guard try current(names) == bases else { return nil }
             throw error
         } catch {
-            throw SyncError.stateUnreadable("\(error)")
+            throw unreadable(error)
         }
     }
 

@@ -179,7 +179,6 @@ extension SyncEngine {
             tellWatchers()
         }
         if case .ended(let stream) = request {
-            unserved.removeAll { $0 == stream }
             process(.streamEnded(stream))
             return
         }
@@ -190,7 +189,7 @@ extension SyncEngine {
         } catch {
             // No caller can get the error, so an event reports it; the next call throws it.
             emit(.stateUnwritable((error as? SyncError)?.description ?? "\(error)"))
-            if machine != nil, case .next(let stream) = request { unserved.append(stream) }
+            hasUnserved = machine != nil
             return
         }
         takeNotes()
@@ -205,12 +204,12 @@ extension SyncEngine {
         }
     }
 
-    /// Serves streams that could not be served before, if a state is open now.
+    /// Serves requests that could not be served before, if a state is open now.
     func serveAgain() {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
-        let streams = unserved
-        unserved = []
-        for stream in streams where hub.claim(stream) { process(.streamRequested(stream)) }
+        hasUnserved = false
+        takeNotes()
+        hub.repeatRequests()
     }
 
     /// Pauses syncing: no new requests are made, while uploads are accepted and streams stay live.

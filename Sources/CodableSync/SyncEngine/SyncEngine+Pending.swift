@@ -20,7 +20,7 @@ extension SyncEngine {
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
-        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle) })
+        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle, $0.change.base) })
         return pending.map { name, change, stage in
             PendingChange(
                 recordName: name,
@@ -47,8 +47,10 @@ extension SyncEngine {
         let parked = machine.state.parkedQueue.names.compactMap { name in
             machine.state[name].map { (name: name, record: $0) }
         }
-        let clients = try await modelsIfDecodable(parked.map { ($0.name, $0.record.pending?.handle) })
-        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle) })
+        let clients = try await modelsIfDecodable(
+            parked.map { ($0.name, $0.record.pending?.handle, $0.record.pending?.base) }
+        )
+        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle, nil) })
         return parked.compactMap { name, record in
             guard let reason = record.pending?.parked else { return nil }
             return ParkedChange(
@@ -68,19 +70,13 @@ extension SyncEngine {
         }
     }
 
-    /// The models that can be decoded from these contents, by record name.
+    /// The models that can be decoded from these contents, by record name; edits carry the system fields of
+    /// the versions that they are based on.
     private func modelsIfDecodable(
-        _ contents: [(name: String, handle: ContentHandle?)]
+        _ contents: [(name: String, handle: ContentHandle?, base: ContentHandle?)]
     ) async throws -> [ExactName: Model] {
-        let wanted = contents.compactMap { name, handle in
-            handle.map {
-                ShownContents(
-                    name: name,
-                    shown: $0,
-                    known: nil,
-                    below: machine?.state[name]?.versionBelow($0)
-                )
-            }
+        let wanted = contents.compactMap { name, handle, base in
+            handle.map { ShownContents(name: name, shown: $0, base: base) }
         }
         let found = try await decode(wanted)
         let isOvertaken = found.values.contains { one in

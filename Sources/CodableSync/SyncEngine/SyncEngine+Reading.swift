@@ -87,7 +87,7 @@ extension SyncEngine {
                     name: name,
                     shown: shown,
                     known: state[name]?.known?.handle,
-                    below: state[name]?.versionBelow(shown)
+                    base: state[name]?.versionBelow(shown)
                 )
             }
         }
@@ -198,15 +198,11 @@ extension SyncEngine {
     func decode(_ wanted: [ShownContents]) async throws -> [ExactName: DecodedContents<Model>] {
         let coding = coding
         let journal = journal
-        let storesSystemFields = Model.self is any SystemFieldsStoring.Type
         let task = Task.detached {
             var found: [ExactName: DecodedContents<Model>] = [:]
             for one in wanted {
-                let contents = try journal?.load([one.shown, one.below].compactMap { $0 })
-                var record = contents?[one.shown]?.completed(from: one.below.flatMap { contents?[$0] })
-                if storesSystemFields, record?.systemFields == nil, let known = one.known {
-                    record?.systemFields = try journal?.load([known])[known]?.systemFields
-                }
+                let contents = try journal?.load([one.shown, one.base].compactMap { $0 })
+                let record = contents?[one.shown]?.completed(from: one.base.flatMap { contents?[$0] })
                 var decoded = DecodedContents<Model>(contents: one)
                 if let record {
                     do {
@@ -225,8 +221,13 @@ extension SyncEngine {
         do {
             return try await task.value
         } catch {
-            throw SyncError.stateUnreadable("\(error)")
+            throw unreadable(error)
         }
+    }
+
+    /// The error of a call that could not read its contents from the files.
+    func unreadable(_ error: any Error) -> SyncError {
+        if case .closed = phase { .closed } else { .stateUnreadable("\(error)") }
     }
 }
 
@@ -239,17 +240,19 @@ private struct ReadModels<Model: Sendable>: Sendable {
 extension EditBasis {
     /// The contents to decode for an edit.
     var contents: ShownContents? {
-        shown.map { ShownContents(name: name, shown: $0, known: known, below: base == $0 ? nil : base) }
+        shown.map { ShownContents(name: name, shown: $0, known: known, base: base == $0 ? nil : base) }
     }
 }
 
-/// The contents that a read shows, and the cloud's version that they are based on.
+/// The contents that a read shows.
 struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
+    /// The cloud's latest version.
     var known: ContentHandle?
-    /// The version below a pending edit.
-    var below: ContentHandle?
+    /// The version on which a pending edit is based: the model gets its system fields, and its values of
+    /// fields that the edit does not have.
+    var base: ContentHandle?
 }
 
 /// The result of decoding contents for a read.

@@ -30,6 +30,9 @@ extension SyncEngine {
 
     private func exchangeState(for user: String, _ place: CallQueue.Ticket) async throws {
         guard let journal, let directory else { throw SyncError.closed }
+        try await place.turn()
+        takeNotes()
+        process(.formerCallsEnded)
         let opened = try await location.open(
             for: user,
             in: directory,
@@ -37,7 +40,6 @@ extension SyncEngine {
             at: now
         )
         do {
-            try await place.turn()
             takeNotes()
             try await settle(journal)
             let untold = UntoldSwitch(from: machine?.formerUserToTell)

@@ -57,8 +57,8 @@ public actor SyncEngine<Model: RecordCodable> {
     var stateNumber: Int64 = 0
     /// The database's account generation at the last look-up.
     var accountGeneration = 0
-    /// Streams that requested an element while no state could be opened.
-    var unserved: [StreamID] = []
+    /// Whether requests were made while the state of the user who is signed in could not be opened.
+    var hasUnserved = false
     /// Keeps engines of other models out of the zone.
     var registration: ModelRegistry.Registration?
     var stateDirectory: String?

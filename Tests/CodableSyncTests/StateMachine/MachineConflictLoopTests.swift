@@ -66,6 +66,21 @@ final class MachineConflictLoopTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
+    /// A discarded change takes its conflicts with it.
+    func testTheConflictsOfADiscardedChangeDoNotCount() {
+        machine.upload("A", 2)
+        for round in 1...8 {
+            if round == 8 { machine.run(.stop) }
+            machine.answerSend { _ in .conflict(server: KnownVersion(UInt64(10 + round), hash: 1)) }
+        }
+        machine.run(.discard(machine.newCall(), names: ["A"]))
+        machine.restart()
+        machine.upload("A", 50)
+        let actions = machine.answerSend { _ in .conflict(server: KnownVersion(60, hash: 1)) }
+        XCTAssertEqual(actions.requests, ["send A=50@t60"])
+        XCTAssertEqual(actions.events.filter { $0 == .conflictLoop(recordName: "A") }, [])
+    }
+
     private func check(_ actions: [SyncAction], _ round: Int, next: String, isTold: Bool = true) {
         XCTAssertEqual(actions.requests, round < 9 ? [next] : [], "round \(round)")
         let loops = actions.events.filter { $0 == .conflictLoop(recordName: "A") }

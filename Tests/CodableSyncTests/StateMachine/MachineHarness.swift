@@ -287,7 +287,7 @@ struct MachineHarness {
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
         case .cancel(let id): if open[id] != nil { faults.append("a request is canceled but not abandoned") }
-        case .emit, .emitLoading, .report, .reportAccount: break
+        case .keepContents, .emit, .emitLoading, .report, .reportAccount: break
         }
     }
 

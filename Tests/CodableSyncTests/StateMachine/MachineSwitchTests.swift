@@ -35,6 +35,24 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
     }
 
+    func testASwitchRemovesRecordsOnceTheFormerCallsHaveEnded() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.know("A", 1)
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(answer(.available, "bob").entries, [])
+        XCTAssertEqual(machine.state.sortedNames, ["A"])
+        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [.signedOut(removing: true)])
+        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [], "only once")
+        XCTAssertEqual(machine.state.sortedNames, [])
+    }
+
+    func testASwitchKeepsRecordsUnlessTheAppWantsThemRemoved() {
+        machine.know("A", 1)
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [])
+    }
+
     /// With removal on sign-out, a switch removes the user's records even if the other state cannot be
     /// opened.
     func testAnElementDeliveredBeforeAFailedSwitchIsNotAcceptedAfterIt() {
@@ -44,6 +62,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(machine.reading("A"))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
+        machine.run(.formerCallsEnded)
         machine.run(.switchFailed(.stateUnreadable("no")))
         XCTAssertGreaterThan(machine.machine.losses, 0)
         XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
