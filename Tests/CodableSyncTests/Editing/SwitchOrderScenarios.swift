@@ -43,7 +43,8 @@ final class SwitchOrderScenarios: AccountScenario {
         let engine = phone.engine
         let hold = DecodingHold.next(of: "a")
         let original = HeldItem("a", "title", note: "note")
-        let upload = Task { try await engine.upload(HeldItem("a", "draft", note: "note"), editedFrom: original) }
+        let draft = HeldItem("a", "draft", note: "note")
+        let upload = Task { try await engine.upload(draft, editedFrom: original) }
         await hold.reached()
         await signBobIn(phone, releasing: hold)
         try await upload.value
