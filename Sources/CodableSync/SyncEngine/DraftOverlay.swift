@@ -120,12 +120,16 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     }
 
     /// The draft with the changes of a pending edit that the app has not seen.
+    ///
+    /// Fields in which the draft differs from the version below the edit keep the draft's values.
     private func recordWithUnseenEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
         guard let record, record.isPendingOnTop, !record.isPendingSeen, record.pending?.handle == basis.shown,
             let base = record.pending?.base, let before = modelFields(base)
         else { return draft.record }
         var result = draft.record
-        for name in shown.differingFields(from: before) { result.fields[name] = shown[name] ?? .null }
+        for name in shown.differingFields(from: before) where draft.record.fields.isSame(name, in: before) {
+            result.fields[name] = shown[name] ?? .null
+        }
         try check(result)
         return result
     }
