@@ -3,6 +3,7 @@ import RecordCoding
 
 import struct Foundation.Date
 import class Foundation.ProcessInfo
+import class Foundation.Thread
 
 /// The engine's directory, with a lock for its one owner and a state for each user.
 ///
@@ -62,14 +63,7 @@ package final class StateDirectory: Sendable {
         do {
             try fileSystem.createDirectory(at: path)
             place = DirectoriesInRelease.Place(path, on: fileSystem)
-            guard DirectoriesInRelease.shared.wait(for: place, atMost: releaseTimeout) else {
-                throw Failure.inUse(by: "another engine of this process that is being closed")
-            }
-            switch try fileSystem.lock(path.appending(path: "lock")) {
-            case .acquired(let lock): self.lock = lock
-            case .held(let process):
-                throw Failure.inUse(by: Self.words(for: process))
-            }
+            lock = try Self.lock(path, place, fileSystem, releaseTimeout)
         } catch {
             throw Failure(error, in: path)
         }
@@ -84,11 +78,39 @@ package final class StateDirectory: Sendable {
         }
     }
 
+    /// Locks a directory.
+    ///
+    /// A task may keep an engine of this process for an instant after the app has released it, so a lock that is
+    /// held by this process is tried again for 50 milliseconds.
+    private static func lock(
+        _ path: String,
+        _ place: DirectoriesInRelease.Place,
+        _ fileSystem: any FileSystem,
+        _ releaseTimeout: DispatchTimeInterval
+    ) throws -> any FileLock {
+        var attempts = 50
+        while true {
+            guard DirectoriesInRelease.shared.wait(for: place, atMost: releaseTimeout) else {
+                throw Failure.inUse(by: "another engine of this process that is being closed")
+            }
+            switch try fileSystem.lock(path.appending(path: "lock")) {
+            case .acquired(let lock): return lock
+            case .held(let process):
+                attempts -= 1
+                guard isThis(process), attempts > 0 else { throw Failure.inUse(by: words(for: process)) }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
+    }
+
+    private static func isThis(_ process: Int?) -> Bool {
+        process == Int(ProcessInfo.processInfo.processIdentifier)
+    }
+
     /// Describes a process, and says so if it is this one.
     private static func words(for process: Int?) -> String {
         guard let process else { return "another process" }
-        let isThis = process == Int(ProcessInfo.processInfo.processIdentifier)
-        return isThis ? "another engine of this process (\(process))" : "process \(process)"
+        return isThis(process) ? "another engine of this process (\(process))" : "process \(process)"
     }
 
     /// Releases the directory for another owner.
