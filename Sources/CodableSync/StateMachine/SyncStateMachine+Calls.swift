@@ -259,7 +259,9 @@ extension RecordState {
         } else if change.isDeletion {
             // The app has not seen the edit, so it deletes what it has seen, or the base of the edit if that
             // is older.
-            change.base = pending.base.flatMap { base in seen.map { min(base, $0) } }
+            change.base = pending.base.flatMap { base in
+                seen.map { $0 == known?.handle ? min(base, $0) : $0 }
+            }
         }
     }
 

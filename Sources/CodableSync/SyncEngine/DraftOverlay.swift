@@ -82,7 +82,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         for name in changed { copy[name] = draft.record.fields[name] ?? .null }
         let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
         let isCopyNew = former.map { !copy.differingFields(from: $0).isEmpty } ?? true
-        if edited.isEmpty, !isCopyNew || record?.pending == nil { return .nothing }
+        if edited.isEmpty, !isCopyNew || record?.isPendingOnTop != true || carriesVersion { return .nothing }
         if edited.isEmpty, copy.differingFields(from: shown).isEmpty { return .shown(handle) }
         var record = draft.record
         record.fields = shown
@@ -102,6 +102,9 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     }
 
     // MARK: The app's copy
+
+    /// Whether the draft states its version: the app's copy keeps that version then, until the app gets another.
+    private var carriesVersion: Bool { if case .version = draft.original { true } else { false } }
 
     /// The fields that the app has seen last; `nil` if it has seen none that are still stored.
     private func formerCopy(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
@@ -153,7 +156,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The app's copy that is newer than the version below a pending edit, if that has this change tag: such
     /// a copy carries the tag as well.
     private func copyCarrying(_ tag: String) -> ContentHandle? {
-        guard let record, record.isPendingOnTop, let base = basis.base, let seen = record.seen, seen > base
+        guard let record, record.isPendingOnTop, let base = basis.base, let seen = record.seen, seen > base,
+            seen != record.known?.handle
         else { return nil }
         let known = record.known?.handle == base ? record.known?.changeTag : nil
         return (known ?? contents[base]?.recordChangeTag) == tag ? seen : nil

@@ -83,7 +83,7 @@ extension SyncEngine {
                 case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
                 case .nothing?: return nil
                 case .shown(let handle)?: return NewChange(name: name, seen: handle)
-                case .edited(let edit)?: return change(to: edit, ticket.date, &contents)
+                case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
             // Even a call that changes nothing waits until the entries before it are stored.
@@ -155,6 +155,7 @@ extension SyncEngine {
 
     private func change(
         to edit: OverlaidDraft.Edit,
+        of draft: Draft,
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
@@ -164,13 +165,16 @@ extension SyncEngine {
             case .fields(let record): stage(record, &contents)
             }
         // The edited record is newer than what the app has.
-        let copy = edit.copy.map { stage($0, &contents) }
+        var seen: ContentHandle?
+        let countsAsSeen = if case .version = draft.original { false } else { true }
+        if countsAsSeen { seen = edit.copy.map { stage($0, &contents) } }
         let handle = stage(edit.record, &contents)
+        if countsAsSeen { seen = seen ?? handle }
         return NewChange(
             name: edit.record.recordID.recordName,
             kind: .save(handle, size: edit.record.size),
             edited: date,
-            basis: NewChange.Basis(edit.base, contested: contested, seen: copy ?? handle)
+            basis: NewChange.Basis(edit.base, contested: contested, seen: seen)
         )
     }
 }

@@ -60,37 +60,6 @@ final class UploadedCopyScenarios: EngineScenario {
 
     // MARK: Models with system fields
 
-    private func upload(_ titles: [String], _ phone: Device<Stored>) async throws {
-        let read = try await phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
-        for title in titles {
-            model.title = title
-            try await phone.engine.upload(model)
-        }
-    }
-
-    func testAModelWithSystemFieldsCanBeRevertedWithoutBeingReadAgain() async throws {
-        let (phone, _) = try await makePair(Stored(id: "A", title: "first"))
-        try await upload(["second", "first"], phone)
-        try await settle(phone)
-        let server = try await serverRecords()["A"]
-        XCTAssertEqual(server?.fields["title"], "first")
-    }
-
-    func testAModelWithSystemFieldsCanBeRevertedBelowAnUnseenEdit() async throws {
-        let (phone, _) = try await makePair(Tagged(id: "A", title: "first"))
-        let read = try await phone.engine.model(named: "A")
-        var model = try XCTUnwrap(read)
-        model.title = "second"
-        try await phone.engine.upload(model)
-        try await phone.engine.edit(named: "A") { $0.note = "edited" }
-        model.title = "first"
-        try await phone.engine.upload(model)
-        let shown = try await phone.engine.model(named: "A")
-        XCTAssertEqual(shown?.title, "first")
-        XCTAssertEqual(shown?.note, "edited")
-    }
-
     /// Initial models are older than any other edit, and a later start queues none.
     func testInitialModelsWithSystemFieldsAreQueuedOnce() async throws {
         let (phone, _) = try await makePair(Stored(id: "A", title: "title"))
