@@ -19,8 +19,8 @@ package enum JournalEntry: Equatable, Sendable {
     case queued(name: String, LocalChange)
     /// The app edited the contents that this device shows, which the app may not have seen.
     ///
-    /// `seen` is what the app has now, if that changes: the edited contents, or others that are its own copy.
-    case edited(name: String, LocalChange, seen: ContentHandle?)
+    /// `copy` is what the app has now, if that changes: the edited contents, or others that are its own copy.
+    case edited(name: String, LocalChange, copy: ContentHandle?)
     /// The models that the app had before its first sync are queued in this batch.
     case initialModelsQueued
     /// These contents are about to be sent; their response may be lost.
@@ -87,16 +87,34 @@ package struct SentContents: Equatable, Sendable {
     }
 }
 
-/// A change that the app has accepted, and the version that it has now seen.
+/// Contents that the app has now, or a change that no stream takes.
 package struct AcceptedChange: Equatable, Sendable {
+    package enum Kind: String, Sendable {
+        /// The app has accepted a change from a stream.
+        case delivered
+        /// No stream takes the change, so the app has what it had.
+        case skipped
+        /// A read has returned these contents, or none.
+        case read
+        /// The app has these contents on top of the version that it was given.
+        case copy
+    }
+
     package var name: String
+    /// The delivery order of the change; 0 if there is none.
     package var order: UInt64
     package var seen: ContentHandle?
+    package var kind: Kind
 
     package init(name: String, order: UInt64, seen: ContentHandle?) {
+        self.init(name: name, order: order, seen: seen, kind: order == 0 ? .read : .delivered)
+    }
+
+    package init(name: String, order: UInt64 = 0, seen: ContentHandle?, kind: Kind) {
         self.name = name
         self.order = order
         self.seen = seen
+        self.kind = kind
     }
 }
 
@@ -164,8 +182,8 @@ extension JournalEntry {
     package var introduced: [ContentHandle] {
         switch self {
         case .queued(_, let change): [change.handle, change.contested].compactMap { $0 }
-        case .edited(_, let change, let seen):
-            [change.handle, change.contested, seen == change.handle ? nil : seen].compactMap { $0 }
+        case .edited(_, let change, let copy):
+            [change.handle, change.contested, copy == change.handle ? nil : copy].compactMap { $0 }
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]
         case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):

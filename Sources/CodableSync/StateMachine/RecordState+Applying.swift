@@ -31,8 +31,9 @@ extension RecordState {
         // such save.
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
-        // The confirmed version is what the app has seen.
-        if seen == sent { seen = version.handle }
+        // The confirmed version is what the app has, but its models carry the version before it.
+        if given == sent { given = sentBase ?? nil }
+        if copy == sent { copy = version.handle }
         if isAnswered {
             pending = nil
             if isOvertaken || isNews {
@@ -60,7 +61,7 @@ extension RecordState {
             // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
             if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
-            if isPendingSeen { seen = handle }
+            if isPendingSeen { copy = handle }
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
         case .merged(let handle, let size, let edited):
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
@@ -77,11 +78,17 @@ extension RecordState {
     /// Marks contents as seen that the app accepts late, unless it has seen newer ones since, such as its own
     /// upload.
     mutating func seeLate(_ version: ContentHandle?) {
-        guard let seen else { return self.seen = version }
-        if let version {
-            self.seen = newer(seen, version)
-        } else if seen != known?.handle {
-            self.seen = nil
+        guard let seen else { return give(version) }
+        guard let version else {
+            if seen != known?.handle { give(nil) }
+            return
+        }
+        let isUploadNewer = isPendingOnTop && version == pending?.base || newer(seen, version) == copy
+        if copy != nil, copy != version, isUploadNewer {
+            // The app has uploaded its copy since.
+            given = newer(given, version)
+        } else if newer(seen, version) == version {
+            give(version)
         }
     }
 
@@ -92,7 +99,8 @@ extension RecordState {
     }
 
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
-        if seen == former { seen = handle }
+        if given == former { given = handle }
+        if copy == former { copy = handle }
         if pending?.base == former { pending?.base = handle }
         if undelivered?.seen == former { undelivered?.seen = handle }
         for index in sent.indices where sent[index].base == former { sent[index].base = handle }

@@ -15,7 +15,7 @@ extension RecordState {
         known = nil
         lost = nil
         isLostRefused = false
-        if !isPendingSeen { seen = nil }
+        forgetGivenVersion()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
         isUnread = false
@@ -71,7 +71,7 @@ extension RecordState {
         repoint(from: lost.handle, to: version.handle)
         // The app has seen it, unless it is still undelivered or the pending edit was made without it.
         if undelivered == nil {
-            if seen == nil, isKnownToEdit { seen = version.handle }
+            if seen == nil, isKnownToEdit { given = version.handle }
         } else if undelivered?.kind == .updated(lost.handle) {
             undelivered?.seen = version.handle
         }

@@ -140,10 +140,11 @@ package struct RecordState: Equatable, Sendable {
     package var lost: KnownVersion?
     /// Whether the server refused the lost version.
     package var isLostRefused = false
-    /// The newest contents that the app has received or uploaded: the base of its next upload.
-    ///
-    /// An edit of what this device shows leaves this unchanged, since the app may still hold an older copy.
-    package var seen: ContentHandle?
+    /// The version that the app was given last: its models carry the system fields of this version.
+    package var given: ContentHandle?
+    /// What the app has now, if it differs from the version it was given: its own uploads, or an edit that it
+    /// was given on top of that version.
+    package var copy: ContentHandle?
     package var pending: LocalChange?
     /// Contents of requests with an unknown outcome, which the server may have saved.
     package var sent: [SentVersion] = []
@@ -191,6 +192,18 @@ package struct RecordState: Equatable, Sendable {
         lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
     }
 
+    /// The newest contents that the app was given or has uploaded: the base of its next upload.
+    ///
+    /// An edit of what this device shows leaves this unchanged, since the app may still hold older contents.
+    package var seen: ContentHandle? { copy ?? given }
+
+    /// Marks contents as given to the app: by a stream, or by a read.
+    package mutating func give(_ contents: ContentHandle?) {
+        let isPending = contents != nil && contents == pending?.handle
+        given = isPending ? pending?.base : contents
+        copy = isPending ? contents : nil
+    }
+
     /// Whether the app has received or uploaded the pending edit.
     var isPendingSeen: Bool {
         guard let handle = pending?.handle else { return false }
@@ -214,8 +227,15 @@ package struct RecordState: Equatable, Sendable {
     /// Forgets the cloud's latest version, so that it is fetched again and reconciled with the edit.
     mutating func forgetKnownVersion() {
         known = nil
-        if !isPendingSeen { seen = nil }
+        forgetGivenVersion()
         pending?.base = nil
+    }
+
+    /// Forgets the version that the app was given; its own copy is kept while a pending edit is on top, since
+    /// only then is it no ancestor.
+    mutating func forgetGivenVersion() {
+        given = nil
+        if !isPendingSeen, pending?.handle == nil || pending?.parked != nil { copy = nil }
     }
 
     /// Whether there is nothing left to store.

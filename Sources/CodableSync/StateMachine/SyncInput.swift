@@ -111,16 +111,16 @@ package struct NewChange: Equatable, Sendable {
         package var handle: ContentHandle?
         package var contested: ContentHandle?
         /// What the app has after the edit; `nil` if it has what it had.
-        package var seen: ContentHandle?
+        package var copy: ContentHandle?
 
         package init(
             _ handle: ContentHandle?,
             contested: ContentHandle? = nil,
-            seen: ContentHandle? = nil
+            copy: ContentHandle? = nil
         ) {
             self.handle = handle
             self.contested = contested
-            self.seen = seen
+            self.copy = copy
         }
     }
 

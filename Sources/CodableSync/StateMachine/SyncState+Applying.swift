@@ -8,7 +8,7 @@ extension SyncState {
         case .claimed(let user): applyClaimed(by: user)
         case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
-        case .edited(let name, let pending, let seen): applyEdited(name, pending, seen)
+        case .edited(let name, let pending, let copy): applyEdited(name, pending, copy)
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)
@@ -47,17 +47,17 @@ extension SyncState {
             record.replacePending(with: pending)
             // Undelivered changes are older than the app's own change, whose outcome is delivered instead.
             record.undelivered = nil
-            if let handle = pending.handle { record.seen = handle }
+            if let handle = pending.handle { record.copy = handle }
         }
     }
 
     /// An undelivered update stays undelivered, and now shows the edited model.
-    private mutating func applyEdited(_ name: String, _ pending: LocalChange, _ seen: ContentHandle?) {
+    private mutating func applyEdited(_ name: String, _ pending: LocalChange, _ copy: ContentHandle?) {
         guard let handle = pending.handle else { return }
         let order = nextDeliveryOrder()
         change(name) { record in
             record.replacePending(with: pending, isExact: true)
-            if let seen { record.seen = seen }
+            if let copy { record.copy = copy }
             switch record.undelivered?.kind {
             case .updated?:
                 record.undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
@@ -105,7 +105,7 @@ extension SyncState {
     private mutating func applyDeletionConfirmed(_ name: String) {
         change(name) { record in
             record.known = nil
-            if !record.isPendingSeen { record.seen = nil }
+            record.forgetGivenVersion()
             record.sent = []
             record.isDeletionSent = false
             record.undelivered = nil
@@ -246,14 +246,18 @@ extension SyncState {
     private mutating func applyAccepted(_ changes: [AcceptedChange]) {
         for accepted in changes {
             change(accepted.name) { record in
-                if let undelivered = record.undelivered, undelivered.order == accepted.order {
+                switch accepted.kind {
+                case .read: record.give(accepted.seen)
+                case .copy: record.copy = accepted.seen
+                case .skipped:
+                    if record.undelivered?.order == accepted.order { record.undelivered = nil }
+                case .delivered:
+                    guard let undelivered = record.undelivered, undelivered.order == accepted.order else {
+                        return record.seeLate(accepted.seen)
+                    }
                     // The server may have saved it again unchanged since it was handed out.
-                    record.seen = undelivered.seen
+                    record.give(undelivered.seen)
                     record.undelivered = nil
-                } else if accepted.order == 0 {
-                    record.seen = accepted.seen
-                } else {
-                    record.seeLate(accepted.seen)
                 }
             }
         }

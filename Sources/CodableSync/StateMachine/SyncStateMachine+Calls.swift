@@ -40,7 +40,7 @@ extension SyncStateMachine {
             // A change that the user has made since is newer than the initial model.
             if change.isInitial, state[change.name]?.pending != nil { continue }
             if change.isSeenOnly, case .save(let handle, _) = change.kind {
-                entries.append(.accepted([AcceptedChange(name: change.name, order: 0, seen: handle)]))
+                entries.append(.accepted([AcceptedChange(name: change.name, seen: handle, kind: .copy)]))
                 continue
             }
             if let basis = change.basis {
@@ -50,7 +50,7 @@ extension SyncStateMachine {
                     base: basis.handle,
                     contested: basis.contested
                 )
-                entries.append(.edited(name: change.name, edit, seen: basis.seen))
+                entries.append(.edited(name: change.name, edit, copy: basis.copy))
             } else {
                 var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
                 if !change.isInitial { state[change.name]?.give(baseTo: &pending) }
@@ -198,14 +198,18 @@ extension SyncStateMachine {
                 // An edit on top of what the app has seen is newer than that, even if the edit has been
                 // replaced since.
                 let wasOnTop = contents.known != nil && contents.known == record.seen
-                guard handle != record.seen, wasOnTop || record.newer(record.seen, handle) == handle else {
+                var after = record
+                after.give(handle)
+                guard after != record, wasOnTop || record.newer(record.seen, handle) == handle else {
                     continue
                 }
-                seen.append(AcceptedChange(name: contents.name, order: 0, seen: handle))
+                let isReplaced = wasOnTop && handle != record.pending?.handle
+                let kind: AcceptedChange.Kind = isReplaced ? .copy : .read
+                seen.append(AcceptedChange(name: contents.name, seen: handle, kind: kind))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // The read showed the app that the record was deleted, so a later upload is based on the
                 // deletion.
-                seen.append(AcceptedChange(name: contents.name, order: 0, seen: nil))
+                seen.append(AcceptedChange(name: contents.name, seen: nil, kind: .read))
             }
         }
         if !seen.isEmpty { append([.accepted(seen)], flush: false) }
@@ -223,7 +227,7 @@ extension SyncStateMachine {
             if version.isLost { entries += lookUpLost(version) }
             // If only the stored copy is unreadable, the app still has what it received.
             guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
-            unseen.append(AcceptedChange(name: version.name, order: 0, seen: nil))
+            unseen.append(AcceptedChange(name: version.name, seen: nil, kind: .read))
         }
         if !unseen.isEmpty { entries.append(.accepted(unseen)) }
         if !entries.isEmpty { append(entries, flush: false) }
@@ -257,11 +261,10 @@ extension RecordState {
             change.base = pending.base
             if !change.isDeletion { change.contested = pending.contested }
         } else if change.isDeletion {
-            // The app has not seen the edit, so it deletes what it has seen, or the base of the edit if that
-            // is older.
-            change.base = pending.base.flatMap { base in
-                seen.map { $0 == known?.handle ? min(base, $0) : $0 }
-            }
+            // The app has not seen the edit, so it deletes the version that it has, or the base of the edit if
+            // that is older. Its own copy is newer than that version, but is none of the cloud's.
+            let version = copy == known?.handle ? copy : given
+            change.base = pending.base.flatMap { base in version.map { min(base, $0) } }
         }
     }
 

@@ -83,15 +83,12 @@ extension SyncStateMachine {
         let free = changes.filter { change in
             undecodable[change.name] != change.order && state[change.name]?.isPendingNews != true
         }
-        guard !free.isEmpty else { return }
-        let unseen = free.compactMap { change -> AcceptedChange? in
-            guard let record = state[change.name], record.undelivered?.kind != .deleted,
-                record.seen != change.seen
-            else { return nil }
-            return AcceptedChange(name: change.name, order: 0, seen: record.seen)
+        let skipped = free.map { change in
+            var change = change
+            if state[change.name]?.undelivered?.kind != .deleted { change.kind = .skipped }
+            return change
         }
-        let entries: [JournalEntry] = [.accepted(free)] + (unseen.isEmpty ? [] : [.accepted(unseen)])
-        append(entries, flush: false)
+        if !skipped.isEmpty { append([.accepted(skipped)], flush: false) }
     }
 
     /// Clears the versions in elements that streams hold.

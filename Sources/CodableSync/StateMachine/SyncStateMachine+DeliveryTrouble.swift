@@ -129,12 +129,9 @@ extension SyncStateMachine {
         for case .accepted(let changes) in entries { unstoredAcceptances += changes.filter(isOpen) }
     }
 
-    /// Whether an acceptance still applies: the change is undelivered, or the entry restores what the app has
-    /// seen after a change that no stream takes.
+    /// Whether an acceptance still applies.
     private func isOpen(_ accepted: AcceptedChange) -> Bool {
-        guard let record = state[accepted.name] else { return false }
-        if accepted.order == 0 { return record.undelivered != nil && record.seen == accepted.seen }
-        return record.undelivered?.order == accepted.order
+        accepted.order != 0 && state[accepted.name]?.undelivered?.order == accepted.order
     }
 
     /// Stores acceptances that could not be stored before.

@@ -15,13 +15,6 @@ extension SyncStateMachine {
         return record.isPendingOnTop && !record.isPendingSeen
     }
 
-    /// Whether the app has seen the edit that is pending on top of this version, so that its next upload may
-    /// revert it.
-    package func hasGivenEdit(of name: String, on changeTag: String) -> Bool {
-        guard let record = state[name] else { return false }
-        return record.isPendingSeen && record.isPendingOnTop && record.known?.changeTag == changeTag
-    }
-
     /// The stage of a record's pending change.
     package func stage(of name: String) -> ChangeStage {
         if inFlightNames[name] != nil { return .inFlight }

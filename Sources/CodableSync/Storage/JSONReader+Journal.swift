@@ -116,11 +116,11 @@ extension JSONReader {
         return stage
     }
 
-    mutating func change() throws -> LocalChange { try changeAndSeen().change }
+    mutating func change() throws -> LocalChange { try changeAndCopy().change }
 
-    /// Reads a change, and what the app has seen with it.
-    mutating func changeAndSeen() throws -> (change: LocalChange, seen: ContentHandle?) {
-        var seen: ContentHandle?
+    /// Reads a change, and what the app has after it.
+    mutating func changeAndCopy() throws -> (change: LocalChange, copy: ContentHandle?) {
+        var copy: ContentHandle?
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
@@ -133,7 +133,7 @@ extension JSONReader {
             case "edited": change.edited = try json.date()
             case "base": change.base = try json.handle()
             case "contested": change.contested = try json.handle()
-            case "seen": seen = try json.handle()
+            case "copy": copy = try json.handle()
             case "parked": change.parked = try json.reason()
             default: try json.skipValue()
             }
@@ -143,7 +143,13 @@ extension JSONReader {
         } else if !isDeletion {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
-        return (change, seen)
+        return (change, copy)
+    }
+
+    mutating func acceptedKind() throws -> AcceptedChange.Kind {
+        let text = try string()
+        guard let kind = AcceptedChange.Kind(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        return kind
     }
 
     mutating func reason() throws -> ParkReason {
@@ -243,7 +249,8 @@ extension JSONReader {
             case "known":
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
-            case "seen": record.seen = try json.unlessMalformed("seen", &problems) { try $0.handle() }
+            case "given": record.given = try json.unlessMalformed("given", &problems) { try $0.handle() }
+            case "copy": record.copy = try json.unlessMalformed("copy", &problems) { try $0.handle() }
             case "lost":
                 record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "lostRefused": record.isLostRefused = try json.bool()

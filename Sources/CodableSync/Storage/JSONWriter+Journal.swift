@@ -89,7 +89,7 @@ extension JSONWriter {
         if let token { base64(token.data) } else { null() }
     }
 
-    mutating func change(_ change: LocalChange, seen: ContentHandle? = nil) {
+    mutating func change(_ change: LocalChange, copy: ContentHandle? = nil) {
         beginObject()
         switch change.kind {
         case .save(let handle, let size):
@@ -103,7 +103,7 @@ extension JSONWriter {
         member("edited", change.edited)
         member("base", change.base)
         member("contested", change.contested)
-        member("seen", seen)
+        member("copy", copy)
         if let parked = change.parked {
             key("parked")
             reason(parked)
@@ -167,7 +167,8 @@ extension JSONWriter {
         member("known", record.known)
         member("lost", record.lost)
         flag("lostRefused", if: record.isLostRefused)
-        member("seen", record.seen)
+        member("given", record.given)
+        member("copy", record.copy)
         if let pending = record.pending {
             key("pending")
             change(pending)

@@ -160,8 +160,8 @@ extension JournalEntry {
         switch self {
         case .queued(_, let change):
             return [change.handle, change.base, change.contested].compactMap { $0 }
-        case .edited(_, let change, let seen):
-            return [change.handle, change.base, change.contested, seen].compactMap { $0 }
+        case .edited(_, let change, let copy):
+            return [change.handle, change.base, change.contested, copy].compactMap { $0 }
         case .sending(let contents): return contents.compactMap(\.handle)
         case .saved(_, let sent, let version): return [sent, version.handle]
         case .fetched(_, let version): return [version.handle]

@@ -89,8 +89,8 @@ extension JournalLine {
         switch key {
         case "queued": return .queued(name: name, try json.change())
         case "edited":
-            let (change, seen) = try json.changeAndSeen()
-            return .edited(name: name, change, seen: seen)
+            let (change, copy) = try json.changeAndCopy()
+            return .edited(name: name, change, copy: copy)
         case "saved":
             let members = try json.version()
             guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }
@@ -133,11 +133,9 @@ extension JournalLine {
                 try json.rows { json in
                     let name = try json.element { try $0.string() }
                     let order = try json.element { try $0.uint() }
-                    return AcceptedChange(
-                        name: name,
-                        order: order,
-                        seen: try json.element { try $0.optionalHandle() }
-                    )
+                    let seen = try json.element { try $0.optionalHandle() }
+                    let kind = try json.element { try $0.acceptedKind() }
+                    return AcceptedChange(name: name, order: order, seen: seen, kind: kind)
                 }
             )
         case "handedOut": return .handedOut(try json.orders())

@@ -44,7 +44,8 @@ extension RecordState {
             record.pending?.contested = nil
             record.forgetKnownVersion()
         }
-        if let seen = record.seen, !isStored(seen) { record.seen = nil }
+        if let given = record.given, !isStored(given) { record.given = nil }
+        if let copy = record.copy, !isStored(copy) { record.give(nil) }
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
         if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }

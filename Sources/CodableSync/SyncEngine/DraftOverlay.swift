@@ -57,8 +57,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The contents to load for an overlay.
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        return ([basis.shown, basis.base, basis.contested, record?.seen, record?.lastKnown?.handle] + sent)
-            .compactMap { $0 }
+        let stored = [record?.given, record?.copy, record?.lastKnown?.handle]
+        return ([basis.shown, basis.base, basis.contested] + stored + sent).compactMap { $0 }
     }
 
     /// The contents to store.
@@ -82,7 +82,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         for name in changed { copy[name] = draft.record.fields[name] ?? .null }
         let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
         let isCopyNew = former.map { !copy.differingFields(from: $0).isEmpty } ?? true
-        if edited.isEmpty, !isCopyNew || record?.isPendingOnTop != true || carriesVersion { return .nothing }
+        if edited.isEmpty, !isCopyNew || record?.isPendingOnTop != true { return .nothing }
         if edited.isEmpty, copy.differingFields(from: shown).isEmpty { return .shown(handle) }
         var record = draft.record
         record.fields = shown
@@ -102,9 +102,6 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     }
 
     // MARK: The app's copy
-
-    /// Whether the draft states its version: the app's copy keeps that version then, until the app gets another.
-    private var carriesVersion: Bool { if case .version = draft.original { true } else { false } }
 
     /// The fields that the app has seen last; `nil` if it has seen none that are still stored.
     private func formerCopy(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
@@ -146,21 +143,19 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return modelFields(seen)
         case .version(let tag):
-            if let copy = copyCarrying(tag) { return modelFields(copy) }
+            // The models that the app has uploaded carry the version that it was given before.
+            if let given = record?.given, changeTag(of: given) == tag {
+                return record?.seen.flatMap { modelFields($0) }
+            }
             if let known = record?.known, known.changeTag == tag { return modelFields(known.handle) }
             let handles = Self.handles(of: record, basis)
-            return handles.first { contents[$0]?.recordChangeTag == tag }.flatMap { modelFields($0) }
+            return handles.first { changeTag(of: $0) == tag }.flatMap { modelFields($0) }
         }
     }
 
-    /// The app's copy that is newer than the version below a pending edit, if that has this change tag: such
-    /// a copy carries the tag as well.
-    private func copyCarrying(_ tag: String) -> ContentHandle? {
-        guard let record, record.isPendingOnTop, let base = basis.base, let seen = record.seen, seen > base,
-            seen != record.known?.handle
-        else { return nil }
-        let known = record.known?.handle == base ? record.known?.changeTag : nil
-        return (known ?? contents[base]?.recordChangeTag) == tag ? seen : nil
+    private func changeTag(of version: ContentHandle) -> String? {
+        if let known = record?.known, known.handle == version { return known.changeTag }
+        return contents[version]?.recordChangeTag
     }
 
     /// The fields that this device shows, without those that this version of the app does not know and must
@@ -194,16 +189,19 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
         let isShown = basis.base == basis.shown && basis.contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
-        // This device's own unconfirmed changes do not count as the cloud's.
+        // This device's own unconfirmed changes do not count as the cloud's, and what is edited on top of the
+        // cloud's value is no conflict.
         var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
+        let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
         let changed = edited.filter { name in
             !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
+                && (shown.isSame(name, in: common) || conflicting[name] != nil)
         }
         if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor
         record.systemFields = nil
-        record.fields = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
+        record.fields = conflicting
         for name in changed { record.fields[name] = original[name] ?? .null }
         return .fields(record)
     }

@@ -97,7 +97,7 @@ extension SyncEngine {
         let name = draft.record.recordID.recordName
         return switch draft.original {
         case .whole: !isInitial && machine?.showsUnseenEdit(of: name) == true
-        case .version(let tag): !isInitial && machine?.hasGivenEdit(of: name, on: tag) != true
+        case .version: !isInitial
         case .nothing, .fields: true
         }
     }
@@ -108,7 +108,7 @@ extension SyncEngine {
         if drafts.isEmpty { return [:] }
         let names = drafts.map(\.record.recordID.recordName)
         let bases = try current(names)
-        let records = names.map { machine?.state[$0] }
+        let records = recordStates(names)
         let coding = coding
         let journal = journal
         let task = Task.detached {
@@ -128,16 +128,19 @@ extension SyncEngine {
         }
         do {
             let overlaid = try await task.value
-            guard try current(names) == bases else { return nil }
+            // What the app has may have changed as well as the record itself.
+            guard recordStates(names) == records else { return nil }
             return overlaid
         } catch let error as SyncError {
             // Contents that were replaced in the meantime may no longer be on disk.
-            guard try current(names) == bases else { return nil }
+            guard recordStates(names) == records else { return nil }
             throw error
         } catch {
             throw unreadable(error)
         }
     }
+
+    private func recordStates(_ names: [String]) -> [RecordState?] { names.map { machine?.state[$0] } }
 
     private func change(
         to record: Record,
@@ -165,16 +168,13 @@ extension SyncEngine {
             case .fields(let record): stage(record, &contents)
             }
         // The edited record is newer than what the app has.
-        var seen: ContentHandle?
-        let countsAsSeen = if case .version = draft.original { false } else { true }
-        if countsAsSeen { seen = edit.copy.map { stage($0, &contents) } }
+        let copy = edit.copy.map { stage($0, &contents) }
         let handle = stage(edit.record, &contents)
-        if countsAsSeen { seen = seen ?? handle }
         return NewChange(
             name: edit.record.recordID.recordName,
             kind: .save(handle, size: edit.record.size),
             edited: date,
-            basis: NewChange.Basis(edit.base, contested: contested, seen: seen)
+            basis: NewChange.Basis(edit.base, contested: contested, copy: copy ?? handle)
         )
     }
 }

@@ -173,11 +173,14 @@ extension SyncEngine {
         let changes = records.map { place, record in
             let handle = newHandle()
             contents[handle] = record
+            let basis = shown.bases[place]
+            // The app has a record that it creates.
+            let isNew = basis.shown == nil && !basis.isDeletionNews
             return NewChange(
                 name: record.recordID.recordName,
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
-                basis: NewChange.Basis(shown.bases[place].base, contested: shown.bases[place].contested)
+                basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }

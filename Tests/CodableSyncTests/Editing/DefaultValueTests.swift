@@ -21,7 +21,7 @@ final class DefaultValueTests: XCTestCase {
     override func setUpWithError() throws {
         try storeOld("title", as: 1)
         record.known = KnownVersion(1)
-        record.seen = 1
+        record.given = 1
     }
 
     private func edit(_ place: PlaceV2, as handle: ContentHandle) throws {
@@ -105,7 +105,7 @@ final class DefaultValueTests: XCTestCase {
         stored[1] = try coding.encode(PlaceV2(id: "a", title: "title", note: "kept", stars: 5), edited: nil)
         try storeOld("sent", as: 2)
         record.sent = [SentVersion(handle: 2, base: 1)]
-        record.seen = 2
+        record.given = 2
         try edit(PlaceV2(id: "a", title: "sent", note: "edited", stars: 4), as: 3)
         let overlaid = try overlay(PlaceV2(id: "a", title: "new", note: "kept", stars: 5), .whole)
         XCTAssertEqual(overlaid?.record.fields["title"], "new")

@@ -110,7 +110,7 @@ final class ContestedFieldTests: XCTestCase {
 
     /// The app has seen the draft and uploads a newer model: the contested fields are still unresolved.
     func testAnUploadOverASeenDraftInheritsItsConflict() {
-        var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
+        var harness = MachineHarness(state: makeState { $0.given = ContentHandle(2) })
         harness.upload("A", 5)
         XCTAssertEqual(harness.state["A"]?.pending?.handle, ContentHandle(5))
         XCTAssertEqual(harness.state["A"]?.pending?.contested, ContentHandle(3))
@@ -118,7 +118,7 @@ final class ContestedFieldTests: XCTestCase {
     }
 
     func testADeletionOverADraftInConflictIsSent() {
-        var harness = MachineHarness(state: makeState { $0.seen = ContentHandle(2) })
+        var harness = MachineHarness(state: makeState { $0.given = ContentHandle(2) })
         harness.delete("A")
         XCTAssertNil(harness.state["A"]?.pending?.contested)
         XCTAssertEqual(harness.state["A"]?.isSendable, true)
@@ -135,7 +135,7 @@ final class ContestedFieldTests: XCTestCase {
             .edited(
                 name: "A",
                 LocalChange(kind: .save(ContentHandle(3), size: 1), edited: lateDate, base: nil),
-                seen: nil
+                copy: nil
             ),
         ] { state.apply(entry) }
         XCTAssertEqual(state["A"]?.seen, ContentHandle(2))

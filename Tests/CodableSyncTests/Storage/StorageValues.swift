@@ -19,10 +19,10 @@ enum JournalSamples {
                 .edited(
                     name: name,
                     LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14),
-                    seen: nil
+                    copy: nil
                 ),
-                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), seen: 1),
-                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), seen: 15),
+                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 1),
+                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 15),
                 .queued(
                     name: name,
                     LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
@@ -63,7 +63,8 @@ enum JournalSamples {
         full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
         full.lost = KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil)
         full.isLostRefused = true
-        full.seen = 3
+        full.given = 3
+        full.copy = 4
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
         full.sent = [
             SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
@@ -108,6 +109,8 @@ enum JournalSamples {
             .listingBegan,
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
+                AcceptedChange(name: "C", order: 4, seen: 5, kind: .skipped),
+                AcceptedChange(name: "D", seen: 6, kind: .copy), AcceptedChange(name: "E", seen: nil, kind: .read),
             ]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
