@@ -189,14 +189,13 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
         let isShown = basis.base == basis.shown && basis.contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
-        // This device's own unconfirmed changes do not count as the cloud's, and what is edited on top of the
-        // cloud's value is no conflict.
+        // This device's own unconfirmed changes do not count as the cloud's.
         var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
         let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
         let changed = edited.filter { name in
             !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
-                && (shown.isSame(name, in: common) || conflicting[name] != nil)
+                && !isOwnCopy(of: name, original, below: shown, common, conflicting)
         }
         if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor
@@ -204,5 +203,21 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         record.fields = conflicting
         for name in changed { record.fields[name] = original[name] ?? .null }
         return .fields(record)
+    }
+
+    /// Whether the original has the value that the app uploaded on top of the base, and a later edit on this
+    /// device has replaced that value since.
+    private func isOwnCopy(
+        of name: String,
+        _ original: [String: RecordValue],
+        below shown: [String: RecordValue],
+        _ common: [String: RecordValue],
+        _ conflicting: [String: RecordValue]
+    ) -> Bool {
+        guard let copy = record?.copy, let base = basis.base, copy > base,
+            contents[copy]?.systemFields == nil, let fields = modelFields(copy)
+        else { return false }
+        return original.isSame(name, in: fields) && !shown.isSame(name, in: common)
+            && conflicting[name] == nil
     }
 }
