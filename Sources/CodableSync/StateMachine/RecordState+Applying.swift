@@ -32,8 +32,8 @@ extension RecordState {
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken { known = version }
         // The confirmed version is what the app has, but its models carry the version before it.
+        if seen == sent { copy = version.handle }
         if given == sent { given = sentBase ?? nil }
-        if copy == sent { copy = version.handle }
         if isAnswered {
             pending = nil
             if isOvertaken || isNews {
@@ -83,13 +83,17 @@ extension RecordState {
             if seen != known?.handle { give(nil) }
             return
         }
-        let isUploadNewer = isPendingOnTop && version == pending?.base || newer(seen, version) == copy
-        if copy != nil, copy != version, isUploadNewer {
-            // The app has uploaded its copy since.
+        if let copy, copy != version, isCopy(copy, newerThan: version) {
             given = newer(given, version)
         } else if newer(seen, version) == version {
             give(version)
         }
+    }
+
+    /// Whether the app has uploaded its copy after it got a version.
+    private func isCopy(_ copy: ContentHandle, newerThan version: ContentHandle) -> Bool {
+        let isOnTopOfIt = isPendingOnTop && pending?.base == version && copy > version
+        return isOnTopOfIt || newer(copy, version) == copy
     }
 
     /// Whether a conflict made the pending edit and the app has not accepted it yet.

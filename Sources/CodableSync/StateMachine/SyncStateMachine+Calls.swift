@@ -203,7 +203,8 @@ extension SyncStateMachine {
                 guard after != record, wasOnTop || record.newer(record.seen, handle) == handle else {
                     continue
                 }
-                let isReplaced = wasOnTop && handle != record.pending?.handle
+                let isEdit = contents.handle != contents.known
+                let isReplaced = wasOnTop && isEdit && handle != record.pending?.handle
                 let kind: AcceptedChange.Kind = isReplaced ? .copy : .read
                 seen.append(AcceptedChange(name: contents.name, seen: handle, kind: kind))
             } else if record.pending == nil, record.known == nil, record.seen != nil {

@@ -110,7 +110,8 @@ enum JournalSamples {
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
                 AcceptedChange(name: "C", order: 4, seen: 5, kind: .skipped),
-                AcceptedChange(name: "D", seen: 6, kind: .copy), AcceptedChange(name: "E", seen: nil, kind: .read),
+                AcceptedChange(name: "D", seen: 6, kind: .copy),
+                AcceptedChange(name: "E", seen: nil, kind: .read),
             ]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
