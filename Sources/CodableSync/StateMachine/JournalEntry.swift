@@ -20,7 +20,8 @@ package enum JournalEntry: Equatable, Sendable {
     /// The app edited the contents that this device shows, which the app may not have seen.
     ///
     /// `copy` is what the app has now, if that changes: the edited contents, or others that are its own copy.
-    case edited(name: String, LocalChange, copy: ContentHandle?)
+    /// `given` is the version that the app's model carried, if that is newer than the one it was given.
+    case edited(name: String, LocalChange, copy: ContentHandle?, given: ContentHandle? = nil)
     /// The models that the app had before its first sync are queued in this batch.
     case initialModelsQueued
     /// These contents are about to be sent; their response may be lost.
@@ -104,17 +105,35 @@ package struct AcceptedChange: Equatable, Sendable {
     /// The delivery order of the change; 0 if there is none.
     package var order: UInt64
     package var seen: ContentHandle?
+    /// The version whose system fields the app's model carries: the contents themselves, or the version below
+    /// an edit.
+    package var version: ContentHandle?
     package var kind: Kind
 
-    package init(name: String, order: UInt64, seen: ContentHandle?) {
-        self.init(name: name, order: order, seen: seen, kind: order == 0 ? .read : .delivered)
+    /// Contents that are a version from the cloud.
+    package init(name: String, order: UInt64 = 0, seen: ContentHandle?, kind: Kind = .delivered) {
+        self.init(name: name, order: order, seen: seen, of: seen, kind: kind)
     }
 
-    package init(name: String, order: UInt64 = 0, seen: ContentHandle?, kind: Kind) {
+    package init(
+        name: String,
+        order: UInt64 = 0,
+        seen: ContentHandle?,
+        of version: ContentHandle?,
+        kind: Kind = .delivered
+    ) {
         self.name = name
         self.order = order
         self.seen = seen
+        self.version = version
         self.kind = kind
+    }
+}
+
+extension AcceptedChange {
+    mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
+        if version == former { version = handle }
+        if seen == former { seen = handle }
     }
 }
 
@@ -182,7 +201,7 @@ extension JournalEntry {
     package var introduced: [ContentHandle] {
         switch self {
         case .queued(_, let change): [change.handle, change.contested].compactMap { $0 }
-        case .edited(_, let change, let copy):
+        case .edited(_, let change, let copy, _):
             [change.handle, change.contested, copy == change.handle ? nil : copy].compactMap { $0 }
         case .saved(_, _, let version): [version.handle]
         case .fetched(_, let version): [version.handle]

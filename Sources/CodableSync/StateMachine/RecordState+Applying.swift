@@ -77,23 +77,23 @@ extension RecordState {
 
     /// Marks contents as seen that the app accepts late, unless it has seen newer ones since, such as its own
     /// upload.
-    mutating func seeLate(_ version: ContentHandle?) {
-        guard let seen else { return give(version) }
-        guard let version else {
-            if seen != known?.handle { give(nil) }
+    mutating func seeLate(_ contents: ContentHandle?, of version: ContentHandle?) {
+        guard let seen else { return give(contents, of: version) }
+        guard let contents else {
+            if seen != known?.handle { forgetGivenVersion() }
             return
         }
-        if let copy, copy != version, isCopy(copy, newerThan: version) {
+        if let copy, copy != contents, isCopy(copy, newerThan: contents) {
             given = newer(given, version)
-        } else if newer(seen, version) == version {
-            give(version)
+        } else if newer(seen, contents) == contents {
+            give(contents, of: version)
         }
     }
 
-    /// Whether the app has uploaded its copy after it got a version.
-    private func isCopy(_ copy: ContentHandle, newerThan version: ContentHandle) -> Bool {
-        let isOnTopOfIt = isPendingOnTop && pending?.base == version && copy > version
-        return isOnTopOfIt || newer(copy, version) == copy
+    /// Whether the app has uploaded its copy after it got these contents.
+    private func isCopy(_ copy: ContentHandle, newerThan contents: ContentHandle) -> Bool {
+        let isOnTopOfIt = isPendingOnTop && pending?.base == contents && copy > contents
+        return isOnTopOfIt || newer(copy, contents) == copy
     }
 
     /// Whether a conflict made the pending edit and the app has not accepted it yet.

@@ -198,10 +198,13 @@ package struct RecordState: Equatable, Sendable {
     package var seen: ContentHandle? { copy ?? given }
 
     /// Marks contents as given to the app: by a stream, or by a read.
-    package mutating func give(_ contents: ContentHandle?) {
-        let isPending = contents != nil && contents == pending?.handle
-        given = isPending ? pending?.base : contents
-        copy = isPending ? contents : nil
+    ///
+    /// - Parameters:
+    ///   - contents: A version from the cloud, or an edit.
+    ///   - version: That version, or the one below the edit, whose system fields the model carried.
+    package mutating func give(_ contents: ContentHandle?, of version: ContentHandle?) {
+        given = version
+        copy = contents == version ? nil : contents
     }
 
     /// Whether the app has received or uploaded the pending edit.
@@ -231,11 +234,12 @@ package struct RecordState: Equatable, Sendable {
         pending?.base = nil
     }
 
-    /// Forgets the version that the app was given; its own copy is kept while a pending edit is on top, since
-    /// only then is it no ancestor.
+    /// Forgets the version that the app was given, which is no ancestor any more.
+    ///
+    /// The app's own copy is kept below a pending edit, whose base is the ancestor.
     mutating func forgetGivenVersion() {
         given = nil
-        if !isPendingSeen, pending?.handle == nil || pending?.parked != nil { copy = nil }
+        if pending?.handle == nil || pending?.parked?.isConflict == true { copy = nil }
     }
 
     /// Whether there is nothing left to store.

@@ -112,15 +112,19 @@ package struct NewChange: Equatable, Sendable {
         package var contested: ContentHandle?
         /// What the app has after the edit; `nil` if it has what it had.
         package var copy: ContentHandle?
+        /// The version that the app's model carried, if that is newer than the one it was given.
+        package var given: ContentHandle?
 
         package init(
             _ handle: ContentHandle?,
             contested: ContentHandle? = nil,
-            copy: ContentHandle? = nil
+            copy: ContentHandle? = nil,
+            given: ContentHandle? = nil
         ) {
             self.handle = handle
             self.contested = contested
             self.copy = copy
+            self.given = given
         }
     }
 
@@ -270,6 +274,8 @@ package struct GivenContents: Equatable, Sendable {
     package var handle: ContentHandle?
     /// The cloud's version at the time; the contents are that version or an edit on top of it.
     package var known: ContentHandle?
+    /// The version whose system fields the model carried: the cloud's version, or the one below the edit.
+    package var version: ContentHandle?
     /// The change tag if the contents are the cloud's version.
     package var changeTag: String?
 
@@ -277,11 +283,13 @@ package struct GivenContents: Equatable, Sendable {
         name: String,
         handle: ContentHandle?,
         known: ContentHandle? = nil,
+        version: ContentHandle? = nil,
         changeTag: String? = nil
     ) {
         self.name = name
         self.handle = handle
         self.known = known
+        self.version = version
         self.changeTag = changeTag
     }
 }

@@ -8,7 +8,7 @@ extension SyncState {
         case .claimed(let user): applyClaimed(by: user)
         case .signedOut(let removing): applySignedOut(removing: removing)
         case .queued(let name, let pending): applyQueued(name, pending)
-        case .edited(let name, let pending, let copy): applyEdited(name, pending, copy)
+        case .edited(let name, let pending, let copy, let given): applyEdited(name, pending, copy, given)
         case .initialModelsQueued: changeSummary { $0.hasInitialModels = true }
         case .sending(let contents): applySending(contents)
         case .saved(let name, let sent, let version): applySaved(name, sent, version)
@@ -52,11 +52,17 @@ extension SyncState {
     }
 
     /// An undelivered update stays undelivered, and now shows the edited model.
-    private mutating func applyEdited(_ name: String, _ pending: LocalChange, _ copy: ContentHandle?) {
+    private mutating func applyEdited(
+        _ name: String,
+        _ pending: LocalChange,
+        _ copy: ContentHandle?,
+        _ given: ContentHandle?
+    ) {
         guard let handle = pending.handle else { return }
         let order = nextDeliveryOrder()
         change(name) { record in
             record.replacePending(with: pending, isExact: true)
+            if let given { record.given = given }
             if let copy { record.copy = copy }
             switch record.undelivered?.kind {
             case .updated?:
@@ -233,6 +239,8 @@ extension SyncState {
             guard record.pending != nil else { return }
             // A model made by a conflict that the app has not accepted is discarded with the edit.
             let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
+            // A creation that never left is forgotten: the next upload is another one.
+            if record.lastKnown == nil, record.pending?.base == nil { record.give(nil, of: nil) }
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
@@ -247,16 +255,17 @@ extension SyncState {
         for accepted in changes {
             change(accepted.name) { record in
                 switch accepted.kind {
-                case .read: record.give(accepted.seen)
+                case .read: record.give(accepted.seen, of: accepted.version)
                 case .copy: record.copy = accepted.seen
                 case .skipped:
                     if record.undelivered?.order == accepted.order { record.undelivered = nil }
                 case .delivered:
                     guard let undelivered = record.undelivered, undelivered.order == accepted.order else {
-                        return record.seeLate(accepted.seen)
+                        return record.seeLate(accepted.seen, of: accepted.version)
                     }
                     // The server may have saved it again unchanged since it was handed out.
-                    record.give(undelivered.seen)
+                    let isVersion = accepted.seen == accepted.version
+                    record.give(undelivered.seen, of: isVersion ? undelivered.seen : accepted.version)
                     record.undelivered = nil
                 }
             }

@@ -50,7 +50,7 @@ extension SyncStateMachine {
                     base: basis.handle,
                     contested: basis.contested
                 )
-                entries.append(.edited(name: change.name, edit, copy: basis.copy))
+                entries.append(.edited(name: change.name, edit, copy: basis.copy, given: basis.given))
             } else {
                 var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
                 if !change.isInitial { state[change.name]?.give(baseTo: &pending) }
@@ -154,7 +154,7 @@ extension SyncStateMachine {
             change.isDeletion
                 ? nil
                 : state[name]?.replaced(byEdit: false).map { (.discarded(name: name, $0, .replaced), $0) }
-        case .edited(let name, _, _):
+        case .edited(let name, _, _, _):
             state[name]?.replaced(byEdit: true).map { (.discarded(name: name, $0, .replaced), $0) }
         default: nil
         }
@@ -194,19 +194,17 @@ extension SyncStateMachine {
             if let handle = contents.handle {
                 let isKnown =
                     record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
-                let handle = isKnown ? record.known?.handle ?? handle : handle
+                let shown = isKnown ? record.known?.handle ?? handle : handle
+                let version = isKnown ? shown : contents.version
                 // An edit on top of what the app has seen is newer than that, even if the edit has been
                 // replaced since.
                 let wasOnTop = contents.known != nil && contents.known == record.seen
                 var after = record
-                after.give(handle)
-                guard after != record, wasOnTop || record.newer(record.seen, handle) == handle else {
+                after.give(shown, of: version)
+                guard after != record, wasOnTop || record.newer(record.seen, shown) == shown else {
                     continue
                 }
-                let isEdit = contents.handle != contents.known
-                let isReplaced = wasOnTop && isEdit && handle != record.pending?.handle
-                let kind: AcceptedChange.Kind = isReplaced ? .copy : .read
-                seen.append(AcceptedChange(name: contents.name, seen: handle, kind: kind))
+                seen.append(AcceptedChange(name: contents.name, seen: shown, of: version, kind: .read))
             } else if record.pending == nil, record.known == nil, record.seen != nil {
                 // The read showed the app that the record was deleted, so a later upload is based on the
                 // deletion.

@@ -50,7 +50,15 @@ extension SyncStateMachine {
     }
 
     private func undelivered(_ name: String) -> AcceptedChange? {
-        state[name]?.undelivered.map { AcceptedChange(name: name, order: $0.order, seen: $0.seen) }
+        state[name]?.undelivered.map { handing($0, of: name) }
+    }
+
+    /// A change as a stream holds it, with the version that its model carries.
+    private func handing(_ undelivered: Undelivered, of name: String) -> AcceptedChange {
+        let seen = undelivered.seen
+        let isEdit = seen != nil && seen == state[name]?.pending?.handle
+        let version = isEdit ? state[name]?.pending?.base : seen
+        return AcceptedChange(name: name, order: undelivered.order, seen: seen, of: version)
     }
 
     /// Accepts the changes that could be decoded and that no other live stream has yet to take.
@@ -98,7 +106,10 @@ extension SyncStateMachine {
         losses += 1
         unstoredAcceptances = []
         for stream in streams.indices {
-            for index in streams[stream].handed.indices { streams[stream].handed[index].seen = nil }
+            for index in streams[stream].handed.indices {
+                streams[stream].handed[index].seen = nil
+                streams[stream].handed[index].version = nil
+            }
         }
     }
 
@@ -192,16 +203,14 @@ extension SyncStateMachine {
             if let undelivered = deliverable(name), streams[index].taken[name] != undelivered.order {
                 if let kind, !kind.isSameKind(as: undelivered.kind) { break }
                 kind = undelivered.kind
-                element.append(
-                    AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen)
-                )
+                element.append(handing(undelivered, of: name))
             }
             streams[index].queue.remove(name)
         }
         while element.isEmpty, let name = streams[index].suspects.first {
             streams[index].suspects.remove(name)
             guard let undelivered = deliverable(name) else { continue }
-            element.append(AcceptedChange(name: name, order: undelivered.order, seen: undelivered.seen))
+            element.append(handing(undelivered, of: name))
         }
         return element
     }

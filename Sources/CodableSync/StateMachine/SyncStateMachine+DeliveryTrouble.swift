@@ -91,9 +91,8 @@ extension SyncStateMachine {
     /// that a save created.
     mutating func repointHanded(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
         for index in streams.indices {
-            for place in streams[index].handed.indices
-            where streams[index].handed[place].name == name && streams[index].handed[place].seen == former {
-                streams[index].handed[place].seen = handle
+            for place in streams[index].handed.indices where streams[index].handed[place].name == name {
+                streams[index].handed[place].repoint(from: former, to: handle)
             }
         }
     }

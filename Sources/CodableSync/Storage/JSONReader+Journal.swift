@@ -118,9 +118,12 @@ extension JSONReader {
 
     mutating func change() throws -> LocalChange { try changeAndCopy().change }
 
-    /// Reads a change, and what the app has after it.
-    mutating func changeAndCopy() throws -> (change: LocalChange, copy: ContentHandle?) {
+    /// Reads a change, what the app has after it, and the version that its model carried.
+    mutating func changeAndCopy() throws -> (
+        change: LocalChange, copy: ContentHandle?, given: ContentHandle?
+    ) {
         var copy: ContentHandle?
+        var given: ContentHandle?
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
@@ -134,6 +137,7 @@ extension JSONReader {
             case "base": change.base = try json.handle()
             case "contested": change.contested = try json.handle()
             case "copy": copy = try json.handle()
+            case "given": given = try json.handle()
             case "parked": change.parked = try json.reason()
             default: try json.skipValue()
             }
@@ -143,7 +147,7 @@ extension JSONReader {
         } else if !isDeletion {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
-        return (change, copy)
+        return (change, copy, given)
     }
 
     mutating func acceptedKind() throws -> AcceptedChange.Kind {
@@ -244,13 +248,16 @@ extension JSONReader {
     mutating func record(_ problems: inout [String]) throws -> RecordState {
         var record = RecordState()
         var isKnownLost = false
+        var isCopyLost = false
         try members { json, key in
             switch key {
             case "known":
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
             case "given": record.given = try json.unlessMalformed("given", &problems) { try $0.handle() }
-            case "copy": record.copy = try json.unlessMalformed("copy", &problems) { try $0.handle() }
+            case "copy":
+                record.copy = try json.unlessMalformed("copy", &problems) { try $0.handle() }
+                isCopyLost = record.copy == nil
             case "lost":
                 record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "lostRefused": record.isLostRefused = try json.bool()
@@ -268,6 +275,7 @@ extension JSONReader {
             }
         }
         if isKnownLost { record.forgetKnownVersion() }
+        if isCopyLost { record.give(nil, of: nil) }
         return record
     }
 

@@ -89,7 +89,11 @@ extension JSONWriter {
         if let token { base64(token.data) } else { null() }
     }
 
-    mutating func change(_ change: LocalChange, copy: ContentHandle? = nil) {
+    mutating func change(
+        _ change: LocalChange,
+        copy: ContentHandle? = nil,
+        given: ContentHandle? = nil
+    ) {
         beginObject()
         switch change.kind {
         case .save(let handle, let size):
@@ -104,6 +108,7 @@ extension JSONWriter {
         member("base", change.base)
         member("contested", change.contested)
         member("copy", copy)
+        member("given", given)
         if let parked = change.parked {
             key("parked")
             reason(parked)

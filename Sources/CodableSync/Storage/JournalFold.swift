@@ -160,14 +160,14 @@ extension JournalEntry {
         switch self {
         case .queued(_, let change):
             return [change.handle, change.base, change.contested].compactMap { $0 }
-        case .edited(_, let change, let copy):
-            return [change.handle, change.base, change.contested, copy].compactMap { $0 }
+        case .edited(_, let change, let copy, let given):
+            return [change.handle, change.base, change.contested, copy, given].compactMap { $0 }
         case .sending(let contents): return contents.compactMap(\.handle)
         case .saved(_, let sent, let version): return [sent, version.handle]
         case .fetched(_, let version): return [version.handle]
         case .resolved(_, let client, let server, let resolution):
             return [client, server, resolution.handle].compactMap { $0 }
-        case .accepted(let changes): return changes.compactMap(\.seen)
+        case .accepted(let changes): return changes.flatMap { [$0.seen, $0.version].compactMap { $0 } }
         case .record(_, let record): return record.handles
         case .deletionConfirmed, .fetchedDeletion, .unread, .listed, .page, .listingBegan, .parked, .retried,
             .discarded, .handedOut, .zoneReady, .zoneLost, .purgeResolved, .databaseToken, .subscribed,

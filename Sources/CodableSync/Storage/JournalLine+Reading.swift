@@ -89,8 +89,8 @@ extension JournalLine {
         switch key {
         case "queued": return .queued(name: name, try json.change())
         case "edited":
-            let (change, copy) = try json.changeAndCopy()
-            return .edited(name: name, change, copy: copy)
+            let (change, copy, given) = try json.changeAndCopy()
+            return .edited(name: name, change, copy: copy, given: given)
         case "saved":
             let members = try json.version()
             guard let sent = members.sent else { throw JournalLineError.malformed("saved.sent") }
@@ -134,8 +134,9 @@ extension JournalLine {
                     let name = try json.element { try $0.string() }
                     let order = try json.element { try $0.uint() }
                     let seen = try json.element { try $0.optionalHandle() }
+                    let version = try json.element { try $0.optionalHandle() }
                     let kind = try json.element { try $0.acceptedKind() }
-                    return AcceptedChange(name: name, order: order, seen: seen, kind: kind)
+                    return AcceptedChange(name: name, order: order, seen: seen, of: version, kind: kind)
                 }
             )
         case "handedOut": return .handedOut(try json.orders())

@@ -52,9 +52,9 @@ enum JournalLine {
         case .queued(let name, let change):
             json.named(name, "queued")
             json.change(change)
-        case .edited(let name, let change, let copy):
+        case .edited(let name, let change, let copy, let given):
             json.named(name, "edited")
-            json.change(change, copy: copy)
+            json.change(change, copy: copy, given: given)
         case .sending(let contents):
             json.key("sending")
             json.array(contents) { json, sent in
@@ -124,6 +124,7 @@ enum JournalLine {
                 json.string(change.name)
                 json.uint(change.order)
                 json.optionalHandle(change.seen)
+                json.optionalHandle(change.version)
                 json.string(change.kind.rawValue)
                 json.endArray()
             }

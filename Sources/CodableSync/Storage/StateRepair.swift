@@ -45,7 +45,7 @@ extension RecordState {
             record.forgetKnownVersion()
         }
         if let given = record.given, !isStored(given) { record.given = nil }
-        if let copy = record.copy, !isStored(copy) { record.give(nil) }
+        if let copy = record.copy, !isStored(copy) { record.give(nil, of: nil) }
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
         if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }

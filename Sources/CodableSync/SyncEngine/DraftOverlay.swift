@@ -1,5 +1,7 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// A model to upload, and the original that it was edited from.
 struct Draft: Sendable {
     enum Original: Sendable {
@@ -33,6 +35,10 @@ enum OverlaidDraft: Sendable {
         /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
         /// seen.
         var copy: Record?
+        /// The version that the draft carried, if that is newer than the one that the app was given.
+        var given: ContentHandle?
+        /// The date of the shown edit, if the draft changes only the app's copy.
+        var edited: Date?
     }
 
     enum Contested: Sendable {
@@ -77,13 +83,16 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         }
         let changed = draft.record.fields.differingFields(from: original)
         if changed.isEmpty { return .nothing }
-        let former = formerCopy(shown)
+        // A draft that carries a newer version proves that the app has it.
+        let former = newerVersion == nil ? formerCopy(shown) : nil
         var copy = former ?? original
         for name in changed { copy[name] = draft.record.fields[name] ?? .null }
         let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
         let isCopyNew = former.map { !copy.differingFields(from: $0).isEmpty } ?? true
         if edited.isEmpty, !isCopyNew || record?.isPendingOnTop != true { return .nothing }
-        if edited.isEmpty, copy.differingFields(from: shown).isEmpty { return .shown(handle) }
+        if edited.isEmpty, newerVersion == nil, copy.differingFields(from: shown).isEmpty {
+            return .shown(handle)
+        }
         var record = draft.record
         record.fields = shown
         for (name, value) in draft.record.fields where ReservedField.isReserved(name) {
@@ -96,7 +105,9 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
                 record: record,
                 base: basis.base,
                 contested: contested(edited, original, shown),
-                copy: copyIfDifferent(copy, from: record.fields)
+                copy: copyIfDifferent(copy, from: record.fields),
+                given: newerVersion,
+                edited: edited.isEmpty ? self.record?.pending?.edited : nil
             )
         )
     }
@@ -143,14 +154,29 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return modelFields(seen)
         case .version(let tag):
+            guard let version = version(with: tag) else { return nil }
             // The models that the app has uploaded carry the version that it was given before.
-            if let given = record?.given, changeTag(of: given) == tag {
-                return record?.seen.flatMap { modelFields($0) }
-            }
-            if let known = record?.known, known.changeTag == tag { return modelFields(known.handle) }
-            let handles = Self.handles(of: record, basis)
-            return handles.first { changeTag(of: $0) == tag }.flatMap { modelFields($0) }
+            let seen = version == versionGiven ? record?.seen.flatMap { modelFields($0) } : nil
+            return seen ?? modelFields(version)
         }
+    }
+
+    /// The version that the app was given, or had before the zone was lost.
+    private var versionGiven: ContentHandle? { record?.given ?? record?.lost?.handle }
+
+    /// The version that the draft carries, if that is newer than the one that the app was given.
+    private var newerVersion: ContentHandle? {
+        guard case .version(let tag) = draft.original, let version = version(with: tag),
+            version == record?.known?.handle || version == basis.base, version != versionGiven
+        else { return nil }
+        return record?.given.map { $0 < version } ?? true ? version : nil
+    }
+
+    /// The stored version with a change tag.
+    private func version(with tag: String) -> ContentHandle? {
+        if let given = versionGiven, changeTag(of: given) == tag { return given }
+        if let known = record?.known, known.changeTag == tag { return known.handle }
+        return Self.handles(of: record, basis).first { changeTag(of: $0) == tag }
     }
 
     private func changeTag(of version: ContentHandle) -> String? {
@@ -214,8 +240,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         _ common: [String: RecordValue],
         _ conflicting: [String: RecordValue]
     ) -> Bool {
-        guard let copy = record?.copy, let base = basis.base, copy > base,
-            contents[copy]?.systemFields == nil, let fields = modelFields(copy)
+        guard let copy = record?.copy, let base = basis.base, copy > base || record?.given == base,
+            copy != record?.known?.handle, let fields = modelFields(copy)
         else { return false }
         return original.isSame(name, in: fields) && !shown.isSame(name, in: common)
             && conflicting[name] == nil

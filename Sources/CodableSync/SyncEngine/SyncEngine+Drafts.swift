@@ -173,8 +173,8 @@ extension SyncEngine {
         return NewChange(
             name: edit.record.recordID.recordName,
             kind: .save(handle, size: edit.record.size),
-            edited: date,
-            basis: NewChange.Basis(edit.base, contested: contested, copy: copy ?? handle)
+            edited: edit.edited ?? date,
+            basis: .init(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
         )
     }
 }

@@ -175,6 +175,7 @@ extension SyncEngine {
                         name: contents.name,
                         handle: contents.shown,
                         known: contents.known,
+                        version: contents.shown == contents.known ? contents.shown : contents.base,
                         changeTag: tag
                     )
                 )

@@ -104,7 +104,110 @@ final class GivenVersionScenarios: EngineScenario {
         assertNoConflict(phone)
     }
 
+    /// The edit that the app has read is confirmed before the app calls again.
+    func testAReadEditIsStillKnownAfterItIsConfirmed() async throws {
+        for reads in 1...2 {
+            let (phone, _) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+            var model = try await read(phone)
+            model.title = "second"
+            try await phone.engine.upload(model)
+            try await phone.engine.edit(named: "A") { $0.title = "third" }
+            for _ in 0..<reads { model = try await read(phone) }
+            try await phone.engine.sync()
+            model.note = nil
+            try await phone.engine.upload(model)
+            try await settle(phone)
+            try await assertServer(phone, ["title": "third", "note": nil])
+            assertNoConflict(phone)
+        }
+    }
+
+    func testAReadOfAConfirmedUploadGivesItsVersion() async throws {
+        let (phone, _) = try await makePair(Tagged(id: "A", title: "first"))
+        var model = try await read(phone)
+        model.title = "second"
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        model = try await read(phone)
+        for title in ["third", "second"] {
+            model.title = title
+            try await phone.engine.upload(model)
+        }
+        try await settle(phone)
+        try await assertServer(phone, ["title": "second"])
+        assertNoConflict(phone)
+    }
+
+    /// The stream delivers the version before it counts as accepted.
+    func testAModelInsideALoopIsComparedWithItsVersion() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first", note: "old"))
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await settle(tablet, phone)
+        pass()
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let element = await iterator.next()
+        var model = try XCTUnwrap(element?.models.first)
+        model.title = "second"
+        try await phone.engine.upload(model)
+        let undone = model
+        model.title = "first"
+        try await phone.engine.upload(model)
+        let shown = try await phone.engine.edit(named: "A") { _ in }.before
+        XCTAssertEqual([shown.title, shown.note], ["first", "theirs"])
+        try await phone.engine.upload(undone)
+        try await settle(phone)
+        _ = await iterator.next()
+        pass()
+        try await tablet.engine.sync()
+        try await tablet.engine.edit(named: "A") { $0.note = "newer" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        pass()
+        model.title = "third"
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        try await assertServer(phone, ["title": "third", "note": "newer"])
+    }
+
+    /// The element is a merged model; its save is confirmed before the loop asks for the next element.
+    func testAMergedModelIsStillKnownAfterItIsConfirmed() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+        try await phone.engine.edit(named: "A") { $0.title = "second" }
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let element = await iterator.next()
+        var model = try XCTUnwrap(element?.models.first)
+        XCTAssertEqual([model.title, model.note], ["second", "theirs"])
+        try await settle(phone)
+        _ = await iterator.next()
+        model.note = nil
+        phone.events.clear()
+        pass()
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        try await assertServer(phone, ["title": "second", "note": nil])
+        assertNoConflict(phone)
+    }
+
     // MARK: One device's calls are no conflict
+
+    func testAnUploadOverAMergeThatTheAppHasReadIsNoConflict() async throws {
+        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "first"))
+        try await phone.engine.upload(Item("A", "second"))
+        try await tablet.engine.edit(named: "A") { $0.title = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        let read = try await phone.engine.model(named: "A")
+        XCTAssertEqual(read?.title, "second")
+        phone.events.clear()
+        try await phone.engine.edit(named: "A") { $0.title = "edited" }
+        try await phone.engine.upload(Item("A", "third"))
+        try await settle(phone)
+        try await assertServer(phone, ["title": "third"])
+        assertNoConflict(phone)
+    }
 
     func testAnUploadOverAnEditOverAnUploadIsNoConflict() async throws {
         let (phone, _) = try await makePair(Item<ServerWins>("A", "first"))
@@ -172,6 +275,34 @@ final class GivenVersionScenarios: EngineScenario {
         XCTAssertEqual(shown, Note("A", "title", count: 1))
     }
 
+    /// The deletion is accepted after the upload that keeps the record.
+    func testAnUploadOverADeletionCanBeReverted() async throws {
+        let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
+        try await tablet.engine.delete(Item("A"))
+        try await settle(tablet, phone)
+        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let element = await iterator.next()
+        XCTAssertEqual(element, .deleted(["A"]))
+        try await phone.engine.upload(Item("A", "title", note: "typed"))
+        let next = Task { await iterator.next() }
+        _ = try await phone.engine.fetchChanges()
+        try await phone.engine.upload(Item("A", "title"))
+        let shown = try await phone.engine.pendingChanges().first?.model
+        XCTAssertEqual(shown, Item("A", "title"))
+        next.cancel()
+        _ = await next.value
+    }
+
+    func testAnUploadAfterADiscardedCreationIsAnotherCreation() async throws {
+        let phone = try makeDevice(Item<ServerWins>.self)
+        try await phone.engine.upload(Item("A", "first"))
+        try await phone.engine.discard(["A"])
+        try await phone.engine.upload(Item("A", "second"))
+        try await settle(phone)
+        try await assertServer(phone, ["title": "second"])
+    }
+
     func testARecordThatAnEditCreatesCountsAsUploaded() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.note = "typed" }
@@ -217,6 +348,21 @@ final class GivenVersionScenarios: EngineScenario {
 
 /// What the app has uploaded while its zone is lost.
 final class GivenVersionZoneScenarios: ZoneScenario {
+    func testAModelWithSystemFieldsIsRevertedAfterTheZoneIsLost() async throws {
+        let (phone, _) = try await makePair(Tagged(id: "A", title: "first"))
+        let read = try await phone.engine.model(named: "A")
+        var model = try XCTUnwrap(read)
+        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
+        model.title = "second"
+        try await phone.engine.upload(model)
+        try await remove(.unexplained, hidingItFrom: phone.database)
+        do { _ = try await phone.engine.sync() } catch SyncError.cloud {}
+        model.title = "first"
+        try await phone.engine.upload(model)
+        let shown = try await phone.engine.model(named: "A")
+        XCTAssertEqual(shown?.title, "first")
+    }
+
     func testAnUploadOverAnUnseenEditIsRevertedAfterTheZoneIsLost() async throws {
         let (phone, _) = try await makePair(Note("A", "title"))
         phone.database.failAlways(.modify, CloudError(.networkUnavailable))

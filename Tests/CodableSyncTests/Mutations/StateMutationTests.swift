@@ -138,7 +138,13 @@ final class StateMutationTests: XCTestCase {
     private func drive(_ state: SyncState) {
         var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
         var batches: [BatchID] = []
-        let given = state.sortedNames.map { GivenContents(name: $0, handle: state.shownHandle(of: $0)) }
+        let given = state.sortedNames.map { name in
+            GivenContents(
+                name: name,
+                handle: state.shownHandle(of: name),
+                version: state[name]?.lastKnown?.handle
+            )
+        }
         let inputs: [SyncInput] = [.start, .streamRequested(StreamID(1)), .read(given)]
         for input in inputs {
             for action in machine.handle(input, at: now) {

@@ -11,7 +11,13 @@ extension MachineHarness {
                 let known = state[name]?.known
                 let shown = state.shownHandle(of: name)
                 let tag = shown == known?.handle ? known?.changeTag : nil
-                return GivenContents(name: name, handle: shown, known: known?.handle, changeTag: tag)
+                return GivenContents(
+                    name: name,
+                    handle: shown,
+                    known: known?.handle,
+                    version: shown == known?.handle ? shown : state[name]?.pending?.base,
+                    changeTag: tag
+                )
             }
         )
     }

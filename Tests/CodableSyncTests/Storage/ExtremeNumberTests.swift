@@ -55,7 +55,7 @@ final class ExtremeNumberTests: StateFileScenario {
         let (most, least) = (Int64.max, Int64.min)
         let rows = [
             #"{"handedOut":[[0,\#(highest)]]}"#, #"{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}"#,
-            #"{"accepted":[["known1",\#(highest),null,"delivered"]]}"#,
+            #"{"accepted":[["known1",\#(highest),null,null,"delivered"]]}"#,
             #"{"summary":{"listing":\#(highest),"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
             #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
             #"{"serverWait":\#(most)}"#, #"{"serverWait":\#(least)}"#, #"{"fetchCompleted":\#(least)}"#,

@@ -23,6 +23,12 @@ enum JournalSamples {
                 ),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 1),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 15),
+                .edited(
+                    name: name,
+                    LocalChange(kind: .save(1, size: 450), edited: date, base: 2),
+                    copy: 15,
+                    given: 16
+                ),
                 .queued(
                     name: name,
                     LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
@@ -110,7 +116,7 @@ enum JournalSamples {
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
                 AcceptedChange(name: "C", order: 4, seen: 5, kind: .skipped),
-                AcceptedChange(name: "D", seen: 6, kind: .copy),
+                AcceptedChange(name: "D", seen: 6, of: 7, kind: .copy),
                 AcceptedChange(name: "E", seen: nil, kind: .read),
             ]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
