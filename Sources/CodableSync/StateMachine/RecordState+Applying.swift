@@ -102,6 +102,15 @@ extension RecordState {
         return undelivered?.kind == .updated(handle)
     }
 
+    /// Replaces a version by an equal one; the app's models still carry the former.
+    mutating func rebase(from former: ContentHandle, to version: ContentHandle) {
+        let carried = given
+        repoint(from: former, to: version)
+        guard carried == former else { return }
+        given = carried
+        copy = copy ?? version
+    }
+
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
         if given == former { given = handle }
         if copy == former { copy = handle }

@@ -144,9 +144,8 @@ extension SyncState {
             let former = record.known
             record.known = version
             if let former, former.hash == version.hash {
-                // Saved without a change: what was based on the former copy is now based on this one.
-                record.repoint(from: former.handle, to: version.handle)
-                return
+                // Saved without a change: what was based on the former version is now based on this one.
+                return record.rebase(from: former.handle, to: version.handle)
             }
             if record.pending == nil || record.pending?.parked != nil {
                 record.undelivered = Undelivered(
@@ -264,8 +263,7 @@ extension SyncState {
                         return record.seeLate(accepted.seen, of: accepted.version)
                     }
                     // The server may have saved it again unchanged since it was handed out.
-                    let isVersion = accepted.seen == accepted.version
-                    record.give(undelivered.seen, of: isVersion ? undelivered.seen : accepted.version)
+                    record.give(undelivered.seen, of: accepted.version)
                     record.undelivered = nil
                 }
             }

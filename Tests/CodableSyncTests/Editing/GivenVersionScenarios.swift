@@ -122,6 +122,24 @@ final class GivenVersionScenarios: EngineScenario {
         }
     }
 
+    /// A save that changes nothing makes a new version, which no stream delivers.
+    func testAVersionSavedAgainUnchangedIsStillKnown() async throws {
+        let (phone, _) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+        var model = try await read(phone)
+        let server = try await serverRecords()["A"]
+        _ = try await serverSave("A", try XCTUnwrap(server).fields)
+        try await phone.engine.fetchChanges()
+        for title in ["second", "first"] {
+            model.title = title
+            try await phone.engine.upload(model)
+        }
+        model.note = nil
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        try await assertServer(phone, ["title": "first", "note": nil])
+        assertNoConflict(phone)
+    }
+
     func testAReadOfAConfirmedUploadGivesItsVersion() async throws {
         let (phone, _) = try await makePair(Tagged(id: "A", title: "first"))
         var model = try await read(phone)

@@ -48,6 +48,7 @@ private final class CopyStory<Model: CopyModel> {
     }
 
     func tell() async throws {
+        say("Seed \(seed), \(Model.self)")
         if chance(2) {
             try await tablet.engine.upload(copy)
             try await tablet.engine.sync()
@@ -61,6 +62,9 @@ private final class CopyStory<Model: CopyModel> {
         scenario.pass()
         for _ in 0..<30 { try await step() }
         phone.database.failAlways(.modify, nil)
+        for engine in [phone.engine, tablet.engine] {
+            do { _ = try await engine.sync() } catch SyncError.cloud {}
+        }
         try await scenario.settle(phone, tablet)
         let server = try await tablet.engine.model(named: "A")
         let shown = try await phone.engine.model(named: "A")
@@ -86,7 +90,8 @@ private final class CopyStory<Model: CopyModel> {
         case 3: try await editOnTablet()
         case 4:
             say("fetches")
-            _ = try await phone.engine.fetchChanges()
+            // The clock may have moved on while a request of the engine's own was under way.
+            do { _ = try await phone.engine.fetchChanges() } catch SyncError.cloud {}
         case 5: try await send()
         case 6: try await sendDuringCalls()
         case 7: try await read()
@@ -127,7 +132,7 @@ private final class CopyStory<Model: CopyModel> {
         expected.others = value
         say("the tablet edits \(value)")
         try await tablet.engine.edit(named: "A") { $0.others = value }
-        try await tablet.engine.sync()
+        do { _ = try await tablet.engine.sync() } catch SyncError.cloud {}
     }
 
     private func send() async throws {
