@@ -46,3 +46,23 @@ extension Device {
         try await engine.pendingChanges().map(\.recordName).sorted()
     }
 }
+
+extension EngineScenario {
+    /// Checks fields of the server's record "A".
+    func assertServer<Model>(
+        _ phone: Device<Model>,
+        _ expected: [String: String?],
+        line: UInt = #line
+    ) async throws {
+        let fields = try await serverRecords()["A"]?.fields
+        for (name, value) in expected {
+            let expected: RecordValue? = value.map { .string($0) }
+            XCTAssertEqual(fields?[name], expected, name, line: line)
+        }
+    }
+
+    func assertNoConflict<Model>(_ phone: Device<Model>, line: UInt = #line) {
+        let conflicts = phone.events.all.filter { if case .conflictResolved = $0 { true } else { false } }
+        XCTAssertEqual(conflicts.count, 0, "\(conflicts)", line: line)
+    }
+}
