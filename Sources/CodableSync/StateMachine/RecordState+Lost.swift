@@ -71,7 +71,11 @@ extension RecordState {
         repoint(from: lost.handle, to: version.handle)
         // The app has seen it, unless it is still undelivered or the pending edit was made without it.
         if undelivered == nil {
-            if seen == nil, isKnownToEdit { given = version.handle }
+            if given == nil, isKnownToEdit {
+                // The app's models still carry the lost version.
+                given = lost.handle
+                copy = copy ?? version.handle
+            }
         } else if undelivered?.kind == .updated(lost.handle) {
             undelivered?.seen = version.handle
         }

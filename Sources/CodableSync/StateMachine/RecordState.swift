@@ -203,8 +203,9 @@ package struct RecordState: Equatable, Sendable {
     ///   - contents: A version from the cloud, or an edit.
     ///   - version: That version, or the one below the edit, whose system fields the model carried.
     package mutating func give(_ contents: ContentHandle?, of version: ContentHandle?) {
-        given = version
-        copy = contents == version ? nil : contents
+        // If the app has these contents already, it may have been given a newer version of them.
+        given = contents == seen ? newer(given, version) : version
+        copy = contents == given ? nil : contents
     }
 
     /// Whether the app has received or uploaded the pending edit.

@@ -57,7 +57,7 @@ extension SyncStateMachine {
     private func handing(_ undelivered: Undelivered, of name: String) -> AcceptedChange {
         let seen = undelivered.seen
         let isEdit = seen != nil && seen == state[name]?.pending?.handle
-        let version = isEdit ? state[name]?.pending?.base : seen
+        let version = isEdit ? state[name]?.pending?.base : seen == nil ? nil : undelivered.kind.handle
         return AcceptedChange(name: name, order: undelivered.order, seen: seen, of: version)
     }
 

@@ -1,7 +1,5 @@
 import RecordCoding
 
-import struct Foundation.Date
-
 /// A model to upload, and the original that it was edited from.
 struct Draft: Sendable {
     enum Original: Sendable {
@@ -37,8 +35,8 @@ enum OverlaidDraft: Sendable {
         var copy: Record?
         /// The version that the draft carried, if that is newer than the one that the app was given.
         var given: ContentHandle?
-        /// The date of the shown edit, if the draft changes only the app's copy.
-        var edited: Date?
+        /// Whether the draft changes only the app's copy.
+        var isCopyOnly = false
     }
 
     enum Contested: Sendable {
@@ -94,8 +92,9 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             return .shown(handle)
         }
         var record = draft.record
+        let dated = edited.isEmpty ? contents[handle] ?? record : record
         record.fields = shown
-        for (name, value) in draft.record.fields where ReservedField.isReserved(name) {
+        for (name, value) in dated.fields where ReservedField.isReserved(name) {
             record.fields[name] = value
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
@@ -107,7 +106,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
                 contested: contested(edited, original, shown),
                 copy: copyIfDifferent(copy, from: record.fields),
                 given: newerVersion,
-                edited: edited.isEmpty ? self.record?.pending?.edited : nil
+                isCopyOnly: edited.isEmpty
             )
         )
     }
@@ -154,6 +153,7 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
             guard let seen = record?.seen else { return [:] }
             return modelFields(seen)
         case .version(let tag):
+            if let model = editCarrying(tag) { return model }
             guard let version = version(with: tag) else { return nil }
             // The models that the app has uploaded carry the version that it was given before.
             let seen = version == versionGiven ? record?.seen.flatMap { modelFields($0) } : nil
@@ -167,9 +167,16 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// The version that the draft carries, if that is newer than the one that the app was given.
     private var newerVersion: ContentHandle? {
         guard case .version(let tag) = draft.original, let version = version(with: tag),
-            version == record?.known?.handle || version == basis.base, version != versionGiven
+            [record?.known?.handle, record?.copy, basis.base].contains(version), version != versionGiven
         else { return nil }
         return record?.given.map { $0 < version } ?? true ? version : nil
+    }
+
+    /// A merged model that a stream delivers carries the version that it was merged with.
+    private func editCarrying(_ tag: String) -> [String: RecordValue]? {
+        if let given = versionGiven, changeTag(of: given) == tag { return nil }
+        guard let edit = record?.pending?.handle, edit == basis.shown else { return nil }
+        return contents[edit]?.recordChangeTag == tag ? modelFields(edit) : nil
     }
 
     /// The stored version with a change tag.

@@ -170,10 +170,11 @@ extension SyncEngine {
         // The edited record is newer than what the app has.
         let copy = edit.copy.map { stage($0, &contents) }
         let handle = stage(edit.record, &contents)
+        let name = edit.record.recordID.recordName
         return NewChange(
-            name: edit.record.recordID.recordName,
+            name: name,
             kind: .save(handle, size: edit.record.size),
-            edited: edit.edited ?? date,
+            edited: edit.isCopyOnly ? machine?.state[name]?.pending?.edited : date,
             basis: .init(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
         )
     }

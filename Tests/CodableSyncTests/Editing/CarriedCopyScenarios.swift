@@ -18,7 +18,7 @@ final class CarriedCopyScenarios: EngineScenario {
             try await phone.engine.upload(model)
         }
         try await settle(phone)
-        try await assertServer(phone, ["title": "first"])
+        try await assertServer(["title": "first"])
     }
 
     func testAModelWithSystemFieldsCanBeRevertedBelowAnUnseenEdit() async throws {
@@ -46,7 +46,7 @@ final class CarriedCopyScenarios: EngineScenario {
         model.title = "first"
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "first", "note": nil])
+        try await assertServer(["title": "first", "note": nil])
         assertNoConflict(phone)
     }
 
@@ -62,7 +62,7 @@ final class CarriedCopyScenarios: EngineScenario {
             try await phone.engine.upload(model)
         }
         try await settle(phone)
-        try await assertServer(phone, ["title": "third", "note": "theirs"])
+        try await assertServer(["title": "third", "note": "theirs"])
         assertNoConflict(phone)
     }
 
@@ -81,7 +81,7 @@ final class CarriedCopyScenarios: EngineScenario {
         model.title = "third"
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "third", "note": "edited"])
+        try await assertServer(["title": "third", "note": "edited"])
         assertNoConflict(phone)
     }
 
@@ -98,7 +98,7 @@ final class CarriedCopyScenarios: EngineScenario {
             model.note = nil
             try await phone.engine.upload(model)
             try await settle(phone)
-            try await assertServer(phone, ["title": "third", "note": nil])
+            try await assertServer(["title": "third", "note": nil])
             assertNoConflict(phone)
         }
     }
@@ -117,7 +117,7 @@ final class CarriedCopyScenarios: EngineScenario {
         model.note = nil
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "first", "note": nil])
+        try await assertServer(["title": "first", "note": nil])
         assertNoConflict(phone)
     }
 
@@ -133,7 +133,7 @@ final class CarriedCopyScenarios: EngineScenario {
             try await phone.engine.upload(model)
         }
         try await settle(phone)
-        try await assertServer(phone, ["title": "second"])
+        try await assertServer(["title": "second"])
         assertNoConflict(phone)
     }
 
@@ -165,7 +165,7 @@ final class CarriedCopyScenarios: EngineScenario {
         model.title = "third"
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "third", "note": "newer"])
+        try await assertServer(["title": "third", "note": "newer"])
     }
 
     /// The element is a merged model; its save is confirmed before the loop asks for the next element.
@@ -186,7 +186,7 @@ final class CarriedCopyScenarios: EngineScenario {
         pass()
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "second", "note": nil])
+        try await assertServer(["title": "second", "note": nil])
         assertNoConflict(phone)
     }
 
@@ -199,7 +199,83 @@ final class CarriedCopyScenarios: EngineScenario {
         model.title = "third"
         try await phone.engine.upload(model)
         try await settle(phone)
-        try await assertServer(phone, ["title": "third"])
+        try await assertServer(["title": "third"])
         assertNoConflict(phone)
+    }
+
+    /// Another device's change is fetched while the loop's body holds the saved model.
+    func testUploadsInsideALoopKeepAnotherDevicesField() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first", note: "old"))
+        var model = try await read(phone)
+        model.title = "second"
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let element = await iterator.next()
+        model = try XCTUnwrap(element?.models.first)
+        try await tablet.engine.sync()
+        pass()
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        pass()
+        for title in ["third", "fourth"] {
+            model.title = title
+            try await phone.engine.upload(model)
+        }
+        try await settle(phone)
+        try await assertServer(["title": "fourth", "note": "theirs"])
+        assertNoConflict(phone)
+    }
+
+    func testAMergedModelInsideALoopIsComparedWithTheMerge() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first"))
+        try await phone.engine.edit(named: "A") { $0.note = "typed" }
+        try await tablet.engine.edit(named: "A") { $0.title = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        var iterator = phone.engine.changes.makeAsyncIterator()
+        let element = await iterator.next()
+        var model = try XCTUnwrap(element?.models.first)
+        XCTAssertEqual([model.title, model.note], ["theirs", "typed"])
+        model.note = nil
+        pass()
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        try await assertServer(["title": "theirs", "note": nil])
+    }
+
+    func testAVersionSavedAgainBeforeItsDeliveryIsStillKnown() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+        try await tablet.engine.edit(named: "A") { $0.title = "theirs" }
+        try await settle(tablet, phone)
+        let server = try await serverRecords()["A"]
+        _ = try await serverSave("A", try XCTUnwrap(server).fields)
+        try await phone.engine.fetchChanges()
+        let delivered = try await phone.drain().flatMap(\.models).last
+        var model = try XCTUnwrap(delivered)
+        model.note = nil
+        phone.events.clear()
+        try await phone.engine.upload(model)
+        try await settle(phone)
+        try await assertServer(["title": "theirs", "note": nil])
+        assertNoConflict(phone)
+    }
+
+    /// The upload reverts what the app has, not what this device shows.
+    func testAnUploadThatChangesNothingShownKeepsTheDateOfTheEdit() async throws {
+        let (phone, _) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+        var model = try await read(phone)
+        try await phone.engine.edit(named: "A") { item in
+            item.title = "second"
+            item.note = nil
+        }
+        let edited = try await phone.engine.pendingChanges().map(\.edited)
+        pass()
+        model.title = "second"
+        try await phone.engine.upload(model)
+        let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.edited), edited)
+        XCTAssertEqual(pending.map(\.model?.note), [nil])
     }
 }

@@ -19,7 +19,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.edit(named: "A") { $0.title = "edited" }
         try await phone.engine.upload(Item("A", "third"))
         try await settle(phone)
-        try await assertServer(phone, ["title": "third"])
+        try await assertServer(["title": "third"])
         assertNoConflict(phone)
     }
 
@@ -29,7 +29,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.edit(named: "A") { $0.title = "edited" }
         try await phone.engine.upload(Item("A", "third"))
         try await settle(phone)
-        try await assertServer(phone, ["title": "third"])
+        try await assertServer(["title": "third"])
         assertNoConflict(phone)
     }
 
@@ -39,7 +39,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.edit(named: "A") { $0.title = "edited" }
         try await phone.engine.upload(Item("A", "third"), editedFrom: Item("A", "second"))
         try await settle(phone)
-        try await assertServer(phone, ["title": "third"])
+        try await assertServer(["title": "third"])
         assertNoConflict(phone)
     }
 
@@ -56,7 +56,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.delete(Note("A"))
         try await phone.engine.upload(Note("A", "second"))
         try await settle(phone)
-        try await assertServer(phone, ["title": "second", "note": "theirs"])
+        try await assertServer(["title": "second", "note": "theirs"])
     }
 
     func testAnUploadDuringADeletionCountsAsSeenBelowAnUnseenEdit() async throws {
@@ -101,7 +101,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.discard(["A"])
         try await phone.engine.upload(Item("A", "second"))
         try await settle(phone)
-        try await assertServer(phone, ["title": "second"])
+        try await assertServer(["title": "second"])
     }
 
     func testARecordThatAnEditCreatesCountsAsUploaded() async throws {
@@ -162,6 +162,29 @@ final class GivenVersionZoneScenarios: ZoneScenario {
         try await phone.engine.upload(model)
         let shown = try await phone.engine.model(named: "A")
         XCTAssertEqual(shown?.title, "first")
+    }
+
+    func testAModelWithSystemFieldsIsStillKnownAfterTheZoneIsUploadedAgain() async throws {
+        for isEdited in [false, true] {
+            let (phone, _) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+            let read = try await phone.engine.model(named: "A")
+            var model = try XCTUnwrap(read)
+            if isEdited {
+                model.title = "second"
+                try await phone.engine.upload(model)
+            }
+            try await remove(.encryptedDataReset)
+            try await settle(phone)
+            model.note = nil
+            phone.events.clear()
+            pass()
+            try await phone.engine.upload(model)
+            try await settle(phone)
+            let server = try await serverRecords()["A"]
+            XCTAssertNil(server?.fields["note"], "edited: \(isEdited)")
+            let conflicts = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
+            XCTAssertEqual(conflicts, 0, "edited: \(isEdited)")
+        }
     }
 
     func testAnUploadOverAnUnseenEditIsRevertedAfterTheZoneIsLost() async throws {

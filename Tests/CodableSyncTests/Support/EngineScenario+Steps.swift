@@ -49,11 +49,7 @@ extension Device {
 
 extension EngineScenario {
     /// Checks fields of the server's record "A".
-    func assertServer<Model>(
-        _ phone: Device<Model>,
-        _ expected: [String: String?],
-        line: UInt = #line
-    ) async throws {
+    func assertServer(_ expected: [String: String?], line: UInt = #line) async throws {
         let fields = try await serverRecords()["A"]?.fields
         for (name, value) in expected {
             let expected: RecordValue? = value.map { .string($0) }
