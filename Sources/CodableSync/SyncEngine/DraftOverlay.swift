@@ -238,8 +238,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         return .fields(record)
     }
 
-    /// Whether the original has the value that the app uploaded on top of the base, and a later edit on this
-    /// device has replaced that value since.
+    /// Whether the original has the value that the app uploaded over a version that it was given, and a later
+    /// edit on this device has replaced that value since.
     private func isOwnCopy(
         of name: String,
         _ original: [String: RecordValue],
@@ -247,7 +247,8 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
         _ common: [String: RecordValue],
         _ conflicting: [String: RecordValue]
     ) -> Bool {
-        guard let copy = record?.copy, let base = basis.base, copy > base || record?.given == base,
+        // If the app was not given the base, another device may have written the base's value.
+        guard let copy = record?.copy, let base = basis.base, record?.given == base,
             copy != record?.known?.handle, let fields = modelFields(copy)
         else { return false }
         return original.isSame(name, in: fields) && !shown.isSame(name, in: common)
