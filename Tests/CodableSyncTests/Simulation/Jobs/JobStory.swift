@@ -61,6 +61,8 @@
         var acknowledged: [String: Set<String>] = [:]
         /// Stamps that edits removed and that must not be on the server at the end, by record name.
         var takenOut: [String: Set<String>] = [:]
+        /// Stamps that edits removed, whether or not these edits have returned, by record name.
+        var perhapsOut: [String: Set<String>] = [:]
         /// Stamps of calls that the disk rejected, by record name.
         var refused: [String: Set<String>] = [:]
         /// The last acknowledged draft and those after it, by record name and device.

@@ -20,6 +20,7 @@
                             edits.removeFirst()
                             // The outcome is unknown until the call returns.
                             story.expected[name]?.remove(out)
+                            story.perhapsOut[name, default: []].insert(out)
                         }
                         model[edits: index] = edits + [stamp]
                     }
@@ -31,8 +32,8 @@
                     guard life == self.life else { return }
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
-                    // A later edit may have removed the stamp and returned first.
-                    if story.takenOut[name]?.contains(stamp) != true {
+                    // A later edit may have removed the stamp, and may be stored without returning.
+                    if story.perhapsOut[name]?.contains(stamp) != true {
                         story.expected[name, default: []].insert(stamp)
                     }
                     story.acknowledged[name, default: []].insert(stamp)
