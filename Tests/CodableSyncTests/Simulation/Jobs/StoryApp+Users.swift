@@ -21,9 +21,7 @@
 
         /// The users of all `accountChanged` events so far.
         private var toldUsers: [String] {
-            events.withLock { events in
-                events.compactMap { if case .accountChanged(_, let user?) = $0 { user } else { nil } }
-            }
+            events.withLock { $0.compactMap(\.signedInUser) }
         }
 
         /// The number of sign-ins reported so far, which identifies the current sign-in.
@@ -34,13 +32,30 @@
         /// Changes made before the first reported sign-in belong to the first user.
         func owner(of stay: Int) -> String? {
             let users = toldUsers
-            return stay == 0 ? users.first : users[stay - 1]
+            return stay == 0 ? firstUser.withLock { $0 } ?? users.first : users[stay - 1]
         }
 
         /// Discards copies of a previous user.
         func forgetFormerUser() {
             if rememberedStay != stay { remembered = [:] }
             rememberedStay = stay
+        }
+    }
+
+    extension Locked<String?> {
+        /// Notes the user who owns the state, until the app is told of one.
+        ///
+        /// The event about the first user is lost if the power fails after the user was stored.
+        func note(_ user: String?, told events: Locked<[SyncEvent]>) {
+            if events.withLock({ $0.contains { $0.signedInUser != nil } }) { return }
+            withLock { $0 = user == nil ? nil : $0 ?? user }
+        }
+    }
+
+    extension SyncEvent {
+        /// The user who has signed in, if this reports one.
+        fileprivate var signedInUser: String? {
+            if case .accountChanged(_, let user) = self { user } else { nil }
         }
     }
 

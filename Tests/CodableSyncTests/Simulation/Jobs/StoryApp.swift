@@ -22,6 +22,8 @@
         private(set) var life = 0
         private var isBusy = false
         let events = Locked<[SyncEvent]>([])
+        /// The first user of this device's state, while the app has not been told of any.
+        let firstUser = Locked<String?>(nil)
         private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
         /// The models that the app shows, by name.
@@ -59,11 +61,12 @@
             configuration.pollInterval = nil
             configuration.fetchPageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
             configuration.compactionSize = Bool.random(using: &random) ? 4096 : 4 << 20
-            let (events, broken) = (events, broken)
+            let (events, broken, firstUser) = (events, broken, firstUser)
             configuration.logHandler = { event in events.withLock { $0.append(event) } }
             configuration.inspector = { machine in
                 let found = machine.brokenInvariants() + machine.forgottenLookUps
                 if !found.isEmpty { broken.withLock { $0 += found } }
+                firstUser.note(machine.userRecordName, told: events)
             }
             self.configuration = configuration
             engine = SyncEngine(database: connection, configuration: configuration)
@@ -83,8 +86,7 @@
                 for await change in changes {
                     guard life == self.life else { return }
                     take(change)
-                    // Requesting the next change accepts this one, which must not happen during the app's
-                    // own call.
+                    // Requesting the next change accepts this one, which must wait for the app's own call.
                     if isBusy {
                         await withCheckedContinuation { if isBusy { waitingLoop = $0 } else { $0.resume() } }
                     }
