@@ -46,8 +46,11 @@ package enum SyncAction: Equatable, Sendable {
 
 /// The timers; at most one of each runs.
 package enum SyncTimer: Hashable, Sendable {
-    case sendRetry, itemRetry, fetchRetry, setupRetry, lookUpRetry, resolveRetry, subscriptionRetry,
+    // The waits of the lanes.
+    case accountRetry, zoneRetry, subscriptionRetry, fetchRetry, lookUpRetry, sendRetry, resolveRetry,
         deliverRetry
+    /// Deferred changes are sent again.
+    case itemRetry
     case serverWait
     case poll
     /// A change has waited long enough for a page or a look-up.
@@ -57,77 +60,16 @@ package enum SyncTimer: Hashable, Sendable {
     case deadline(RequestID)
 }
 
-/// One item of a send request: the machine names stored contents, and the engine makes a record from them.
-package struct SendItem: Equatable, Sendable {
-    package var name: String
-    /// The model to save; `nil` deletes.
-    package var handle: ContentHandle?
-    /// The version that the save is based on.
-    package var known: KnownVersion?
-    /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
-    package var isBehindDeletion: Bool
-
-    package init(name: String, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
-        self.name = name
-        self.handle = handle
-        self.known = known
-        self.isBehindDeletion = isBehindDeletion
-    }
-}
-
-/// An edit and the version that it must be reconciled with.
-package struct ReconcileItem: Equatable, Sendable {
-    package var name: String
-    package var client: ContentHandle
-    package var clientEdited: Date?
-    /// The cloud's latest version; `nil` if the record was deleted.
-    package var server: ContentHandle?
-    package var ancestor: ContentHandle?
-    /// Field values that replace those in `ancestor`.
-    package var contested: ContentHandle?
-    /// Contents that this device sent and the server may have saved.
-    package var sent: [SentVersion]
-
-    package init(
-        name: String,
-        client: ContentHandle,
-        clientEdited: Date?,
-        server: ContentHandle?,
-        ancestor: ContentHandle?,
-        contested: ContentHandle? = nil,
-        sent: [SentVersion]
-    ) {
-        self.name = name
-        self.client = client
-        self.clientEdited = clientEdited
-        self.server = server
-        self.ancestor = ancestor
-        self.contested = contested
-        self.sent = sent
-    }
-}
-
-/// One record in an element of `changes`; all records in an element have the same kind of change.
-package struct DeliveryItem: Equatable, Sendable {
-    package var name: String
-    package var kind: Undelivered.Kind
-
-    package init(name: String, kind: Undelivered.Kind) {
-        self.name = name
-        self.kind = kind
-    }
-}
-
-/// The outcome of one of the app's calls.
-package enum CallAnswer: Equatable, Sendable {
-    case done
-    case summary(SyncSummary)
-    case failed(SyncError)
-}
-
 /// Events with contents that the machine names and the engine loads.
 package enum ContentsEvent: Equatable, Sendable {
     case discarded(name: String, ContentHandle, DiscardReason)
     case editOfDeleted(name: String, ContentHandle, kept: Bool)
     case conflictResolved(name: String, client: ContentHandle, server: ContentHandle, ConflictOutcome)
+}
+
+extension SyncTimer {
+    /// The timers of the engine's own waits, which a call may end early.
+    static let ownWaits: [SyncTimer] = [
+        .accountRetry, .zoneRetry, .subscriptionRetry, .fetchRetry, .lookUpRetry, .sendRetry, .resolveRetry,
+    ]
 }

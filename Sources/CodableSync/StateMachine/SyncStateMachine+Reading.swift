@@ -1,13 +1,34 @@
-/// What the engine reads from the machine for the app's calls.
+/// What the engine reads from the machine.
 extension SyncStateMachine {
+    /// The durable state.
+    package var state: SyncState { _read { yield context.state } }
+
+    package var configuration: MachineConfiguration { context.configuration }
+
     /// The user who owns the state; `nil` if no user has been confirmed yet.
-    package var userRecordName: String? { state.summary.user }
+    package var userRecordName: String? { context.state.summary.user }
 
     /// Whether another user is signed in, whose state must be opened before calls can continue.
-    package var isForAnotherUser: Bool { if case .other = account { true } else { false } }
+    package var isForAnotherUser: Bool { account.isForAnotherUser }
+
+    /// The former user, while the app has not been notified of the switch.
+    package var formerUserToTell: String? { account.formerUserToTell }
+
+    /// Counts losses of all versions and undone batches; what a read returned before one cannot be an
+    /// ancestor.
+    package var losses: Int { delivering.losses }
+
+    /// Whether a stream has made a request and has not ended.
+    package func serves(_ id: StreamID) -> Bool { delivering.streams.contains { $0.id == id } }
 
     /// Whether a batch is being stored.
-    package var isStoring: Bool { !uncommitted.isEmpty }
+    package var isStoring: Bool { !context.journal.uncommitted.isEmpty }
+
+    /// Whether the last input reported that a batch is stored.
+    package var isCommitting: Bool { context.journal.isCommitting }
+
+    /// Whether a response is held until the database's feed rules out that it comes from another zone.
+    package var holdsAnswer: Bool { zone.holdsResponse }
 
     /// Whether reads show an edit that the app has not seen, so that an upload must not replace all of it.
     package func showsUnseenEdit(of name: String) -> Bool {
@@ -17,9 +38,20 @@ extension SyncStateMachine {
 
     /// The stage of a record's pending change.
     package func stage(of name: String) -> ChangeStage {
-        if inFlightNames[name] != nil { return .inFlight }
+        if sending.inFlight.contains(name) { return .inFlight }
         guard let record = state[name] else { return .queued }
         if let reason = record.pending?.parked { return .parked(reason) }
-        return record.isInConflict || lookUps.contains(name) ? .inConflict : .queued
+        return record.isInConflict || lookingUp.queue.contains(name) ? .inConflict : .queued
+    }
+
+    /// The records that were found undecodable since the engine was opened and have not changed since.
+    ///
+    /// Complexity: O(n log n) in the number of undecodable records.
+    package var undecodableNames: [String] { delivering.undecodableNames(context.state) }
+
+    /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
+    /// newer version arrived.
+    package func overtakenNames(in id: StreamID) -> [String] {
+        delivering.overtakenNames(in: id, context.state)
     }
 }

@@ -197,7 +197,7 @@ extension SyncEngine {
         case .repeated(let stream):
             // The machine already serves this stream: another request would accept the element that it has
             // not got.
-            let isKnown = machine?.streams.contains { $0.id == stream } == true
+            let isKnown = machine?.serves(stream) == true
             if !isKnown, hub.claim(stream) { process(.streamRequested(stream)) }
         // `takeNotes` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break

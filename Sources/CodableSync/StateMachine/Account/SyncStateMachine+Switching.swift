@@ -12,28 +12,28 @@ extension SyncStateMachine {
     ///   - state: The state of the user who is now signed in.
     ///   - now: When.
     package init(goingOnFrom former: SyncStateMachine, state: SyncState, at now: Moment) {
-        self.init(state: state, configuration: former.configuration, at: now)
-        isStarted = former.isStarted
-        isStopped = former.isStopped
-        lastNumber = former.lastNumber
+        let number = former.context.lastNumber
+        self.init(
+            SyncContext(state: state, configuration: former.configuration, at: now, lastNumber: number)
+        )
+        calls = CallMachine(goingOnFrom: former.calls)
+        account = AccountMachine(goingOnFrom: former.account)
+        delivering = DeliveryMachine(goingOnFrom: former.delivering, context)
         reported = former.reported
-        reportedAccount = former.reportedAccount
-        wantsFetch = isAutomatic
-        for former in former.streams {
-            var stream = newStream(former.id)
-            // The element that the loop holds is the former user's; the loop requests the next one when it is
-            // done.
-            stream.stage = former.stage == .holding ? .holding : .asking
-            streams.append(stream)
-        }
-        for waiter in former.waiters { wait(waiter.call, for: waiter.parts) }
+        if isAutomatic { fetching.want() }
+        for waiter in former.calls.waiters { wait(waiter.call, for: waiter.parts) }
     }
 
     /// Notifies the app of the switch; the account is then looked up again, as it may have changed since.
     ///
     /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
     mutating func takeSwitched(from former: String?) {
-        emit(.accountChanged(from: former, to: state.summary.user))
-        if let serverWait, isInServerWait { actions.append(.setTimer(.serverWait, at: serverWait)) }
+        context.emit(.accountChanged(from: former, to: state.summary.user))
+        context.setServerWaitTimer()
+    }
+
+    /// Retries later, because the other user's state could not be opened.
+    mutating func takeSwitchFailed(_ error: SyncError) {
+        if account.takeSwitchFailed(error, &context) { doubtAccount() }
     }
 }

@@ -1,0 +1,130 @@
+import RecordCoding
+
+/// Whether the engine runs, and the callers that wait until everything is sent and fetched.
+struct CallMachine: Sendable {
+    /// Whether the engine was started.
+    private(set) var isStarted = false
+    /// The app called `stop` and has not started the engine since.
+    private(set) var isStopped = false
+    /// A configuration error that would fail every request.
+    private(set) var fault: CloudError?
+    private(set) var waiters: [Waiter] = []
+    /// The position in the send queue up to which callers wait.
+    private(set) var passEnd = 0
+
+    init() {}
+
+    /// Makes the machine that continues for the app after a switch from another user.
+    init(goingOnFrom former: CallMachine) {
+        isStarted = former.isStarted
+        isStopped = former.isStopped
+    }
+
+    func isAutomatic(_ configuration: MachineConfiguration) -> Bool {
+        isStarted ? configuration.automaticallySyncs : false
+    }
+
+    /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
+    func mayWork(_ configuration: MachineConfiguration) -> Bool {
+        guard !isStopped, fault == nil else { return false }
+        return waiters.isEmpty ? isAutomatic(configuration) : true
+    }
+
+    // MARK: Starting and stopping
+
+    /// Returns whether the engine was not running.
+    mutating func start() -> Bool {
+        isStopped = false
+        guard !isStarted else { return false }
+        isStarted = true
+        return true
+    }
+
+    mutating func stop(_ context: inout SyncContext) {
+        isStarted = false
+        isStopped = true
+        for waiter in waiters { context.actions.append(.answer(waiter.call, .failed(.stopped))) }
+        waiters = []
+    }
+
+    mutating func meet(fault: CloudError) {
+        self.fault = fault
+    }
+
+    mutating func forgetFault() {
+        fault = nil
+    }
+
+    // MARK: Waiting callers
+
+    mutating func wait(_ waiter: Waiter, _ context: SyncContext) {
+        waiters.append(waiter)
+        passEnd = max(passEnd, context.state.sendQueue.endPosition)
+    }
+
+    mutating func abandon(_ call: CallID) {
+        waiters.removeAll { $0.call == call }
+    }
+
+    /// Makes waiting callers also wait for changes that their own work has queued.
+    mutating func extendPass(_ state: SyncState) {
+        if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
+    }
+
+    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
+    mutating func fail(_ error: SyncError, of part: SyncParts?) {
+        for index in waiters.indices where waiters[index].failure == nil {
+            guard part.map({ waiters[index].isWaiting(for: $0) }) ?? true else { continue }
+            waiters[index].failure = error
+        }
+    }
+
+    /// Ends the fetch phase of callers whose run is over; they may still wait for sends, even during the next
+    /// fetch.
+    mutating func endFetchPhases(after endedRuns: Int) {
+        for index in waiters.indices {
+            if let run = waiters[index].fetchRun, endedRuns >= run { waiters[index].fetchRun = nil }
+        }
+    }
+
+    /// Ends the calls whose work is done.
+    ///
+    /// - Parameters:
+    ///   - quiet: Whether no look-up or conflict is in progress, and none can start now.
+    ///   - sent: Whether everything that callers wait for has been tried at least once.
+    ///   - failure: The error that ends every call, if there is one.
+    ///   - context: What the rooms share.
+    mutating func finish(
+        isQuiet quiet: Bool,
+        isSent sent: Bool,
+        _ context: inout SyncContext,
+        failure: (Waiter) -> SyncError?
+    ) {
+        var stillWaiting: [Waiter] = []
+        for waiter in waiters {
+            if let error = failure(waiter) {
+                context.actions.append(.answer(waiter.call, .failed(error)))
+            } else if waiter.fetchRun == nil, quiet, !waiter.wantsSend || sent {
+                let summary = context.summary(since: waiter.before)
+                context.actions.append(.answer(waiter.call, .summary(summary)))
+            } else {
+                stillWaiting.append(waiter)
+            }
+        }
+        waiters = stillWaiting
+    }
+}
+
+extension SyncContext {
+    fileprivate func summary(since before: SyncSummary) -> SyncSummary {
+        let totals = counts.totals
+        var summary = SyncSummary()
+        summary.sent = totals.sent - before.sent
+        summary.deleted = totals.deleted - before.deleted
+        summary.fetched = totals.fetched - before.fetched
+        summary.conflictsResolved = totals.conflictsResolved - before.conflictsResolved
+        summary.parked = totals.parked - before.parked
+        summary.pending = state.pendingCount - state.parkedQueue.count
+        return summary
+    }
+}

@@ -1,0 +1,105 @@
+import RecordCoding
+
+/// What the app's calls mean for the state.
+extension SyncState {
+    /// The entries for a change that the app makes; none for an initial model that the user has changed
+    /// since.
+    func entries(for change: NewChange) -> [JournalEntry] {
+        if change.isInitial, self[change.name]?.pending != nil { return [] }
+        if change.isSeenOnly, case .save(let handle, _) = change.kind {
+            return [.accepted([AcceptedChange(name: change.name, seen: handle, kind: .copy)])]
+        }
+        if let basis = change.basis {
+            let edit = LocalChange(
+                kind: change.kind,
+                edited: change.edited,
+                base: basis.handle,
+                contested: basis.contested
+            )
+            return [.edited(name: change.name, edit, copy: basis.copy, given: basis.given)]
+        }
+        var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
+        if !change.isInitial { self[change.name]?.give(baseTo: &pending) }
+        return [.queued(name: change.name, pending)]
+    }
+
+    /// Whether a change replaces an edit that was parked by a conflict.
+    ///
+    /// Reads do not show such an edit, so the new change does not include it.
+    func replacesSetAside(_ change: NewChange) -> Bool {
+        guard change.kind != .delete else { return false }
+        return self[change.name]?.replaced(byEdit: change.basis != nil) != nil
+    }
+
+    /// The event about the edit that an entry discards or replaces, and the edit's contents.
+    func eventOfReplaced(_ entry: JournalEntry) -> (event: ContentsEvent, contents: ContentHandle)? {
+        switch entry {
+        case .discarded(let name):
+            self[name]?.pending?.handle.map { (.discarded(name: name, $0, .discarded), $0) }
+        case .queued(let name, let change):
+            change.isDeletion
+                ? nil
+                : self[name]?.replaced(byEdit: false).map { (.discarded(name: name, $0, .replaced), $0) }
+        case .edited(let name, _, _, _):
+            self[name]?.replaced(byEdit: true).map { (.discarded(name: name, $0, .replaced), $0) }
+        default: nil
+        }
+    }
+
+    /// What a read has shown the app, if that is news: the app may have seen newer contents since.
+    func newlySeen(_ contents: GivenContents) -> AcceptedChange? {
+        // A lost version cannot be an ancestor.
+        guard let record = self[contents.name], record.lost == nil else { return nil }
+        guard let handle = contents.handle else {
+            // The read showed the app that the record was deleted, so a later upload is based on the deletion.
+            let isNews = record.pending == nil && record.known == nil && record.seen != nil
+            return isNews ? AcceptedChange(name: contents.name, seen: nil, kind: .read) : nil
+        }
+        let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+        let shown = isKnown ? record.known?.handle ?? handle : handle
+        let version = isKnown ? shown : contents.version
+        // An edit on top of what the app has seen is newer than that, even if the edit has been replaced since.
+        let wasOnTop = contents.known != nil && contents.known == record.seen
+        var after = record
+        after.give(shown, of: version)
+        guard after != record, wasOnTop || record.newer(record.seen, shown) == shown else { return nil }
+        return AcceptedChange(name: contents.name, seen: shown, of: version, kind: .read)
+    }
+}
+
+extension RecordState {
+    /// Sets the base of an upload or a deletion of the whole record to what the app saw last.
+    fileprivate func give(baseTo change: inout LocalChange) {
+        change.base = seen
+        guard let pending, pending.parked == nil || isPendingSeen else { return }
+        if pending.isDeletion || isPendingSeen {
+            // The change replaces a pending deletion, or an edit that the app has seen: it has the same base.
+            change.base = pending.base
+            if !change.isDeletion { change.contested = pending.contested }
+        } else if change.isDeletion {
+            // The app has not seen the edit, so it deletes the version that it has, or the base of the edit if
+            // that is older. Its own copy is newer than that version, but is none of the cloud's.
+            let version = copy == known?.handle ? copy : given
+            change.base = pending.base.flatMap { base in version.map { min(base, $0) } }
+        }
+    }
+
+    /// The parked edit that a new edit or upload replaces without including it, since reads show the cloud's
+    /// version instead.
+    ///
+    /// An upload includes a refused edit that the app has seen.
+    fileprivate func replaced(byEdit isEdit: Bool) -> ContentHandle? {
+        guard let pending, let reason = pending.parked, !isPendingOnTop else { return nil }
+        return reason.isConflict || isEdit || !isPendingSeen ? pending.handle : nil
+    }
+}
+
+extension JournalEntry {
+    /// Whether the entry queues a change of this device.
+    var isQueued: Bool {
+        switch self {
+        case .queued, .edited: true
+        default: false
+        }
+    }
+}

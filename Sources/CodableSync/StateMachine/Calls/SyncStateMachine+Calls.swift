@@ -1,0 +1,198 @@
+import RecordCoding
+
+/// The app's calls.
+extension SyncStateMachine {
+    mutating func takeStart() {
+        guard calls.start() else { return }
+        endWaits()
+        sendEverythingAgain()
+        tryEverythingAgain()
+        context.setServerWaitTimer()
+        guard context.configuration.automaticallySyncs else { return }
+        fetching.want()
+        // Other devices' changes are fetched before queued changes are sent.
+        slot.isSendsTurn = false
+    }
+
+    mutating func takeStop() {
+        calls.stop(&context)
+        fetching.forgetWish()
+        for timer in SyncTimer.ownWaits + [.itemRetry, .poll] { context.actions.append(.cancelTimer(timer)) }
+        slot.endDemand(&context)
+    }
+
+    // MARK: Changes
+
+    mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
+        // The upload may be based on changes whose acceptance is not stored yet.
+        delivering.acceptAgain(&context)
+        var entries: [JournalEntry] = []
+        entries.reserveCapacity(changes.count)
+        if changes.first?.isInitial == true {
+            if state.summary.hasInitialModels { return context.answer(call) }
+            entries.append(.initialModelsQueued)
+        }
+        for change in changes {
+            let queued = context.state.entries(for: change)
+            entries += queued
+            guard queued.contains(where: \.isQueued) else { continue }
+            if context.state.replacesSetAside(change) {
+                let message = "A newer edit replaced one that was set aside."
+                entries.append(context.note(.discarded, change.name, message))
+            }
+            deferred.forgetFailures(of: change.name)
+        }
+        context.answer(call, afterStoring: entries)
+    }
+
+    mutating func takeRetry(_ call: CallID, _ names: [String]) {
+        let parked = names.filter { state[$0]?.pending?.parked != nil }
+        for name in parked {
+            deferred.forgetFailures(of: name)
+            deferred.forgetConflicts(of: name)
+        }
+        context.answer(call, afterStoring: parked.map { .retried(name: $0) })
+    }
+
+    mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+        var entries: [JournalEntry] = []
+        for name in names where !sending.inFlight.contains(name) && state[name]?.pending != nil {
+            deferred.forgetConflicts(of: name)
+            entries.append(.discarded(name: name))
+            entries.append(context.note(.discarded, name, "The app gave the change up."))
+        }
+        context.answer(call, afterStoring: entries)
+    }
+
+    mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {
+        guard state.summary.zone == .purged else { return context.answer(call) }
+        fetching.want()
+        delivering.forgetVersions()
+        context.append([.purgeResolved(uploadAgain: uploadAgain)], then: .purgeResolved(call))
+    }
+
+    // MARK: Reads
+
+    /// Marks what a read returned as seen, unless the app has seen newer contents since.
+    mutating func takeRead(_ given: [GivenContents]) {
+        let seen = given.compactMap { state.newlySeen($0) }
+        if !seen.isEmpty { context.append([.accepted(seen)], flush: false) }
+    }
+
+    /// Reports versions that a read could not decode, and marks them as not seen.
+    ///
+    /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
+    /// under that name is not an edit of it.
+    mutating func takeReadInVain(_ versions: [ReadVersion]) {
+        var unseen: [AcceptedChange] = []
+        var entries: [JournalEntry] = []
+        for version in versions {
+            entries += delivering.takeReadInVain(version, sending.inFlight, &context)
+            // If only the stored copy is unreadable, the app still has what it received.
+            guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
+            unseen.append(AcceptedChange(name: version.name, seen: nil, kind: .read))
+        }
+        if !unseen.isEmpty { entries.append(.accepted(unseen)) }
+        if !entries.isEmpty { context.append(entries, flush: false) }
+    }
+
+    // MARK: Waiting for a sync
+
+    mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
+        account.renewIfStale(context)
+        // The caller may be another user than the one who must decide; signals request nothing in the
+        // meantime.
+        if isDecisionAwaited { account.renew(after: AccountMachine.validity, context) }
+        if let error = whyNothingCanBeTried() {
+            context.actions.append(.answer(call, .failed(error)))
+            return
+        }
+        if parts.contains(.hint) {
+            if let error = whyAHintIsInVain() {
+                context.actions.append(.answer(call, .failed(.cloud(error))))
+                return
+            }
+        } else {
+            tryEverythingAgain()
+        }
+        endWaits(for: parts)
+        if parts.contains(.send) { sendEverythingAgain() }
+        wait(call, for: parts)
+    }
+
+    mutating func wait(_ call: CallID, for parts: SyncParts) {
+        var waiter = Waiter(
+            call: call,
+            parts: parts,
+            fetchRun: nil,
+            wantsSend: parts.contains(.send),
+            before: context.counts.totals
+        )
+        if parts.contains(.fetch) {
+            waiter.fetchRun = fetching.runs + 1
+            fetching.want()
+        }
+        calls.wait(waiter, context)
+    }
+
+    /// Drops known failures, since a user who starts a sync may have fixed their cause.
+    private mutating func tryEverythingAgain() {
+        account.lookUpLack()
+        // Otherwise the caller would get the error of an earlier attempt.
+        account.forgetSwitchFailure()
+        calls.forgetFault()
+    }
+
+    /// The error that a push cannot fix: a missing account or a configuration error.
+    private func whyAHintIsInVain() -> CloudError? {
+        if let fault = calls.fault { return fault }
+        if case .unavailable(let status) = account.stage { return status.error }
+        return nil
+    }
+
+    /// The error that a call gets at once, without any attempt.
+    private func whyNothingCanBeTried() -> SyncError? {
+        if calls.isStopped { return .stopped }
+        if isDecisionAwaited { return .waitingForDecision(.purged) }
+        if let end = context.serverWaitEnd { return .waiting(until: end) }
+        return nil
+    }
+
+    /// Ends the calls whose work is done.
+    mutating func finishWaiters() {
+        if calls.waiters.isEmpty { return }
+        let isQuiet = lookingUp.isDone(at: context.now) ? resolving.isDone(context) : false
+        let isSent = isSendingDone
+        let general = failureOfEveryCall
+        let mayFail = isPurgeStored
+        calls.finish(isQuiet: isQuiet, isSent: isSent, &context) { waiter in
+            if mayFail, waiter.failure != nil { return .waitingForDecision(.purged) }
+            switch general {
+            case .waitingForDecision?: return general
+            default: return waiter.failure ?? general
+            }
+        }
+    }
+
+    /// The error that ends every call, even one that has not failed by itself.
+    private var failureOfEveryCall: SyncError? {
+        if isDecisionAwaited { return .waitingForDecision(.purged) }
+        if let fault = calls.fault { return .cloud(fault) }
+        if let end = context.serverWaitEnd { return .waiting(until: end) }
+        switch account.stage {
+        // Wait until the sign-out is stored, so that the caller then reads what it leaves.
+        case .unavailable where account.lane.isStoring: return nil
+        case .unavailable(let status): return .cloud(status.error)
+        case .other where account.isSwitching: return nil
+        case .other, .unknown, .confirmed: return account.switchFailure
+        }
+    }
+
+    /// Whether everything that callers wait for has been tried at least once.
+    private var isSendingDone: Bool {
+        if sending.lane.isBusy || lookingUp.lane.isBusy { return false }
+        guard lookingUp.isDone(at: context.now) else { return false }
+        let queue = state.sendQueue
+        return queue.count <= deferred.count || queue.firstPosition >= calls.passEnd
+    }
+}

@@ -1,0 +1,147 @@
+import RecordCoding
+
+/// What the machine knows about its journal: the batches that are being stored, and whether a flush is owed.
+struct Journal: Sendable {
+    /// How long stored entries may stay unflushed.
+    static var flushDelay: Duration { .seconds(1) }
+
+    var uncommitted = UncommittedBatches()
+    /// Events about the entries that are appended next, emitted once they are stored.
+    var events: [ContentsEvent] = []
+    /// Whether the current input reports that a batch is stored.
+    var isCommitting = false
+    /// Whether entries were appended without a flush, and none with a flush since.
+    private(set) var isUnflushed = false
+
+    /// Notes whether entries are flushed; returns whether that changes anything.
+    mutating func note(isFlushed: Bool) -> Bool {
+        guard isUnflushed == isFlushed else { return false }
+        isUnflushed = !isFlushed
+        return true
+    }
+
+    /// Whether a batch with such an outcome is being stored.
+    func isStoring(where isWanted: (UncommittedBatch.Outcome) -> Bool) -> Bool {
+        uncommitted.contains { isWanted($0.then) }
+    }
+}
+
+extension SyncContext {
+    /// Applies entries and appends them to the journal; `then` happens once they are stored.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries.
+    ///   - flush: Whether they must survive a power loss before `then` happens. Entries that the cloud or the
+    ///     app's stream would repeat need not; they are flushed with later entries or when no work is left.
+    ///   - outcome: What happens once they are stored.
+    mutating func append(
+        _ entries: [JournalEntry],
+        flush: Bool = true,
+        then outcome: UncommittedBatch.Outcome = .nothing
+    ) {
+        var batch = UncommittedBatch(batch: nextNumber(), entries: entries, then: outcome)
+        batch.isFlushOwed = journal.isUnflushed
+        batch.events = journal.events.map { .emitLoading($0) }
+        journal.events = []
+        let place = actions.count
+        actions.append(.append(batch.batch, entries, flush: flush))
+        state.beginImage()
+        var replaced: [ContentHandle] = []
+        for entry in entries {
+            if let event = state.eventOfReplaced(entry) {
+                batch.events.append(.emitLoading(event.event))
+                replaced.append(event.contents)
+            }
+            apply(entry, in: &batch)
+        }
+        if !replaced.isEmpty { actions.insert(.keepContents(batch.batch, replaced), at: place) }
+        batch.image = state.endImage()
+        journal.uncommitted.append(batch)
+        noteFlush(flush)
+    }
+
+    private mutating func apply(_ entry: JournalEntry, in batch: inout UncommittedBatch) {
+        let former = entry.fetchedName.flatMap { state[$0]?.known }
+        state.apply(entry)
+        switch entry {
+        case .fetched(let name, _):
+            guard let former, let known = state[name]?.known, known.isSameVersion(as: former),
+                known.handle != former.handle
+            else { break }
+            batch.repointed.append(.init(name: name, former: former.handle, handle: known.handle))
+        case .saved(let name, let sent, let version):
+            batch.repointed.append(.init(name: name, former: sent, handle: version.handle))
+        case .zoneLost(let reason): batch.events.append(.emit(.zoneLost(reason)))
+        case .parked(let name, let reason): batch.events.append(.emit(.parked(recordName: name, reason)))
+        case .resolved(let name, let client, _, .failed(let reason)):
+            let pending = state[name]?.pending
+            guard pending?.handle == client, pending?.parked == reason else { break }
+            batch.events.append(.emit(.parked(recordName: name, reason)))
+        case .signedOut: tell(.signedOut)
+        case .accepted(let changes): tell(.accepted(changes))
+        default: break
+        }
+    }
+
+    /// Answers a call once its entries and everything appended before them are stored.
+    mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry] = []) {
+        if entries.isEmpty, journal.uncommitted.isEmpty {
+            actions.append(.answer(call, .done))
+        } else {
+            append(entries, flush: !entries.isEmpty, then: .answer(call))
+        }
+    }
+
+    /// Flushes entries that were stored without a flush.
+    mutating func flushRest() {
+        if journal.isUnflushed { append([]) }
+    }
+
+    private mutating func noteFlush(_ isFlushed: Bool) {
+        guard journal.note(isFlushed: isFlushed) else { return }
+        let timer = SyncTimer.flush
+        actions.append(
+            isFlushed ? .cancelTimer(timer) : .setTimer(timer, at: now.monotonic + Journal.flushDelay)
+        )
+    }
+
+    /// Undoes a batch that could not be stored, and all later batches, which depend on it.
+    ///
+    /// - Returns: These batches, in order; none if the batch is not the first.
+    mutating func undo(from batch: BatchID, _ failure: JournalFailure) -> [UncommittedBatch] {
+        let refused = journal.uncommitted.removeAll(from: batch)
+        if refused.isEmpty { return [] }
+        actions.append(.resumeJournal)
+        state.restore(refused.map(\.image))
+        if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
+        return refused
+    }
+
+    /// Owes the flush that refused batches would have made.
+    mutating func oweFlush(of refused: [UncommittedBatch]) {
+        // A failed flush alone is not repeated, so that a broken disk doesn't keep the engine busy.
+        if refused.first?.isFlushOwed == true, refused.contains(where: { !$0.entries.isEmpty }) {
+            noteFlush(false)
+        }
+    }
+}
+
+extension CloudError {
+    /// The error that makes lanes wait as after a failed request; callers and events get the real cause.
+    static var ofDisk: CloudError {
+        CloudError(.internalError, message: "The state could not be read or written.")
+    }
+}
+
+extension JournalEntry {
+    /// The record whose version was fetched.
+    var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
+
+    /// Whether the entry removes known versions of records that it does not name.
+    var takesVersionsAway: Bool {
+        switch self {
+        case .zoneLost, .purgeResolved, .signedOut(removing: true): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// A lane for one kind of work, with at most one request at a time: the request and its deadline, and the
+/// lane's own wait after failures.
+struct Lane: Equatable, Sendable {
+    /// The timer that ends the lane's own wait.
+    let timer: SyncTimer
+    /// The request in flight.
+    private(set) var request: RequestID?
+    /// Something must be stored before the lane continues.
+    var isStoring = false
+    /// The end of the lane's own wait after failures; a call to `sync` ends it early.
+    private(set) var retryAt: Duration?
+    /// The error of the lane's last failure.
+    var failure: CloudError?
+    private var backoff = Backoff()
+
+    init(retry timer: SyncTimer) {
+        self.timer = timer
+    }
+
+    var isBusy: Bool { request != nil || isStoring }
+
+    // MARK: The request
+
+    /// Starts a request with its deadline.
+    mutating func begin(_ context: inout SyncContext, _ action: (RequestID) -> SyncAction) {
+        let request = context.nextNumber()
+        begin(request, &context)
+        context.actions.append(action(request))
+    }
+
+    /// Starts a request whose number was assigned before; the caller appends its action.
+    mutating func begin(_ request: RequestID, _ context: inout SyncContext) {
+        self.request = request
+        let deadline = context.now.monotonic + context.configuration.requestDeadline
+        context.actions.append(.setTimer(.deadline(request), at: deadline))
+    }
+
+    /// Ends the lane's request if this is its response; late responses are ignored.
+    mutating func takes(_ response: RequestID, _ context: inout SyncContext) -> Bool {
+        guard request == response else { return false }
+        abandon(&context)
+        return true
+    }
+
+    /// Ignores the response to the lane's request.
+    mutating func abandon(_ context: inout SyncContext) {
+        guard let request else { return }
+        self.request = nil
+        context.actions.append(.cancelTimer(.deadline(request)))
+    }
+
+    // MARK: The lane's own wait
+
+    func isWaiting(at now: Moment) -> Bool {
+        if let retryAt { retryAt > now.monotonic } else { false }
+    }
+
+    /// Waits before the next attempt: longer after every failure, and at least as long as the server orders.
+    mutating func backOff(after error: CloudError?, _ context: inout SyncContext) {
+        if let error {
+            failure = error
+            context.heed(error)
+        }
+        wait(until: context.nextTry(after: &backoff), &context)
+    }
+
+    mutating func wait(until instant: Duration, _ context: inout SyncContext) {
+        retryAt = instant
+        context.actions.append(.setTimer(timer, at: instant))
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        guard retryAt != nil else { return }
+        retryAt = nil
+        context.actions.append(.cancelTimer(timer))
+    }
+
+    mutating func timerFired() {
+        retryAt = nil
+    }
+
+    /// Makes the wait after the next failure short again.
+    mutating func resetBackoff() {
+        backoff.reset()
+    }
+
+    /// Notes a success: the next failure is the first one.
+    mutating func succeed() {
+        backoff.reset()
+        failure = nil
+    }
+}

@@ -1,0 +1,15 @@
+/// The settings of the machine.
+package struct MachineConfiguration: Equatable, Sendable {
+    package var automaticallySyncs = true
+    package var maximumItems = 400
+    package var maximumBytes = 2_000_000
+    package var keepsUndelivered = true
+    /// How long after a fetch the next one begins if nothing else requests one.
+    package var pollInterval: Duration? = .seconds(300)
+    package var requestDeadline: Duration = .seconds(60)
+    /// Whether records that the cloud has confirmed are removed from this device when the user signs out.
+    package var removesOnSignOut = false
+    package var seed: UInt64 = 0
+
+    package init() {}
+}

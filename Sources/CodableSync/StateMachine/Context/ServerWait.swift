@@ -1,0 +1,63 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The wait that the server orders for all requests; it outlives a restart, and no call ends it early.
+struct ServerWait: Equatable, Sendable {
+    /// The end of the last wait that was ordered, which may be over.
+    private(set) var until: Duration?
+
+    func isOver(at now: Moment) -> Bool {
+        if let until { until <= now.monotonic } else { true }
+    }
+
+    /// Continues a wait that was ordered before the engine was opened.
+    mutating func resume(from summary: StateSummary, at now: Moment) {
+        guard let date = summary.serverWait else { return }
+        // If the clock was set back in the meantime, the wait still does not exceed the maximum.
+        let left = Duration.seconds(date.timeIntervalSince(now.wall))
+        if left > .zero { until = now.monotonic + Backoff.clamped(left) }
+    }
+
+    /// Extends the wait; returns whether it ends later than before.
+    mutating func extend(to instant: Duration) -> Bool {
+        if let until, until >= instant { return false }
+        until = instant
+        return true
+    }
+
+    mutating func end() {
+        until = nil
+    }
+}
+
+extension SyncContext {
+    var isInServerWait: Bool { !serverWait.isOver(at: now) }
+
+    /// When the wait that the server ordered ends; `nil` if there is none.
+    var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
+
+    /// Starts the wait that the server orders with an error, if it orders one.
+    mutating func heed(_ error: CloudError) {
+        guard let ordered = error.retryAfter else { return }
+        let until = now.monotonic + Backoff.clamped(ordered)
+        guard serverWait.extend(to: until) else { return }
+        setServerWaitTimer()
+        append([.serverWait(until: wallDate(at: until))])
+        emit(.waiting(until: wallDate(at: until)))
+    }
+
+    /// Sets the timer for the rest of the wait, if it is not over.
+    mutating func setServerWaitTimer() {
+        if isInServerWait, let until = serverWait.until { actions.append(.setTimer(.serverWait, at: until)) }
+    }
+}
+
+extension Moment {
+    /// The wall date at an instant of the monotonic clock.
+    func wallDate(at instant: Duration) -> Date {
+        let left = instant - monotonic
+        let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
+        return wall.addingTimeInterval(seconds)
+    }
+}

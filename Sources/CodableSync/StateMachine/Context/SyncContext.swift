@@ -1,0 +1,103 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// What all rooms share: the state and its journal, the time, and what the current input leads to.
+struct SyncContext: Sendable {
+    var configuration: MachineConfiguration
+    /// The durable state; it changes through ``append(_:flush:then:)``.
+    var state: SyncState
+    var journal = Journal()
+    var counts = SyncCounts()
+    var serverWait = ServerWait()
+    /// The time of the current input.
+    var now: Moment
+    /// What the engine must do, in order within each lane.
+    var actions: [SyncAction] = []
+    /// What the machine has yet to pass on to other rooms.
+    var notices: [Notice] = []
+    private(set) var lastNumber: UInt64
+    private var random: SplitMix64
+
+    /// - Parameters:
+    ///   - state: The state read from the journal.
+    ///   - configuration: The settings.
+    ///   - now: The current time.
+    ///   - lastNumber: The last number that was assigned; late responses to earlier requests match no new one.
+    init(state: SyncState, configuration: MachineConfiguration, at now: Moment, lastNumber: UInt64 = 0) {
+        self.state = state
+        self.configuration = configuration
+        self.now = now
+        self.lastNumber = lastNumber
+        random = SplitMix64(seed: configuration.seed)
+        self.state.forgetWhatChanged()
+        serverWait.resume(from: state.summary, at: now)
+    }
+
+    mutating func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    mutating func nextRandom() -> UInt64 { random.next() }
+
+    /// The time of the next attempt after another failure.
+    mutating func nextTry(after backoff: inout Backoff) -> Duration {
+        let wait = backoff.next(using: &random)
+        return max(now.monotonic + wait, serverWait.until ?? .zero)
+    }
+
+    func wallDate(at instant: Duration) -> Date { now.wallDate(at: instant) }
+
+    // MARK: Telling the app and other rooms
+
+    mutating func emit(_ event: SyncEvent) {
+        actions.append(.emit(event))
+    }
+
+    mutating func tell(_ notice: Notice) {
+        notices.append(notice)
+    }
+
+    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
+    mutating func failCallers(_ error: CloudError, of part: SyncParts? = nil) {
+        tell(.failed(.cloud(error), of: part))
+    }
+
+    /// Passes on an error that affects the whole engine; returns whether it is one, so that the lane need not
+    /// retry.
+    mutating func affectsEngine(_ error: CloudError) -> Bool {
+        switch error.recovery {
+        case .waitForAccount, .stop:
+            tell(.unusable(error))
+            return true
+        case .recreateZone, .askUser, .uploadEverything:
+            tell(.zoneMissing(error))
+            return true
+        default: return false
+        }
+    }
+
+    // MARK: Entries that several rooms make
+
+    func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
+        .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
+    }
+
+    mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
+        counts.parked()
+        return [.parked(name: name, reason), note(.parked, name, reason.message)]
+    }
+
+    /// Queues a look-up that survives a restart.
+    mutating func lookUpDurably(_ name: String) -> [JournalEntry] {
+        tell(.lookUp(name))
+        return [.unread([name])]
+    }
+
+    /// Counts a deletion by another device, if the record was known and this device did not delete it.
+    mutating func countForeignDeletion(_ name: String) {
+        guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
+        counts.foreignDeletion()
+    }
+}

@@ -1,0 +1,94 @@
+/// The changes that are suspected of having crashed the app, and the contents that could not be decoded since
+/// the engine was opened.
+struct DeliveryTrouble: Sendable {
+    /// Records that were handed out and not accepted when the previous process ended; those handed out alone
+    /// are last.
+    private(set) var suspects = RecordQueue()
+    /// Changes that could not be decoded, with their delivery orders.
+    private var undecodable = RecordTable<UInt64>()
+    /// Cloud versions that a read could not decode.
+    private var readInVain = RecordTable<ContentHandle>()
+    /// Change tags of versions that were looked up because their stored copies are unreadable.
+    private var lookedUp = RecordTable<String>()
+
+    /// Finds the records whose changes the previous process held when it ended.
+    ///
+    /// Complexity: O(n) in the number of undelivered records, once for each opening, if there are any
+    /// suspects.
+    init(_ state: SyncState) {
+        let handedOut = state.summary.handedOut
+        if handedOut.isEmpty { return }
+        var alone: [(name: String, place: Int)] = []
+        for name in state.deliveryQueue.names {
+            guard let order = state[name]?.undelivered?.order else { continue }
+            if handedOut.together.contains(order) { suspects.append(name) }
+            if let place = handedOut.alone.firstIndex(of: order) { alone.append((name, place)) }
+        }
+        for (name, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(name) }
+    }
+
+    /// Clears the suspicion of changes that the app has accepted without crashing.
+    mutating func clear(_ accepted: [AcceptedChange]) {
+        if suspects.isEmpty { return }
+        for change in accepted where change.order != 0 { suspects.remove(change.name) }
+    }
+
+    func isUndecodable(_ change: AcceptedChange) -> Bool {
+        isUndecodable(change.name, order: change.order)
+    }
+
+    func isUndecodable(_ name: String, order: UInt64) -> Bool { undecodable[name] == order }
+
+    /// Notes and reports a change that could not be decoded.
+    mutating func note(_ change: UndecodableChange, order: UInt64, _ context: inout SyncContext) {
+        if undecodable[change.name] == order { return }
+        undecodable[change.name] = order
+        // A read has already reported it.
+        if let told = readInVain[change.name],
+            told == context.state[change.name]?.undelivered?.kind.handle
+        {
+            return
+        }
+        context.emit(.undecodable(recordName: change.name, reason: change.reason))
+    }
+
+    /// Reports once that the cloud's version of a record cannot be decoded, even if no stream gets it.
+    ///
+    /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at
+    /// once.
+    mutating func report(_ version: ReadVersion, _ context: inout SyncContext) {
+        let name = version.name
+        guard let record = context.state[name],
+            version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
+            readInVain[name] != version.handle
+        else { return }
+        readInVain[name] = version.handle
+        if let undelivered = record.undelivered, undecodable[name] == undelivered.order { return }
+        if version.isLost, let known = record.known, lookedUp[name] == known.changeTag { return }
+        context.emit(.undecodable(recordName: name, reason: version.reason))
+    }
+
+    /// Whether a record must be looked up to replace its unreadable copy; once for each version.
+    mutating func isFirstLookUp(of version: ReadVersion, _ state: SyncState) -> Bool {
+        guard let known = state[version.name]?.known, known.handle == version.handle,
+            lookedUp[version.name] != known.changeTag
+        else { return false }
+        lookedUp[version.name] = known.changeTag
+        return true
+    }
+
+    /// The records that were found undecodable and have not changed since.
+    ///
+    /// Complexity: O(n log n) in the number of undecodable records.
+    func undecodableNames(_ state: SyncState) -> [String] {
+        var names = RecordTable<Bool>()
+        for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
+            names[name] = true
+        }
+        for name in readInVain.sortedNames {
+            guard let handle = readInVain[name], state[name]?.holds(handle) == true else { continue }
+            names[name] = true
+        }
+        return names.sortedNames
+    }
+}

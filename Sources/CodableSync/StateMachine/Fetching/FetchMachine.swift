@@ -1,0 +1,198 @@
+import RecordCoding
+
+/// Reading the zone's change feed page by page; each page is stored before the next one is requested.
+struct FetchMachine: Sendable {
+    private(set) var lane = Lane(retry: .fetchRetry)
+    /// Whether there may be changes to fetch.
+    private(set) var isWanted = false
+    /// The number of the current or last fetch run.
+    private(set) var runs = 0
+    private(set) var isRunning = false
+    /// Whether the current fetch run has read a page.
+    private(set) var isPastFirstPage = false
+    private var paging = PagingWatch()
+    /// How often the change token expired since a fetch last reached the end.
+    private var expiries = 0
+
+    /// The number of fetch runs that have ended.
+    var endedRuns: Int { isRunning ? runs - 1 : runs }
+
+    /// Whether a full listing is due, or has no page yet.
+    func isListingAhead(_ state: SyncState) -> Bool {
+        guard state.summary.zoneToken == nil, lane.failure == nil else { return false }
+        return isWanted ? true : isRunning
+    }
+
+    mutating func want() {
+        isWanted = true
+    }
+
+    mutating func forgetWish() {
+        isWanted = false
+    }
+
+    // MARK: Requesting pages
+
+    /// Starts or continues a fetch run.
+    ///
+    /// - Parameter isAwaited: Whether a caller waits for a run that has not begun.
+    mutating func advance(isAwaited: Bool, _ context: inout SyncContext) {
+        guard isWanted || isRunning || isAwaited, mayRequest(context) else { return }
+        if !isRunning { beginRun(&context) }
+        if context.state.summary.zoneToken == nil, context.state.knownCount > 0 {
+            // A full listing begins: known records that it does not contain were deleted.
+            beginListing(&context)
+        } else {
+            requestPage(&context)
+        }
+    }
+
+    /// Requests the first page once the start of a listing is stored, before any other version can become
+    /// known.
+    mutating func continueListing(_ context: inout SyncContext) {
+        if isRunning, mayRequest(context) { requestPage(&context) }
+    }
+
+    private func mayRequest(_ context: SyncContext) -> Bool {
+        guard !lane.isWaiting(at: context.now) else { return false }
+        return !context.journal.isStoring { if case .resync = $0 { true } else { false } }
+    }
+
+    private mutating func requestPage(_ context: inout SyncContext) {
+        context.tell(.pageRequested)
+        let token = context.state.summary.zoneToken
+        lane.begin(&context) { .fetch($0, since: token) }
+    }
+
+    private mutating func beginRun(_ context: inout SyncContext) {
+        isRunning = true
+        isPastFirstPage = false
+        isWanted = false
+        runs += 1
+        paging = PagingWatch(at: context.state.summary.zoneToken)
+        context.counts.run = FetchTotals()
+        context.actions.append(.cancelTimer(.poll))
+        context.emit(.fetchBegan)
+    }
+
+    private mutating func beginListing(_ context: inout SyncContext) {
+        lane.isStoring = true
+        context.append([.listingBegan], then: .listingBegan)
+    }
+
+    /// Starts a full listing because the app asked for one.
+    mutating func resync(_ call: CallID, _ context: inout SyncContext) {
+        isWanted = true
+        // A page requested from the old position would be taken for the whole listing.
+        lane.abandon(&context)
+        // The feed is read from its beginning, so tokens that were seen before are expected again.
+        paging = PagingWatch()
+        context.append([.listingBegan], then: .resync(call))
+    }
+
+    // MARK: Responses
+
+    mutating func take(
+        _ request: RequestID,
+        _ result: Result<FetchedPage, CloudError>,
+        _ context: inout SyncContext
+    ) {
+        guard lane.takes(request, &context) else { return }
+        switch result {
+        case .success(let page): take(page, &context)
+        case .failure(let error): takeError(error, &context)
+        }
+    }
+
+    private mutating func take(_ page: FetchedPage, _ context: inout SyncContext) {
+        let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
+        // Everything up to the previous page is kept, and the next attempt continues from there.
+        if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
+            return fail(finding.error, &context)
+        }
+        let entries = page.entries(&context)
+        if entries.isEmpty {
+            endPage(moreComing: page.moreComing, &context)
+        } else {
+            lane.isStoring = true
+            context.append(entries, flush: false, then: .page(moreComing: page.moreComing))
+        }
+    }
+
+    /// Ends a page, now that it is stored; the last one ends the run.
+    mutating func endPage(moreComing: Bool, _ context: inout SyncContext) {
+        lane.isStoring = false
+        isPastFirstPage = true
+        guard !moreComing else { return }
+        isRunning = false
+        lane.succeed()
+        expiries = 0
+        let run = context.counts.run
+        if run.ignored > 0 { context.emit(.ignoredRecords(count: run.ignored)) }
+        context.emit(.fetchEnded(changed: run.changed, deleted: run.deleted))
+        context.tell(.fetchEnded)
+    }
+
+    private mutating func takeError(_ error: CloudError, _ context: inout SyncContext) {
+        context.heed(error)
+        switch error.recovery {
+        case .refetch:
+            // The run starts over; known records stay until the listing is complete.
+            paging = PagingWatch()
+            context.emit(.listingBegan)
+            beginListing(&context)
+            context.tell(.ownerDoubted)
+            expiries += 1
+            // The token expired repeatedly, so the next attempt waits.
+            if expiries > 2 { fail(error, &context) }
+        case .continueFetching:
+            if paging.truncate() { fail(error, &context) }
+        default:
+            fail(error, &context)
+        }
+    }
+
+    private mutating func fail(_ error: CloudError, _ context: inout SyncContext) {
+        isRunning = false
+        lane.failure = error
+        context.emit(.failed(error))
+        switch error.recovery {
+        case .recreateZone, .askUser, .uploadEverything:
+            // Once the zone has been examined, the run is repeated for the same callers.
+            runs -= 1
+            lane.failure = nil
+            isWanted = true
+            context.tell(.zoneMissing(error))
+        default:
+            context.failCallers(error, of: .fetch)
+            if context.affectsEngine(error) { return }
+            context.tell(.fetchWanted)
+            lane.backOff(after: error, &context)
+        }
+    }
+
+    mutating func takeListingBegan() {
+        lane.isStoring = false
+    }
+
+    /// Fetches again later, because a page or the start of a listing could not be stored.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        lane.isStoring = false
+        isRunning = false
+        context.tell(.fetchWanted)
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    mutating func takeTimer() {
+        // `isWanted` is still set from the failure; setting it here could cause a second fetch.
+        lane.timerFired()
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        lane.endWait(&context)
+    }
+
+    mutating func abandonRequest(_ context: inout SyncContext) {
+        lane.abandon(&context)
+    }
+}

@@ -1,0 +1,26 @@
+/// One page of the zone's feed, with its contents staged.
+package struct FetchedPage: Equatable, Sendable {
+    package var records: [FetchedRecord] = []
+    package var deletions: [String] = []
+    /// Records that could not be read in this page and must be looked up.
+    package var failed: [String] = []
+    /// The number of records of other types or without a usable name.
+    package var ignored = 0
+    package var token: ChangeToken
+    package var moreComing: Bool
+
+    package init(token: ChangeToken, moreComing: Bool) {
+        self.token = token
+        self.moreComing = moreComing
+    }
+}
+
+package struct FetchedRecord: Equatable, Sendable {
+    package var name: String
+    package var version: KnownVersion
+
+    package init(name: String, version: KnownVersion) {
+        self.name = name
+        self.version = version
+    }
+}

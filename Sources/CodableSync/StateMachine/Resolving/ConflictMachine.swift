@@ -1,0 +1,188 @@
+import RecordCoding
+
+/// Conflicts: edits that are not based on the cloud's latest version go to the model's resolver, in groups.
+struct ConflictMachine: Sendable {
+    /// How many conflicts the resolver gets at once, to bound how much is loaded.
+    static var maximumGroup: Int { 50 }
+
+    private(set) var lane = Lane(retry: .resolveRetry)
+    /// Records whose conflict is being resolved, or whose resolution is being stored.
+    private var names = RecordTable<Bool>()
+
+    /// Whether no conflict is being resolved.
+    var isIdle: Bool { names.isEmpty }
+
+    /// Whether no conflict is being resolved, and none can be before the end of the lane's wait.
+    func isDone(_ context: SyncContext) -> Bool {
+        guard isIdle else { return false }
+        return context.state.conflictQueue.isEmpty ? true : lane.isWaiting(at: context.now)
+    }
+
+    mutating func advance(_ inFlight: InFlight, _ context: inout SyncContext) {
+        guard isIdle, !context.state.conflictQueue.isEmpty, !lane.isWaiting(at: context.now) else { return }
+        var items: [ReconcileItem] = []
+        for name in context.state.conflictQueue.names {
+            if items.count >= Self.maximumGroup { break }
+            // The request in flight may turn out to have saved the conflicting version itself.
+            if inFlight.contains(name) { continue }
+            if let item = context.state.conflict(of: name) { items.append(item) }
+        }
+        if items.isEmpty { return }
+        for item in items { names[item.name] = true }
+        context.actions.append(.reconcile(items))
+    }
+
+    mutating func take(
+        _ results: [Reconciled],
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        var entries: [JournalEntry] = []
+        var deferring: [String] = []
+        setAsideUnread(results, &context)
+        for result in results {
+            let item = result.item
+            // Ignored: the contents were replaced in the meantime. If there is still a conflict, it is
+            // resolved again.
+            guard let record = context.state[item.name], record.isInConflict,
+                record.known?.handle == item.server
+            else { continue }
+            entries.append(
+                .resolved(
+                    name: item.name,
+                    client: item.client,
+                    server: item.server,
+                    result.resolution
+                )
+            )
+            guard record.pending?.handle == item.client else { continue }
+            entries += tell(of: result, &context)
+            if isRoundTooMany(result, &deferred, &context) { deferring.append(item.name) }
+        }
+        context.append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
+    }
+
+    /// Retries conflicts whose contents could not be read after a wait.
+    private mutating func setAsideUnread(_ results: [Reconciled], _ context: inout SyncContext) {
+        guard results.count < names.count else { return }
+        for name in names.sortedNames where !results.contains(where: { $0.item.name == name }) {
+            names[name] = nil
+        }
+        lane.backOff(after: nil, &context)
+    }
+
+    /// Makes the events and notes of a resolution, so that no value is discarded silently.
+    private func tell(of result: Reconciled, _ context: inout SyncContext) -> [JournalEntry] {
+        let item = result.item
+        // The cloud's version equals the one that the edit was based on, so there was no conflict.
+        if result.resolution == .client, !result.wasAsked { return [] }
+        if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil { context.counts.foreignChange() }
+        switch result.resolution {
+        case .confirmed:
+            if result.isOwnWrite { context.counts.sent() }
+            return []
+        case .failed(let reason):
+            context.counts.parked()
+            return [context.note(.parked, item.name, reason.message)]
+        case .client, .redated: return decided(item, .client, &context)
+        case .merged: return decided(item, .merged, &context)
+        case .server: return decided(item, .server, &context)
+        }
+    }
+
+    private func decided(
+        _ item: ReconcileItem,
+        _ outcome: ConflictOutcome,
+        _ context: inout SyncContext
+    ) -> [JournalEntry] {
+        context.counts.conflictResolved()
+        if let server = item.server {
+            context.journal.events.append(
+                .conflictResolved(name: item.name, client: item.client, server: server, outcome)
+            )
+        } else {
+            let isKept = outcome != .server
+            context.journal.events.append(.editOfDeleted(name: item.name, item.client, kept: isKept))
+        }
+        guard outcome == .server else { return [] }
+        let message =
+            item.server == nil
+            ? "Edited here, deleted in the cloud: the deletion was kept."
+            : "The conflict was decided for the cloud's value."
+        return [context.note(.discarded, item.name, message)]
+    }
+
+    private func isRoundTooMany(
+        _ result: Reconciled,
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) -> Bool {
+        let name = result.item.name
+        switch result.resolution {
+        case .confirmed, .failed: return false
+        case .server:
+            deferred.forgetConflicts(of: name)
+            return false
+        case .client, .redated, .merged: return deferred.countsTooManyConflicts(name, &context)
+        }
+    }
+
+    /// Ends the resolution of these conflicts, now that it is stored.
+    mutating func end(
+        _ resolved: [String],
+        deferring: [String],
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        for name in resolved { names[name] = nil }
+        for name in deferring { deferred.wait(name, after: nil, &context) }
+        context.tell(.changesQueued)
+    }
+
+    /// Resolves conflicts again later, because their resolutions could not be stored.
+    mutating func takeRefused(
+        _ refused: [String],
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        for name in refused {
+            names[name] = nil
+            // The same conflicts are resolved again, and the repetition does not count.
+            deferred.forgetConflicts(of: name)
+        }
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    mutating func takeTimer() {
+        lane.timerFired()
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        lane.endWait(&context)
+    }
+}
+
+extension SyncState {
+    /// The conflict of a record, as the resolver gets it.
+    fileprivate func conflict(of name: String) -> ReconcileItem? {
+        guard let record = self[name], let pending = record.pending, let client = pending.handle else {
+            return nil
+        }
+        return ReconcileItem(
+            name: name,
+            client: client,
+            clientEdited: pending.edited,
+            server: record.known?.handle,
+            ancestor: pending.base,
+            contested: pending.contested,
+            sent: record.sent
+        )
+    }
+
+    /// Whether a change can be sent on top of another server version without asking the resolver.
+    func needsNoDecision(_ name: String, on server: KnownVersion) -> Bool {
+        guard let record = self[name], record.isSendable else { return false }
+        // The version has equal contents, or the record is to be deleted whatever its contents.
+        return record.pending?.isDeletion == true || record.known?.hash == server.hash
+    }
+}

@@ -1,0 +1,52 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// An edit and the version that it must be reconciled with.
+package struct ReconcileItem: Equatable, Sendable {
+    package var name: String
+    package var client: ContentHandle
+    package var clientEdited: Date?
+    /// The cloud's latest version; `nil` if the record was deleted.
+    package var server: ContentHandle?
+    package var ancestor: ContentHandle?
+    /// Field values that replace those in `ancestor`.
+    package var contested: ContentHandle?
+    /// Contents that this device sent and the server may have saved.
+    package var sent: [SentVersion]
+
+    package init(
+        name: String,
+        client: ContentHandle,
+        clientEdited: Date?,
+        server: ContentHandle?,
+        ancestor: ContentHandle?,
+        contested: ContentHandle? = nil,
+        sent: [SentVersion]
+    ) {
+        self.name = name
+        self.client = client
+        self.clientEdited = clientEdited
+        self.server = server
+        self.ancestor = ancestor
+        self.contested = contested
+        self.sent = sent
+    }
+}
+
+/// The resolution of a conflict between exactly these contents.
+package struct Reconciled: Equatable, Sendable {
+    package var item: ReconcileItem
+    package var resolution: Resolution
+    /// Whether the resolver was asked; it is not if the contents were equal or this device's own.
+    package var wasAsked: Bool
+    /// Whether this device sent the cloud's version.
+    package var isOwnWrite: Bool
+
+    package init(item: ReconcileItem, resolution: Resolution, wasAsked: Bool, isOwnWrite: Bool = false) {
+        self.item = item
+        self.resolution = resolution
+        self.wasAsked = wasAsked
+        self.isOwnWrite = isOwnWrite
+    }
+}

@@ -1,0 +1,139 @@
+import RecordCoding
+
+/// The changes that failed temporarily and wait before they are sent again, while others continue; and how
+/// often each change has failed.
+struct Deferred: Sendable {
+    /// How many unknown errors a change may have before it is parked.
+    static var maximumUnknownErrors: Int { 8 }
+    /// A record with more conflicts in a row than this waits before it is sent again.
+    static var maximumConflictRounds: Int { 8 }
+
+    /// The records that wait for the timer.
+    private(set) var queue = RecordQueue()
+    /// When they are sent again.
+    private(set) var until: Duration?
+    private var backoff = Backoff()
+    /// How often sending a change failed with an unknown error.
+    private var unknownErrors = RecordTable<Int>()
+    /// How many conflicts in a row a record has had.
+    private var conflictRounds = RecordTable<Int>()
+
+    func contains(_ name: String) -> Bool { queue.contains(name) }
+
+    var count: Int { queue.count }
+    var isEmpty: Bool { queue.isEmpty }
+
+    // MARK: Waiting
+
+    /// Makes a change wait before it is sent again.
+    ///
+    /// A change that is no longer to be sent, because another device's change came first, does not wait.
+    mutating func wait(_ name: String, after error: CloudError?, _ context: inout SyncContext) {
+        guard context.state.sendQueue.contains(name) else { return }
+        queue.append(name)
+        context.state.moveToEndOfSendQueue(name)
+        // Only this change waits; the sending lane has its own waits and stays free for others.
+        guard error?.retryAfter != nil || queue.count == 1 else { return }
+        let until = context.nextTry(after: &backoff)
+        self.until = until
+        context.actions.append(.setTimer(.itemRetry, at: until))
+    }
+
+    /// Makes all changes sendable again.
+    mutating func end(_ context: inout SyncContext) {
+        guard !queue.isEmpty else { return }
+        queue = RecordQueue()
+        context.actions.append(.cancelTimer(.itemRetry))
+    }
+
+    mutating func takeTimer() {
+        queue = RecordQueue()
+    }
+
+    /// Makes changes sendable that are due, so that they are sent in the same request as others.
+    mutating func endIfDue(at now: Moment) {
+        if let until, until <= now.monotonic { queue = RecordQueue() }
+    }
+
+    /// Makes the next wait short again.
+    mutating func resetBackoff() {
+        backoff.reset()
+    }
+
+    mutating func remove(_ name: String) {
+        queue.remove(name)
+    }
+
+    // MARK: Failures of one change
+
+    /// Counts an unknown error, and parks the change if there were too many.
+    mutating func countUnknownError(
+        _ name: String,
+        sent handle: ContentHandle?,
+        _ error: CloudError,
+        _ context: inout SyncContext
+    ) -> [JournalEntry] {
+        let tries = (unknownErrors[name] ?? 0) + 1
+        unknownErrors[name] = tries
+        guard tries >= Self.maximumUnknownErrors else { return [] }
+        unknownErrors[name] = nil
+        queue.remove(name)
+        let reason = ParkReason(kind: .unknownError, message: error.description, attempts: tries)
+        return context.park(name, sent: handle, reason)
+    }
+
+    /// Retries a change later that the server refuses without a reason.
+    mutating func refuseWithoutReason(_ name: String, _ context: inout SyncContext) -> [JournalEntry] {
+        let error = CloudError(
+            .serverRecordChanged,
+            message: "The server reports a conflict with the version that this device knows already."
+        )
+        wait(name, after: nil, &context)
+        let sent = context.state[name]?.pending?.handle
+        return countUnknownError(name, sent: sent, error, &context)
+    }
+
+    /// Counts another conflict in a row and returns whether the record must wait before it is sent again.
+    mutating func countsTooManyConflicts(_ name: String, _ context: inout SyncContext) -> Bool {
+        let rounds = (conflictRounds[name] ?? 0) + 1
+        let isTooMany = rounds > Self.maximumConflictRounds
+        conflictRounds[name] = isTooMany ? nil : rounds
+        if isTooMany { context.emit(.conflictLoop(recordName: name)) }
+        return isTooMany
+    }
+
+    /// Counts a conflict that needs no resolution, and makes the change wait if there were too many in a row.
+    mutating func countUndecided(_ name: String, _ context: inout SyncContext) {
+        if countsTooManyConflicts(name, &context) { wait(name, after: nil, &context) }
+    }
+
+    mutating func forgetConflicts(of name: String) {
+        conflictRounds[name] = nil
+    }
+
+    mutating func forgetUnknownErrors(of name: String) {
+        unknownErrors[name] = nil
+    }
+
+    /// Forgets the failures of a change, because the app has replaced it or asked to retry it.
+    mutating func forgetFailures(of name: String) {
+        queue.remove(name)
+        unknownErrors[name] = nil
+    }
+}
+
+extension SyncContext {
+    /// Parks a change if it is still the one that was sent.
+    ///
+    /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
+    mutating func park(
+        _ name: String,
+        sent handle: ContentHandle?,
+        _ reason: ParkReason
+    ) -> [JournalEntry] {
+        guard let record = state[name], record.isSendable else { return [] }
+        let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
+        guard handle == sendable else { return [] }
+        return park(name, reason)
+    }
+}

@@ -1,0 +1,48 @@
+/// One item of a send request: the machine names stored contents, and the engine makes a record from them.
+package struct SendItem: Equatable, Sendable {
+    package var name: String
+    /// The model to save; `nil` deletes.
+    package var handle: ContentHandle?
+    /// The version that the save is based on.
+    package var known: KnownVersion?
+    /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
+    package var isBehindDeletion: Bool
+
+    package init(name: String, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
+        self.name = name
+        self.handle = handle
+        self.known = known
+        self.isBehindDeletion = isBehindDeletion
+    }
+}
+
+/// The result for one item of a send request.
+package struct SendResult: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
+        /// The server's new version, staged.
+        case saved(KnownVersion)
+        /// The record is no longer on the server.
+        case deleted
+        /// The edit equals the server's version; nothing was sent.
+        case unchanged
+        /// The server reported a conflict; its version is staged if the response contained it.
+        case conflict(server: KnownVersion?)
+        case failed(CloudError)
+        /// The response does not mention the item, so its outcome is unknown.
+        case unmentioned
+        /// The server has a version that this app cannot decode and must not overwrite; nothing was sent.
+        case undecodable(String)
+        /// The stored model could not be read.
+        case unreadable(String)
+    }
+
+    package var name: String
+    package var handle: ContentHandle?
+    package var outcome: Outcome
+
+    package init(name: String, handle: ContentHandle?, outcome: Outcome) {
+        self.name = name
+        self.handle = handle
+        self.outcome = outcome
+    }
+}

@@ -1,0 +1,244 @@
+import RecordCoding
+
+/// Sending queued changes, first in, first out, one request at a time.
+struct SendMachine: Sendable {
+    private(set) var lane = Lane(retry: .sendRetry)
+    private(set) var inFlight = InFlight()
+    private(set) var isOverQuota = false
+    private var planner: BatchPlanner
+    /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
+    private var hasToldOfQuota = false
+
+    init(_ configuration: MachineConfiguration) {
+        planner = BatchPlanner(
+            maximumItems: configuration.maximumItems,
+            maximumBytes: configuration.maximumBytes
+        )
+    }
+
+    /// Applies to the next request; a request in flight keeps the former limits.
+    mutating func take(_ limits: DatabaseLimits) {
+        planner.take(limits)
+    }
+
+    // MARK: The request
+
+    /// Whether neither a failure nor a full quota delays the next request.
+    func mayBegin(at now: Moment) -> Bool {
+        isOverQuota ? false : !lane.isWaiting(at: now)
+    }
+
+    /// Prepares the next request.
+    ///
+    /// - Returns: Whether there is anything to send.
+    mutating func begin(
+        _ candidates: some Sequence<(item: SendItem, size: Int)>,
+        _ context: inout SyncContext
+    ) -> Bool {
+        let items = planner.plan(candidates)
+        guard !items.isEmpty else { return false }
+        inFlight = InFlight(items)
+        // Stored before it is sent, so that the server's copy is recognised as our own if the response is
+        // lost.
+        lane.isStoring = true
+        let request = context.nextNumber()
+        context.append(
+            [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
+            then: .send(request)
+        )
+        return true
+    }
+
+    /// Sends the request, now that its contents are stored as being sent.
+    ///
+    /// - Parameters:
+    ///   - request: The request's number.
+    ///   - isReady: Whether requests for records are still allowed.
+    ///   - context: What the rooms share.
+    mutating func leave(_ request: RequestID, isReady: Bool, _ context: inout SyncContext) {
+        lane.isStoring = false
+        guard isReady else { return inFlight = InFlight() }
+        lane.begin(request, &context)
+        context.emit(.sendBegan(count: inFlight.count))
+        context.actions.append(.send(request, inFlight.items))
+    }
+
+    mutating func take(
+        _ request: RequestID,
+        _ result: Result<[SendResult], CloudError>,
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        guard lane.takes(request, &context) else { return }
+        switch result {
+        case .success(let results): take(results, &deferred, &context)
+        case .failure(let error): fail(error, &deferred, &context)
+        }
+    }
+
+    /// Retries later, since the contents to send could not be read from disk.
+    mutating func takeUnread(
+        _ request: RequestID,
+        _ failure: JournalFailure,
+        _ context: inout SyncContext
+    ) {
+        guard lane.takes(request, &context) else { return }
+        inFlight = InFlight()
+        context.emit(.stateUnwritable(failure.detail))
+        context.tell(.failed(failure.syncError, of: .send))
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    // MARK: A request that failed as a whole
+
+    private mutating func fail(
+        _ error: CloudError,
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        let items = inFlight.items
+        inFlight = InFlight()
+        context.heed(error)
+        context.emit(.failed(error))
+        switch error.recovery {
+        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+            planner.isolated()
+            takeAsItemErrors(items, error, &deferred, &context)
+        case .split, .park, .resolveConflict, .acceptDeletion:
+            // Either the request is too large, or the server refuses one item without naming it: send half as
+            // many.
+            if items.count == 1, let item = items.first {
+                let reason = context.state.reasonToPark(item.name, after: error)
+                let entries = context.park(item.name, sent: item.handle, reason)
+                planner.isolated()
+                return store(entries, &context)
+            }
+            if error.recovery == .split {
+                planner.halve(after: items.count)
+            } else {
+                planner.search(among: items.count)
+            }
+        case .unwrap: takeAsItemErrors(items, error, &deferred, &context)
+        case .waitForQuota:
+            meetQuota(error, &context)
+        case .recreateZone, .askUser, .uploadEverything:
+            context.tell(.zoneMissing(error))
+        case .retryThenPark:
+            let entries = items.flatMap {
+                deferred.countUnknownError($0.name, sent: $0.handle, error, &context)
+            }
+            backOff(after: error, &context)
+            store(entries, &context)
+        default:
+            if context.affectsEngine(error) { return context.failCallers(error, of: .send) }
+            backOff(after: error, &context)
+        }
+    }
+
+    private mutating func takeAsItemErrors(
+        _ items: [SendItem],
+        _ error: CloudError,
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        inFlight = InFlight(items)
+        take(items.map { SendResult(unwrapping: error, of: $0) }, &deferred, &context)
+    }
+
+    private mutating func backOff(after error: CloudError, _ context: inout SyncContext) {
+        lane.failure = error
+        context.failCallers(error, of: .send)
+        lane.backOff(after: error, &context)
+    }
+
+    // MARK: A request with a result for each item
+
+    private mutating func take(
+        _ results: [SendResult],
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) {
+        var entries: [JournalEntry] = []
+        var outcome = SendOutcome()
+        var answered = RecordTable<Bool>()
+        // An ordered wait in any item's error must delay requests that other items lead to.
+        for result in results { if case .failed(let error) = result.outcome { context.heed(error) } }
+        for result in results where inFlight.contains(result.name) && answered[result.name] == nil {
+            answered[result.name] = true
+            entries += take(result, &outcome, &deferred, &context)
+        }
+        for item in inFlight.items where answered[item.name] == nil {
+            context.emit(.unmentioned(recordName: item.name))
+            deferred.wait(item.name, after: nil, &context)
+            outcome.failed += 1
+        }
+        if outcome.collateral.count == inFlight.count {
+            // Every item failed because of another one, so an immediate retry would fail in the same way.
+            for name in outcome.collateral { deferred.wait(name, after: nil, &context) }
+        } else if !outcome.collateral.isEmpty {
+            context.tell(.changesQueued)
+        }
+        context.emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
+        if outcome.saved + outcome.deleted > 0 {
+            hasToldOfQuota = false
+            context.tell(.zoneProven)
+            lane.succeed()
+            deferred.resetBackoff()
+            planner.grow(after: inFlight.count)
+        }
+        store(entries, &context)
+        if let error = outcome.zoneError { context.tell(.zoneMissing(error)) }
+    }
+
+    private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
+        if entries.isEmpty {
+            inFlight = InFlight()
+        } else {
+            lane.isStoring = true
+            context.append(entries, flush: !entries.allSatisfy(\.canBeToldAgain), then: .sent)
+        }
+    }
+
+    /// Ends the request, now that its results are stored.
+    mutating func end(_ context: inout SyncContext) {
+        lane.isStoring = false
+        inFlight = InFlight()
+        context.tell(.changesQueued)
+    }
+
+    /// Sends again later, because the request or its results could not be stored.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        lane.isStoring = false
+        inFlight = InFlight()
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    // MARK: Waits
+
+    mutating func meetQuota(_ error: CloudError, _ context: inout SyncContext) {
+        if !hasToldOfQuota { context.emit(.quotaExceeded) }
+        hasToldOfQuota = true
+        isOverQuota = true
+        context.failCallers(error, of: .send)
+        // Retry slowly, since only the user can free space.
+        lane.wait(until: context.now.monotonic + .seconds(600), &context)
+    }
+
+    mutating func takeTimer() {
+        lane.timerFired()
+        isOverQuota = false
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        lane.endWait(&context)
+    }
+
+    mutating func forgetQuota() {
+        isOverQuota = false
+    }
+
+    mutating func abandonRequest(_ context: inout SyncContext) {
+        lane.abandon(&context)
+        if !lane.isStoring { inFlight = InFlight() }
+    }
+}

@@ -1,0 +1,44 @@
+import RecordCoding
+
+/// What can be sent, and why a change is parked.
+extension SyncState {
+    /// The changes that could be sent now, in order, with the size of each in bytes.
+    ///
+    /// - Parameter isHeldBack: Whether a record's change waits, or its record is looked up first.
+    func candidates(
+        except isHeldBack: @escaping (String) -> Bool
+    ) -> some Sequence<(item: SendItem, size: Int)> {
+        sendQueue.names.lazy.compactMap { name in isHeldBack(name) ? nil : sendable(name) }
+    }
+
+    private func sendable(_ name: String) -> (item: SendItem, size: Int)? {
+        guard let record = self[name] else { return nil }
+        if let lost = record.lost {
+            return (SendItem(name: name, handle: lost.handle, known: nil), lost.size)
+        }
+        switch record.pending?.kind {
+        case nil: return nil
+        case .delete?: return (SendItem(name: name, handle: nil, known: record.known), 0)
+        case .save(let handle, let size)?:
+            let isBehind = record.isDeletionSent
+            return (
+                SendItem(name: name, handle: handle, known: record.known, isBehindDeletion: isBehind),
+                size
+            )
+        }
+    }
+
+    /// Why a single item is parked; for one that is too large, its size is added, which servers do not
+    /// report.
+    func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
+        guard error.recovery == .split else {
+            return ParkReason(kind: .refused, message: error.description)
+        }
+        var message = error.description
+        if case .save(_, let size)? = self[name]?.pending?.kind {
+            let limit = RecordLimits.maximumRecordBytes
+            message += " The record has \(size) bytes; the limit known here is \(limit)."
+        }
+        return ParkReason(kind: .tooLarge, message: message)
+    }
+}

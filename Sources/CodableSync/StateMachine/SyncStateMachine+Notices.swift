@@ -1,0 +1,105 @@
+import RecordCoding
+
+/// What the rooms tell each other.
+extension SyncStateMachine {
+    /// Passes on what a room has told and what its entries have changed, until nothing is left.
+    mutating func settle() {
+        while true {
+            if !context.notices.isEmpty {
+                let notices = context.notices
+                context.notices = []
+                for notice in notices { take(notice) }
+            } else if !context.state.unsendable.isEmpty {
+                passOnUnsendable()
+            } else if !context.state.renewed.isEmpty {
+                let renewed = context.state.renewed
+                context.state.renewed = []
+                delivering.takeRenewed(renewed, &context)
+            } else {
+                return endMetDemand()
+            }
+        }
+    }
+
+    /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
+    private mutating func passOnUnsendable() {
+        let names = context.state.unsendable
+        context.state.unsendable = []
+        for name in names where !context.state.sendQueue.contains(name) {
+            deferred.remove(name)
+            // The change may have been parked because of a look-up, which is not repeated.
+            if let record = context.state[name], record.isUnread, record.pending?.parked == nil {
+                lookingUp.append(name)
+            }
+        }
+    }
+
+    private mutating func take(_ notice: Notice) {
+        switch notice {
+        case .failed(let error, let part): calls.fail(error, of: part)
+        case .changesQueued: calls.extendPass(context.state)
+        case .unusable(let error):
+            if error.recovery == .stop {
+                calls.meet(fault: error)
+            } else {
+                account.lose(after: error, &context)
+            }
+        case .ownerDoubted: account.renewInDoubt(context)
+        case .accountConfirmed:
+            if isAutomatic, !fetching.isRunning { fetching.want() }
+        case .responsesDistrusted:
+            account.abandonRequest(&context)
+            subscription.abandonRequest(&context)
+            abandonRequestsForRecords()
+            zone.abandonRequests(&context)
+        case .signedOut: delivering.takeSignedOut(context.state)
+        case .zoneMissing(let error): zone.examine(after: error, &context)
+        case .zoneLost:
+            subscription.takeZoneLost(&context)
+            abandonRequestsForRecords()
+            delivering.forgetVersions()
+            fetching.want()
+        case .zoneProven: zone.prove()
+        case .released(let response): process(response)
+        case .fetchWanted: if isAutomatic { fetching.want() }
+        case .pageRequested: slot.isSendsTurn = true
+        case .fetchEnded: takeFetchEnded()
+        case .lookUp(let name): lookingUp.append(name)
+        case .accepted(let changes): delivering.takeAccepted(changes)
+        }
+    }
+
+    private mutating func takeFetchEnded() {
+        // If changes are waiting, the zone counts as found only once it accepts one.
+        if context.state.sendQueue.isEmpty, lookingUp.queue.isEmpty { zone.prove() }
+        calls.extendPass(context.state)
+        guard isAutomatic, let interval = context.configuration.pollInterval else { return }
+        context.actions.append(.setTimer(.poll, at: context.now.monotonic + interval))
+    }
+
+    // MARK: Responses about records
+
+    /// Processes a response, or holds it if it may come from another zone.
+    mutating func takeResponse(_ response: RecordResponse) {
+        guard context.state.summary.databaseToken != nil, isAwaited(response),
+            response.mayBeFromAnotherZone(context.state)
+        else { return process(response) }
+        zone.hold(response, &context)
+    }
+
+    private func isAwaited(_ response: RecordResponse) -> Bool {
+        switch response {
+        case .fetched(let request, _): fetching.lane.request == request
+        case .lookedUp(let request, _): lookingUp.lane.request == request
+        case .sent(let request, _): sending.lane.request == request
+        }
+    }
+
+    mutating func process(_ response: RecordResponse) {
+        switch response {
+        case .fetched(let request, let result): fetching.take(request, result, &context)
+        case .lookedUp(let request, let result): lookingUp.take(request, result, &deferred, &context)
+        case .sent(let request, let result): sending.take(request, result, &deferred, &context)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import RecordCoding
+
+/// When requests may begin, and the work that needs no slot.
+extension SyncStateMachine {
+    // These properties are read at every step, so none of them uses `&&` or `||`: in a debug build, the
+    // right-hand side is a closure with a copy of the whole machine.
+
+    /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
+    var mayWork: Bool { calls.mayWork(context.configuration) }
+
+    var isAutomatic: Bool { calls.isAutomatic(context.configuration) }
+
+    /// Whether records may be requested now.
+    var isReady: Bool {
+        guard mayWork, account.isConfirmed, zone.isReady(context.state) else { return false }
+        return !context.isInServerWait
+    }
+
+    /// Whether the owner must decide about the records after a purge; this does not block another user.
+    var isDecisionAwaited: Bool {
+        guard isPurgeStored else { return false }
+        switch account.stage {
+        case .confirmed, .unavailable: return true
+        case .unknown, .other: return false
+        }
+    }
+
+    /// Whether the app must decide about purged records.
+    var isPurgeStored: Bool { account.lane.isStoring ? false : zone.isPurged(context.state) }
+
+    /// Looks the account up, then creates or examines the zone, then subscribes to it.
+    mutating func advanceSetup() {
+        if mayWork, !context.isInServerWait { advanceAccountAndZone() }
+        guard isReady, !zone.lane.isStoring else { return }
+        subscription.advance(&context)
+        settle()
+    }
+
+    private mutating func advanceAccountAndZone() {
+        // The zone's request ends first: its response says more about the former account than a new look-up.
+        if account.mustLookUp {
+            if !zone.lane.isBusy { account.advance(&context) }
+            return settle()
+        }
+        guard account.isConfirmed, !isSlotTakenByRecords else { return }
+        if zone.mustCheckOwner(context) {
+            // Another user's database lacks the zone too, so the account is checked first.
+            account.renewInDoubt(context)
+            return advanceAccountAndZone()
+        }
+        zone.advance(&context)
+        settle()
+    }
+
+    mutating func advanceReconciling() {
+        resolving.advance(sending.inFlight, &context)
+        settle()
+    }
+
+    mutating func advanceDelivering() {
+        delivering.advance(&context)
+        settle()
+    }
+
+    /// Flushes remaining entries once no other work is in progress.
+    mutating func advanceFlushing() {
+        guard context.journal.isUnflushed, context.journal.uncommitted.isEmpty, resolving.isIdle, isSlotFree,
+            !subscription.lane.isBusy, delivering.isIdle
+        else { return }
+        context.flushRest()
+    }
+}

@@ -1,0 +1,80 @@
+import RecordCoding
+
+/// A response about records.
+enum RecordResponse: Equatable, Sendable {
+    case fetched(RequestID, Result<FetchedPage, CloudError>)
+    case lookedUp(RequestID, Result<[LookedUp], CloudError>)
+    case sent(RequestID, Result<[SendResult], CloudError>)
+
+    var request: RequestID {
+        switch self {
+        case .fetched(let request, _), .lookedUp(let request, _), .sent(let request, _): request
+        }
+    }
+
+    // MARK: Which responses may come from another zone
+
+    /// Whether the response may come from another zone than the known records.
+    func mayBeFromAnotherZone(_ state: SyncState) -> Bool {
+        switch self {
+        // A change token belongs to one zone; without one, the page may be from any zone.
+        case .fetched(_, let result): result.isSuccess && state.summary.zoneToken == nil
+        case .lookedUp(_, .success(let found)): found.contains { isDoubtful($0, state) }
+        case .lookedUp(_, .failure): false
+        case .sent(_, .success(let results)): results.contains { isDoubtful($0, state) }
+        case .sent(_, .failure(let error)):
+            ([error] + error.itemErrors.values).contains { $0.recovery == .acceptDeletion }
+        }
+    }
+
+    private func isDoubtful(_ found: LookedUp, _ state: SyncState) -> Bool {
+        guard case .success(let version) = found.result, let record = state[found.name] else { return false }
+        guard let known = record.known else { return record.hasVersions }
+        return version?.isSameVersion(as: known) != true
+    }
+
+    private func isDoubtful(_ result: SendResult, _ state: SyncState) -> Bool {
+        guard state[result.name]?.hasVersions == true else { return false }
+        switch result.outcome {
+        case .conflict(.some): return true
+        case .failed(let error): return error.recovery == .acceptDeletion && result.handle != nil
+        default: return false
+        }
+    }
+
+    /// Starts the waits that the response orders now rather than when the response is processed.
+    func obeyingWaits(_ context: inout SyncContext) -> RecordResponse {
+        switch self {
+        case .sent(let request, .success(var results)):
+            for index in results.indices {
+                guard case .failed(let error) = results[index].outcome else { continue }
+                results[index].outcome = .failed(context.obey(error))
+            }
+            return .sent(request, .success(results))
+        case .sent(let request, .failure(var error)):
+            error.itemErrors = error.itemErrors.mapValues { context.obey($0) }
+            return .sent(request, .failure(context.obey(error)))
+        case .lookedUp(let request, .success(let found)):
+            return .lookedUp(
+                request,
+                .success(
+                    found.map { LookedUp(name: $0.name, result: $0.result.mapError { context.obey($0) }) }
+                )
+            )
+        case .fetched, .lookedUp: return self
+        }
+    }
+}
+
+extension SyncContext {
+    fileprivate mutating func obey(_ error: CloudError) -> CloudError {
+        heed(error)
+        var error = error
+        error.retryAfter = nil
+        return error
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+}

@@ -1,0 +1,64 @@
+import RecordCoding
+
+/// The subscription to the zone's changes; sync works without one and does not wait for it.
+struct SubscriptionMachine: Sendable {
+    private(set) var lane = Lane(retry: .subscriptionRetry)
+    /// Whether the app was notified that subscribing failed.
+    private var hasToldOfFailure = false
+
+    /// Creates the subscription if there is none.
+    mutating func advance(_ context: inout SyncContext) {
+        guard !context.state.summary.isSubscribed, !lane.isBusy, !lane.isWaiting(at: context.now) else {
+            return
+        }
+        lane.begin(&context) { .subscribe($0) }
+    }
+
+    mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {
+        guard lane.takes(request, &context) else { return }
+        guard let error else {
+            lane.resetBackoff()
+            hasToldOfFailure = false
+            lane.isStoring = true
+            return context.append([.subscribed], flush: false, then: .subscribed)
+        }
+        context.heed(error)
+        switch error.recovery {
+        case .recreateZone, .askUser, .uploadEverything:
+            // The zone is gone; the next zone gets a new subscription.
+            context.tell(.zoneMissing(error))
+        default:
+            // Sync works without a subscription: the engine polls, and retries after a wait.
+            lane.backOff(after: error, &context)
+            if !hasToldOfFailure { context.emit(.subscriptionFailed(error)) }
+            hasToldOfFailure = true
+        }
+    }
+
+    mutating func takeStored() {
+        lane.isStoring = false
+    }
+
+    mutating func takeRefused(_ context: inout SyncContext) {
+        lane.isStoring = false
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    mutating func takeTimer() {
+        lane.timerFired()
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        lane.endWait(&context)
+    }
+
+    mutating func abandonRequest(_ context: inout SyncContext) {
+        lane.abandon(&context)
+    }
+
+    /// Starts over after the loss of the zone, whose subscription is lost with it.
+    mutating func takeZoneLost(_ context: inout SyncContext) {
+        lane.abandon(&context)
+        self = SubscriptionMachine()
+    }
+}

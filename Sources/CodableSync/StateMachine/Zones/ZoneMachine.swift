@@ -1,0 +1,346 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The engine's zone: creating it, finding out why it is lost, and deciding what happens to its records.
+///
+/// Another device may have recreated the zone after a loss that this device has not noticed. Everything known
+/// is from one zone: the one that existed at the stored position in the database's feed. A full listing, a
+/// look-up or a refused save may come from the next zone. Such a response is held while the feed is read from
+/// the stored position. If the feed reports no loss, the response is from the known zone, and the position
+/// advances. Otherwise the response is dropped, and requested again once the loss is stored. The held request
+/// keeps the slot, so only one is ever held.
+struct ZoneMachine: Sendable {
+    /// If the zone is missing more often in a row than this, the lane waits before it tries again.
+    static var maximumLosses: Int { 3 }
+
+    private(set) var lane = Lane(retry: .zoneRetry)
+    /// The error that put the zone in doubt; requests for records pause until the zone has been examined.
+    private(set) var doubt: CloudError?
+    /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
+    private var isOwnerChecked = false
+    /// A response that is held until the database's feed rules out that it comes from another zone.
+    private var held: RecordResponse?
+    /// Whether the database turned out to have no feed since the engine was opened.
+    private var hasNoFeed = false
+    /// Whether the position in the feed is lost, so that the feed is read from its beginning.
+    private var isFeedPositionLost = false
+    /// How often reading the database's feed failed with an unknown error.
+    private var unknownFeedErrors = 0
+    /// How often in a row the zone was missing.
+    private var losses = 0
+
+    /// Whether a response is held and its contents are still needed.
+    var holdsResponse: Bool { held != nil }
+
+    /// Whether the zone exists, and the position in the feed is known, if there is a feed.
+    func isReady(_ state: SyncState) -> Bool {
+        guard state.summary.zone == .ready, doubt == nil else { return false }
+        return !isFeedPositionMissing(state)
+    }
+
+    /// Whether the feed's position must be read before any record becomes known; a database without a feed
+    /// has none.
+    private func isFeedPositionMissing(_ state: SyncState) -> Bool {
+        hasNoFeed ? false : state.summary.databaseToken == nil
+    }
+
+    /// Whether the user has purged the zone and the app must decide what happens to the records.
+    func isPurged(_ state: SyncState) -> Bool {
+        lane.isStoring ? false : state.summary.zone == .purged
+    }
+
+    // MARK: Creating and examining the zone
+
+    /// Whether the owner must be looked up again before the doubt is resolved; asked once for each doubt.
+    mutating func mustCheckOwner(_ context: SyncContext) -> Bool {
+        guard !lane.isBusy, !lane.isWaiting(at: context.now), context.state.summary.zone == .ready,
+            doubt != nil, !isOwnerChecked
+        else { return false }
+        isOwnerChecked = true
+        return true
+    }
+
+    /// Creates or examines the zone if that is due; its owner is confirmed.
+    mutating func advance(_ context: inout SyncContext) {
+        guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
+        switch context.state.summary.zone {
+        case .purged: break
+        case .unknown where context.isPurgeAnswerBeingStored: break
+        case .unknown: lane.begin(&context) { .saveZone($0, mark: nil) }
+        case .unreadable:
+            // A different number each time, even after a restart with the same seed.
+            let mark = context.nextRandom() ^ context.now.wall.timeIntervalSinceReferenceDate.bitPattern
+            lane.begin(&context) { .saveZone($0, mark: mark) }
+        case .ready:
+            if let doubt {
+                resolve(doubt, &context)
+            } else if isFeedPositionMissing(context.state) {
+                lane.begin(&context) { .readDatabaseChanges($0, since: nil) }
+            }
+        }
+    }
+
+    mutating func takeSaved(
+        _ request: RequestID,
+        _ error: CloudError?,
+        isOwnerConfirmed: Bool,
+        _ context: inout SyncContext
+    ) {
+        guard lane.takes(request, &context) else { return }
+        if let error { return fail(error, isOwnerConfirmed: isOwnerConfirmed, &context) }
+        if losses <= Self.maximumLosses { lane.resetBackoff() }
+        context.tell(.fetchWanted)
+        // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
+        let position: [JournalEntry] =
+            context.state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]
+        store(position + [.zoneReady], &context)
+        context.emit(.zoneReady)
+    }
+
+    private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
+        lane.isStoring = true
+        context.append(entries, then: .zoneStored)
+    }
+
+    mutating func fail(_ error: CloudError, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
+        context.heed(error)
+        switch error.recovery {
+        case .waitForAccount, .stop: context.tell(.unusable(error))
+        // Callers get the error for a purge once it is stored; after a reset, they keep waiting.
+        case .askUser where isOwnerConfirmed: return lose(.purged, after: error, &context)
+        case .uploadEverything where isOwnerConfirmed && context.state.summary.zone != .unreadable:
+            return lose(.encryptedDataReset, after: error, &context)
+        default: lane.backOff(after: error, &context)
+        }
+        context.failCallers(error)
+        context.emit(.failed(error))
+    }
+
+    // MARK: Doubt
+
+    /// Notes that a request did not find the zone, so that the reason is looked up.
+    mutating func examine(after error: CloudError, _ context: inout SyncContext) {
+        guard doubt == nil else { return }
+        doubt = error
+        countLoss(after: error, &context)
+    }
+
+    private mutating func countLoss(after error: CloudError, _ context: inout SyncContext) {
+        losses += 1
+        guard losses > Self.maximumLosses else { return }
+        // The zone keeps disappearing after it was created, so the next attempt waits.
+        context.failCallers(error)
+        lane.backOff(after: error, &context)
+    }
+
+    /// Notes that the zone accepts changes.
+    mutating func prove() {
+        losses = 0
+    }
+
+    private mutating func resolve(_ error: CloudError, _ context: inout SyncContext) {
+        switch error.recovery {
+        case .askUser: lose(.purged, &context)
+        case .uploadEverything: lose(.encryptedDataReset, &context)
+        default:
+            let token = isFeedPositionLost ? nil : context.state.summary.databaseToken
+            lane.begin(&context) { .readDatabaseChanges($0, since: token) }
+        }
+    }
+
+    /// Holds a response that may come from another zone.
+    mutating func hold(_ response: RecordResponse, _ context: inout SyncContext) {
+        context.actions.append(.cancelTimer(.deadline(response.request)))
+        held = response.obeyingWaits(&context)
+        if doubt == nil { doubt = CloudError(.changeTokenExpired) }
+    }
+
+    mutating func dropHeldResponse() {
+        held = nil
+    }
+
+    /// Whether the zone exists and only the feed can tell whether it is another one.
+    private var isOnlyAsked: Bool { doubt?.recovery == .refetch }
+
+    /// Releases the response that was held while the feed was read.
+    private mutating func endDoubt(_ context: inout SyncContext) {
+        doubt = nil
+        isOwnerChecked = false
+        guard let response = held else { return }
+        held = nil
+        context.tell(.released(response))
+    }
+
+    // MARK: The database's feed
+
+    mutating func takeChanges(
+        _ request: RequestID,
+        _ result: Result<ZoneFate, CloudError>,
+        isOwnerConfirmed: Bool,
+        _ context: inout SyncContext
+    ) {
+        guard lane.takes(request, &context) else { return }
+        switch result {
+        case .success(let fate):
+            unknownFeedErrors = 0
+            isFeedPositionLost = false
+            hasNoFeed = false
+            if losses == 0 { lane.resetBackoff() }
+            take(fate, &context)
+        case .failure(let error):
+            takeFeedError(error, isOwnerConfirmed: isOwnerConfirmed, &context)
+        }
+    }
+
+    private mutating func takeFeedError(
+        _ error: CloudError,
+        isOwnerConfirmed: Bool,
+        _ context: inout SyncContext
+    ) {
+        let position = context.state.summary.databaseToken
+        let canReadWholeFeed = position != nil && !isFeedPositionLost
+        switch error.recovery {
+        case .stop: takeLackOfFeed(&context)
+        // Only the position is lost; reading the feed from its beginning may still show what happened.
+        case .refetch where canReadWholeFeed, .park where canReadWholeFeed: isFeedPositionLost = true
+        case .refetch, .park: takeLackOfFeed(&context)
+        case .recreateZone where position != nil || context.state.newestKnown != nil:
+            // The position belongs to another history, and so do all known records.
+            isFeedPositionLost = true
+            lose(nil, &context)
+        case .retryThenPark where unknownFeedErrors + 1 >= Deferred.maximumUnknownErrors:
+            context.emit(.failed(error))
+            takeLackOfFeed(&context)
+        case .retryThenPark:
+            unknownFeedErrors += 1
+            fail(error, isOwnerConfirmed: isOwnerConfirmed, &context)
+        default: fail(error, isOwnerConfirmed: isOwnerConfirmed, &context)
+        }
+    }
+
+    private mutating func take(_ fate: ZoneFate, _ context: inout SyncContext) {
+        guard doubt != nil else { return takePosition(fate.token, &context) }
+        guard isOnlyAsked else { return lose(fate.reason, token: fate.token, &context) }
+        if let reason = fate.reason {
+            countLoss(after: CloudError(.zoneNotFound), &context)
+            lose(knowsOfFormerZone(context.state) ? reason : nil, token: fate.token, &context)
+        } else if context.state.summary.isPositionLate, holdsPage, knowsOfFormerZone(context.state) {
+            // Records missing from the page may have been lost with a zone before the position was read.
+            lose(nil, token: fate.token, &context)
+        } else {
+            keep(fate.token, &context)
+        }
+    }
+
+    /// Treats the database as one without a feed: a missing zone is lost for an unknown reason.
+    private mutating func takeLackOfFeed(_ context: inout SyncContext) {
+        unknownFeedErrors = 0
+        isFeedPositionLost = false
+        if doubt == nil {
+            hasNoFeed = true
+        } else if isOnlyAsked {
+            keep(nil, &context)
+        } else {
+            lose(nil, &context)
+        }
+    }
+
+    /// Stores the position in the feed before any record of the zone becomes known.
+    private mutating func takePosition(_ token: ChangeToken?, _ context: inout SyncContext) {
+        guard let token else { return hasNoFeed = true }
+        store([.databaseToken(token)], &context)
+    }
+
+    private var holdsPage: Bool { if case .fetched? = held { true } else { false } }
+
+    /// Whether a known version is missing from the held page; otherwise the loss is older than everything
+    /// known and does not matter.
+    ///
+    /// Complexity: O(n log n), once for each lost zone.
+    private func knowsOfFormerZone(_ state: SyncState) -> Bool {
+        var shown = RecordTable<String>()
+        if case .fetched(_, .success(let page))? = held {
+            for record in page.records { shown[record.name] = record.version.changeTag }
+        }
+        return state.sortedNames.contains { name in
+            guard let record = state[name], record.hasVersions else { return false }
+            guard let known = record.known, !known.changeTag.isEmpty else { return true }
+            return shown[name] != known.changeTag
+        }
+    }
+
+    // MARK: The outcome
+
+    /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
+    private mutating func keep(_ token: ChangeToken?, _ context: inout SyncContext) {
+        guard let token, token != context.state.summary.databaseToken else { return endDoubt(&context) }
+        lane.isStoring = true
+        context.append([.databaseToken(token)], then: .zoneExamined)
+    }
+
+    /// Handles a zone loss reported by one of the lane's own requests.
+    private mutating func lose(
+        _ reason: DatabaseChanges.Deletion.Reason,
+        after error: CloudError,
+        _ context: inout SyncContext
+    ) {
+        context.emit(.failed(error))
+        lose(reason, &context)
+    }
+
+    private mutating func lose(
+        _ reason: DatabaseChanges.Deletion.Reason?,
+        token: ChangeToken? = nil,
+        _ context: inout SyncContext
+    ) {
+        lane.isStoring = true
+        unknownFeedErrors = 0
+        // Nothing is requested until the loss is stored.
+        doubt = doubt ?? CloudError(.zoneNotFound)
+        context.tell(.zoneLost)
+        let position = token ?? (isFeedPositionLost ? nil : context.state.summary.databaseToken)
+        isFeedPositionLost = false
+        let message = "The zone is gone: \(reason?.rawValue ?? "no reason found")."
+        context.append(
+            [.databaseToken(position), .zoneLost(reason), context.note(.zoneLost, nil, message)],
+            then: .zoneExamined
+        )
+    }
+
+    mutating func takeStored() {
+        lane.isStoring = false
+    }
+
+    mutating func takeExamined(_ context: inout SyncContext) {
+        lane.isStoring = false
+        endDoubt(&context)
+    }
+
+    /// Retries later, because what was found could not be stored.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        lane.isStoring = false
+        lane.backOff(after: .ofDisk, &context)
+    }
+
+    mutating func takeTimer() {
+        lane.timerFired()
+    }
+
+    mutating func endWait(_ context: inout SyncContext) {
+        lane.endWait(&context)
+    }
+
+    /// Ignores the response to a request in flight, which may have reached another user's database.
+    mutating func abandonRequests(_ context: inout SyncContext) {
+        lane.abandon(&context)
+        held = nil
+    }
+}
+
+extension SyncContext {
+    /// Whether the app's decision about purged records is being stored.
+    var isPurgeAnswerBeingStored: Bool {
+        journal.isStoring { if case .purgeResolved = $0 { true } else { false } }
+    }
+}
