@@ -43,7 +43,7 @@ class LifecycleScenariosCalls: EngineScenario {
         cancelled.cancel()
         let result = await cancelled.result
         XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
-        let left = await phone.engine.machine?.waiters.count
+        let left = await phone.engine.waiterCount
         XCTAssertEqual(left, 1)
         gate.open()
         let summary = try await other.value

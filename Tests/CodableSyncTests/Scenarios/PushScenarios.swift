@@ -308,7 +308,9 @@ class PushScenarios: EngineScenario {
         let second = phone.beginSync()
         await hold.reached()
         clock.advance(by: .seconds(30))
-        await phone.engine.reach("the subscription request is abandoned") { $0.machine?.setup.request == nil }
+        await phone.engine.reach("the subscription request is abandoned") {
+            $0.machine?.subscription.lane.request == nil
+        }
         hold.open()
         _ = try await second.value
         gate.open()

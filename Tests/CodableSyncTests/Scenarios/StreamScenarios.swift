@@ -202,7 +202,7 @@ class StreamScenarios: EngineScenario {
         let taken = Told<[String]>([])
         let loop = Task { for await change in changes { taken.withLock { $0 += change.names } } }
         try await serverSave("r-1", ["title": "new"])
-        await phone.engine.reach("the stream is live") { $0.machine?.streams.isEmpty == false }
+        await phone.engine.reach("the stream is live") { $0.machine?.delivering.streams.isEmpty == false }
         try await phone.engine.fetchChanges()
         await taken.reach("the change is delivered") { !$0.isEmpty }
         XCTAssertEqual(Set(taken.withLock { $0 }), ["r-1"])

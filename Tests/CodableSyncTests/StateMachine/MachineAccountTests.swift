@@ -40,7 +40,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, ["checkAccount"])
         let late = CloudAccount(status: .available, userRecordName: "alice")
         XCTAssertEqual(machine.run(.accountChecked(former, .success(late))), [])
-        XCTAssertEqual(machine.machine.account, .unknown)
+        XCTAssertEqual(machine.machine.account.stage, .unknown)
     }
 
     /// I-39: a request sent under one user may be answered for another.

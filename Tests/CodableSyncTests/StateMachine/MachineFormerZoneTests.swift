@@ -125,7 +125,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.confirmAccount()
         tell(nil)
         XCTAssertNil(machine.state["A"]?.known)
-        XCTAssertNil(machine.machine.serverWait, "the wait applies only once")
+        XCTAssertNil(machine.machine.context.serverWait.until, "the wait applies only once")
     }
 
     /// A subscription request that is never answered does not delay reading the feed.
@@ -200,7 +200,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
         let failed = machine.run(.databaseChanged(reading, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.requests, [])
-        XCTAssertEqual(machine.fireNext { $0 == .setupRetry }.requests, ["readDatabaseChanges"])
+        XCTAssertEqual(machine.fireNext { $0 == .zoneRetry }.requests, ["readDatabaseChanges"])
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
         XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
     }
@@ -237,7 +237,7 @@ final class MachineFormerZoneTests: MachineTestCase {
             machine.finishSetup()
         }
         XCTAssertLessThan(rounds, 10)
-        XCTAssertNotNil(machine.timers[.setupRetry])
+        XCTAssertNotNil(machine.timers[.zoneRetry])
     }
 
     /// The listing has every known record, so the purge is of a former zone; a failed commit does not change
@@ -248,7 +248,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         machine.feed(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d")))))
         machine.failNextCommit()
-        machine.fireNext { $0 == .setupRetry }
+        machine.fireNext { $0 == .zoneRetry }
         tell(.purged)
         XCTAssertNotEqual(machine.state.summary.zone, .purged)
         XCTAssertEqual(machine.state["A"]?.lost?.changeTag, "t1")

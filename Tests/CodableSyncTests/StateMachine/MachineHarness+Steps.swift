@@ -89,6 +89,6 @@ extension MachineHarness {
         run(.streamRequested(stream))
         run(.streamRequested(stream))
         run(.streamEnded(stream))
-        for other in machine.streams.map(\.id) { run(.streamRequested(other)) }
+        for other in machine.delivering.streams.map(\.id) { run(.streamRequested(other)) }
     }
 }

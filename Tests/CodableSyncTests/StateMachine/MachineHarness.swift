@@ -84,7 +84,7 @@ struct MachineHarness {
     /// The state without entries that are not committed yet.
     var storedState: SyncState {
         var state = machine.state
-        state.restore(machine.uncommitted.map(\.image))
+        state.restore(machine.context.journal.uncommitted.map(\.image))
         return state
     }
 
@@ -109,7 +109,7 @@ struct MachineHarness {
 
     /// Without a feed, answers a read of the feed with an error.
     private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
-        guard !hasFeed, machine.zoneDoubt == nil, let request = setupRequest,
+        guard !hasFeed, machine.zone.doubt == nil, let request = setupRequest,
             let index = actions.firstIndex(of: .readDatabaseChanges(request, since: nil))
         else { return actions }
         var actions = actions
@@ -236,8 +236,8 @@ struct MachineHarness {
             faults.append("two requests in the slot: \(open.values.sorted()), \(lane)")
         }
         open[id] = lane
-        if machine.isStopped { faults.append("a request after stop") }
-        if let wait = machine.serverWait, wait > now.monotonic { faults.append("a request during a wait") }
+        if machine.calls.isStopped { faults.append("a request after stop") }
+        if let wait = machine.context.serverWait.until, wait > now.monotonic { faults.append("a request during a wait") }
     }
 
     private mutating func note(_ action: SyncAction) {

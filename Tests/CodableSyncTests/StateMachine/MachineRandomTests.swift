@@ -135,8 +135,8 @@ private struct RandomRun {
 
     private mutating func setUp(_ id: RequestID, _ isFailing: Bool) {
         let failure = isFailing ? error() : nil
-        if case .confirmed = harness.machine.account {
-            if harness.machine.zoneDoubt != nil {
+        if case .confirmed = harness.machine.account.stage {
+            if harness.machine.zone.doubt != nil {
                 let reasons: [DatabaseChanges.Deletion.Reason?] = [
                     nil, .deleted, .purged, .encryptedDataReset,
                 ]
@@ -247,7 +247,7 @@ private struct RandomRun {
         }
         let known = state.sortedNames.filter { state[$0]?.known != nil }.count
         if state.knownCount != known { faults.append("knownCount is wrong") }
-        if harness.machine.inFlight.count > 3 { faults.append("a request is too large") }
+        if harness.machine.sending.inFlight.count > 3 { faults.append("a request is too large") }
         return faults
     }
 
@@ -264,7 +264,7 @@ private struct RandomRun {
             if harness.open.isEmpty {
                 guard
                     harness.state.sendQueue.count + harness.state.conflictQueue.count > 0
-                        || harness.machine.wantsFetch || harness.machine.serverWait != nil
+                        || harness.machine.fetching.isWanted || harness.machine.context.serverWait.until != nil
                 else { break }
                 if harness.timers.isEmpty { feed(.start) }
                 harness.fireNext()
@@ -291,7 +291,7 @@ private struct RandomRun {
             let machine = harness.machine
             faults.append("pending: \(state.pendingNames), \(String(describing: machine.reported))")
         }
-        if case .unavailable = harness.machine.account { faults.append("the account is still unavailable") }
+        if case .unavailable = harness.machine.account.stage { faults.append("the account is still unavailable") }
         for name in names where state[name]?.known?.changeTag != cloud[name]?.changeTag {
             faults.append(
                 "\(name): \(String(describing: state[name])), cloud \(String(describing: cloud[name]))"

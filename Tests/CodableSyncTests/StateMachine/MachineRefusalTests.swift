@@ -145,14 +145,14 @@ final class MachineRefusalTests: MachineTestCase {
         harness.answerFetch(failed: ["B"], token: "1")
         harness.run(.lookedUp(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
         harness.run(.signal(.changes(in: nil)))
-        XCTAssertTrue(harness.machine.lookUps.contains("B"))
+        XCTAssertTrue(harness.machine.lookingUp.queue.contains("B"))
         harness.run(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
         let gone = ZoneFate(reason: .purged, token: .init("z"))
         harness.feed(.databaseChanged(harness.setupRequest ?? 0, .success(gone)))
         XCTAssertEqual(harness.state.summary.zone, .purged)
         harness.failNextCommit()
         XCTAssertEqual(harness.state.summary.zone, .ready)
-        XCTAssertTrue(harness.machine.lookUps.contains("B"))
+        XCTAssertTrue(harness.machine.lookingUp.queue.contains("B"))
         XCTAssertEqual(harness.faults, [])
     }
 

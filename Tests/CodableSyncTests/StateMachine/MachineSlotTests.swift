@@ -5,7 +5,7 @@ import XCTest
 
 /// Which request gets the slot next; the harness detects two requests at once.
 final class MachineSlotTests: MachineTestCase {
-    private func makeManual() { machine.machine.configuration.automaticallySyncs = false }
+    private func makeManual() { machine.machine.context.configuration.automaticallySyncs = false }
 
     private func beginSync(_ parts: SyncParts = [.fetch, .send]) -> [SyncAction] {
         machine.run(.sync(machine.newCall(), parts))
@@ -109,7 +109,7 @@ final class MachineSlotTests: MachineTestCase {
     func testASyncReadsItsFirstPageBeforeAnySend() {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(token: "0")
-        XCTAssertTrue(machine.machine.isSendsTurn)
+        XCTAssertTrue(machine.machine.slot.isSendsTurn)
         machine.run(.stop)
         machine.upload("A", 1)
         machine.feed(.start)

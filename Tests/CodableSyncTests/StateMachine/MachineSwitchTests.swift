@@ -98,7 +98,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.advance(by: .seconds(601))
         let call = machine.newCall()
         machine.run(.sync(call, [.fetch, .send]))
-        let late = machine.machine.lastNumber
+        let late = machine.machine.context.lastNumber
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.available, "bob").requests, [])
         XCTAssertEqual(machine.switchTo, "bob")
@@ -110,12 +110,13 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(actions.deliveries, [[item("C", updated: 4)]], "one stream waits, the other handles B")
         XCTAssertEqual(actions.answers, [])
         let next = machine.machine
-        XCTAssertGreaterThan(next.lastNumber, late)
-        XCTAssertTrue(next.isStarted)
-        XCTAssertEqual(next.streams.map(\.id), [7, 8])
-        XCTAssertNil(next.serverWait)
-        XCTAssertFalse(next.isOverQuota || next.hasToldOfQuota)
-        XCTAssertTrue(next.deferred.isEmpty && next.inFlight.isEmpty)
+        XCTAssertGreaterThan(next.context.lastNumber, late)
+        XCTAssertTrue(next.calls.isStarted)
+        XCTAssertEqual(next.delivering.streams.map(\.id), [7, 8])
+        XCTAssertNil(next.context.serverWait.until)
+        XCTAssertFalse(next.sending.isOverQuota || next.sending.hasToldOfQuota)
+        XCTAssertTrue(next.deferred.isEmpty)
+        XCTAssertEqual(next.sending.inFlight.count, 0)
         XCTAssertNil(next.state.summary.zoneToken)
 
         XCTAssertEqual(answer(.available, "bob").requests, ["saveZone"])

@@ -170,7 +170,7 @@ final class MachineZoneFateTests: MachineTestCase {
         }
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
-        XCTAssertEqual(machine.machine.unknownFeedErrors, 0)
+        XCTAssertEqual(machine.machine.zone.unknownFeedErrors, 0)
     }
 
     /// Z1: setup requests detect the loss as well, and callers get the right error.

@@ -278,10 +278,10 @@ private struct MachineDriver {
 
     var sizes: [Int] {
         [
-            timers.count, machine.waiters.count, machine.uncommitted.keptCount, machine.deferred.placeCount,
-            machine.state.sendQueue.placeCount, machine.state.deliveryQueue.placeCount,
-            machine.inFlight.count,
-            machine.lookUps.placeCount, machine.streams.count, machine.state.notes.count,
+            timers.count, machine.calls.waiters.count, machine.context.journal.uncommitted.keptCount,
+            machine.deferred.queue.placeCount, machine.state.sendQueue.placeCount,
+            machine.state.deliveryQueue.placeCount, machine.sending.inFlight.count,
+            machine.lookingUp.queue.placeCount, machine.delivering.streams.count, machine.state.notes.count,
         ]
     }
 }

@@ -92,7 +92,7 @@ extension SyncEngine {
     /// The number of records left to deliver.
     var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
     /// The number of calls that wait for the cloud.
-    var waiterCount: Int { machine?.waiters.count ?? 0 }
+    var waiterCount: Int { machine?.calls.waiters.count ?? 0 }
 }
 
 extension ScriptedDatabase {

@@ -78,14 +78,18 @@ extension SyncStateMachine {
     /// Complexity: O(n) in the number of records.
     func brokenInvariants() -> [String] {
         var broken = state.brokenInvariants()
-        let inFlightCount = inFlight.count { inFlightNames[$0.name] == $0 }
-        if inFlightCount != inFlight.count { broken.append("what is in flight is not found by name") }
-        let lanes = [fetching, lookingUp, sending].count { $0.isBusy }
+        let inFlight = sending.inFlight
+        if inFlight.items.contains(where: { inFlight[$0.name] != $0 }) {
+            broken.append("what is in flight is not found by name")
+        }
+        // A held response keeps the slot while the zone is examined.
+        let zoneLanes = zone.holdsResponse ? [] : [zone.lane]
+        let lanes = (zoneLanes + [fetching.lane, lookingUp.lane, sending.lane]).count { $0.isBusy }
         if lanes > 1 { broken.append("\(lanes) lanes share the slot") }
-        for name in beingLookedUp where !lookUps.contains(name) {
+        for name in lookingUp.names where !lookingUp.queue.contains(name) {
             broken.append("\(name) is being looked up without a reason")
         }
-        for name in deferred.names where !state.sendQueue.contains(name) {
+        for name in deferred.queue.names where !state.sendQueue.contains(name) {
             broken.append("\(name) is deferred but not sendable")
         }
         return broken

@@ -11,7 +11,7 @@ struct Lane: Equatable, Sendable {
     private(set) var retryAt: Duration?
     /// The error of the lane's last failure.
     var failure: CloudError?
-    private var backoff = Backoff()
+    private(set) var backoff = Backoff()
 
     init(retry timer: SyncTimer) {
         self.timer = timer

@@ -7,7 +7,7 @@ struct SendMachine: Sendable {
     private(set) var isOverQuota = false
     private var planner: BatchPlanner
     /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
-    private var hasToldOfQuota = false
+    private(set) var hasToldOfQuota = false
 
     init(_ configuration: MachineConfiguration) {
         planner = BatchPlanner(

@@ -26,7 +26,7 @@ struct ZoneMachine: Sendable {
     /// Whether the position in the feed is lost, so that the feed is read from its beginning.
     private var isFeedPositionLost = false
     /// How often reading the database's feed failed with an unknown error.
-    private var unknownFeedErrors = 0
+    private(set) var unknownFeedErrors = 0
     /// How often in a row the zone was missing.
     private var losses = 0
 

@@ -341,7 +341,9 @@
     extension SyncStateMachine {
         /// Records that remain unread although no look-up is running; there must be none.
         fileprivate var forgottenLookUps: [String] {
-            guard lookUps.isEmpty, uncommitted.isEmpty, zoneDoubt == nil else { return [] }
+            guard lookingUp.queue.isEmpty, context.journal.uncommitted.isEmpty, zone.doubt == nil else {
+                return []
+            }
             return state.unreadQueue.names.filter { !state.sendQueue.contains($0) }.map {
                 "\($0) is unread, but no look-up is running"
             }
