@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// Requests about zones and records share one slot: one is in flight at a time, and its response is stored
-/// before the next one is sent. So no two responses cross.
+/// The slot that requests about zones and records share: one is in flight at a time.
 ///
+/// Its response is stored before the next request is sent, so no two responses cross.
 /// Look-ups come first; pages and sends take turns. A waiting lane does not occupy the slot. The account
 /// look-up and the subscription do not need it.
 struct Slot: Equatable, Sendable {

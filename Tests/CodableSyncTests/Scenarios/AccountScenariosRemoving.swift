@@ -201,7 +201,9 @@ class AccountScenariosRemoving: AccountScenario {
         await removal.reached()
         let engine = phone.engine
         let upload = Task { try await engine.upload(Note("a", "new")) }
-        await engine.reach("both batches are being stored") { $0.machine?.context.journal.uncommitted.count == 2 }
+        await engine.reach("both batches are being stored") {
+            $0.machine?.context.journal.uncommitted.count == 2
+        }
         removal.release()
         try await upload.value
         try await quiet(phone.device)

@@ -237,7 +237,9 @@ struct MachineHarness {
         }
         open[id] = lane
         if machine.calls.isStopped { faults.append("a request after stop") }
-        if let wait = machine.context.serverWait.until, wait > now.monotonic { faults.append("a request during a wait") }
+        if let wait = machine.context.serverWait.until, wait > now.monotonic {
+            faults.append("a request during a wait")
+        }
     }
 
     private mutating func note(_ action: SyncAction) {

@@ -264,7 +264,8 @@ private struct RandomRun {
             if harness.open.isEmpty {
                 guard
                     harness.state.sendQueue.count + harness.state.conflictQueue.count > 0
-                        || harness.machine.fetching.isWanted || harness.machine.context.serverWait.until != nil
+                        || harness.machine.fetching.isWanted
+                        || harness.machine.context.serverWait.until != nil
                 else { break }
                 if harness.timers.isEmpty { feed(.start) }
                 harness.fireNext()
@@ -291,7 +292,9 @@ private struct RandomRun {
             let machine = harness.machine
             faults.append("pending: \(state.pendingNames), \(String(describing: machine.reported))")
         }
-        if case .unavailable = harness.machine.account.stage { faults.append("the account is still unavailable") }
+        if case .unavailable = harness.machine.account.stage {
+            faults.append("the account is still unavailable")
+        }
         for name in names where state[name]?.known?.changeTag != cloud[name]?.changeTag {
             faults.append(
                 "\(name): \(String(describing: state[name])), cloud \(String(describing: cloud[name]))"

@@ -92,7 +92,9 @@ final class MachineStreamTroubleTests: MachineTestCase {
         var actions = machine.fetch([.init("A", 1)], token: "1")
         for round in 0..<3 {
             actions += arrive(400, from: 1000 + UInt64(round) * 1000)
-            while machine.machine.delivering.streams[1].stage == .holding { actions += machine.run(.streamRequested(2)) }
+            while machine.machine.delivering.streams[1].stage == .holding {
+                actions += machine.run(.streamRequested(2))
+            }
         }
         XCTAssertEqual(stalls(actions), [.streamStalled(waiting: 1200)])
         XCTAssertEqual(machine.machine.delivering.streams[1].waitingCount, 0)

@@ -92,8 +92,8 @@ struct CallMachine: Sendable {
     /// - Parameters:
     ///   - quiet: Whether no look-up or conflict is in progress, and none can start now.
     ///   - sent: Whether everything that callers wait for has been tried at least once.
-    ///   - failure: The error that ends every call, if there is one.
     ///   - context: What the rooms share.
+    ///   - failure: The error that ends a call, if there is one.
     mutating func finish(
         isQuiet quiet: Bool,
         isSent sent: Bool,

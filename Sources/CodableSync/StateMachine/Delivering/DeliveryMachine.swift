@@ -2,8 +2,6 @@ import RecordCoding
 
 /// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
-    /// The maximum number of records in one element of `changes`.
-    static var maximumElement: Int { 200 }
     /// A stream is reported as stalled if this many changes arrive while it holds an element.
     private static var stallingCount: Int { 1000 }
 
@@ -61,7 +59,7 @@ struct DeliveryMachine: Sendable {
     /// Makes a stream at its first request; it gets every change that has not been accepted.
     private func newStream(_ id: StreamID, _ state: SyncState) -> StreamState {
         var stream = StreamState(id: id)
-        let isOpen = { (name: String) in deliverable(name, state) != nil }
+        let isOpen = { (name: String) in trouble.deliverable(name, state) != nil }
         for name in state.deliveryQueue.names where !trouble.suspects.contains(name) && isOpen(name) {
             stream.append(name, isSuspect: false)
         }
@@ -222,7 +220,7 @@ struct DeliveryMachine: Sendable {
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isWaiting(at: context.now) else { return }
         for index in streams.indices where streams[index].stage == .asking {
-            let element = nextElement(ofStreamAt: index, context.state)
+            let element = streams[index].takeNext(context.state, trouble)
             guard !element.isEmpty else { continue }
             streams[index].handed = element
             streams[index].stage = .handing
@@ -255,34 +253,6 @@ struct DeliveryMachine: Sendable {
         if !items.isEmpty { context.actions.append(.deliver(id, items)) }
     }
 
-    /// The longest run of changes of one kind at the front of a stream's queue, or one suspect.
-    private mutating func nextElement(ofStreamAt index: Int, _ state: SyncState) -> [AcceptedChange] {
-        var element: [AcceptedChange] = []
-        var kind: Undelivered.Kind?
-        while element.count < Self.maximumElement, let name = streams[index].queue.first {
-            if let undelivered = deliverable(name, state), streams[index].taken[name] != undelivered.order {
-                if let kind, !kind.isSameKind(as: undelivered.kind) { break }
-                kind = undelivered.kind
-                element.append(state.handing(undelivered, of: name))
-            }
-            streams[index].queue.remove(name)
-        }
-        while element.isEmpty, let name = streams[index].suspects.first {
-            streams[index].suspects.remove(name)
-            guard let undelivered = deliverable(name, state) else { continue }
-            element.append(state.handing(undelivered, of: name))
-        }
-        return element
-    }
-
-    /// The undelivered change of a record, unless it could not be decoded.
-    private func deliverable(_ name: String, _ state: SyncState) -> Undelivered? {
-        guard let undelivered = state[name]?.undelivered,
-            !trouble.isUndecodable(name, order: undelivered.order)
-        else { return nil }
-        return undelivered
-    }
-
     // MARK: Elements that cannot be delivered as they are
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
@@ -307,10 +277,11 @@ struct DeliveryMachine: Sendable {
     ) {
         guard let index = index(of: id) else { return }
         for change in changes {
-            guard let handed = streams[index].handed.first(where: { $0.name == change.name }) else { continue }
+            let handed = streams[index].handed.first { $0.name == change.name }
             // If it is not open, a newer change is in the queue, and this one's contents may no longer be on
             // disk.
-            if context.state.isOpen(handed) { trouble.note(change, order: handed.order, &context) }
+            guard let handed, context.state.isOpen(handed) else { continue }
+            trouble.note(change, order: handed.order, &context)
         }
         streams[index].drop(changes.map(\.name), isEmpty: isEmpty)
     }
@@ -354,32 +325,4 @@ struct DeliveryMachine: Sendable {
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
     func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }
-}
-
-extension SyncState {
-    /// The undelivered change of a record as a stream holds it, with the version that its model carries.
-    fileprivate func handing(of name: String) -> AcceptedChange? {
-        self[name]?.undelivered.map { handing($0, of: name) }
-    }
-
-    fileprivate func handing(_ undelivered: Undelivered, of name: String) -> AcceptedChange {
-        let seen = undelivered.seen
-        let isEdit = seen != nil && seen == self[name]?.pending?.handle
-        let version = isEdit ? self[name]?.pending?.base : seen == nil ? nil : undelivered.kind.handle
-        return AcceptedChange(name: name, order: undelivered.order, seen: seen, of: version)
-    }
-
-    /// Whether a change is still undelivered, and no newer one of its record has taken its place.
-    fileprivate func isOpen(_ change: AcceptedChange) -> Bool {
-        change.order != 0 && self[change.name]?.undelivered?.order == change.order
-    }
-}
-
-extension Undelivered.Kind {
-    func isSameKind(as other: Undelivered.Kind) -> Bool {
-        switch (self, other) {
-        case (.updated, .updated), (.saved, .saved), (.deleted, .deleted): true
-        default: false
-        }
-    }
 }

@@ -33,11 +33,15 @@ struct DeliveryTrouble: Sendable {
         for change in accepted where change.order != 0 { suspects.remove(change.name) }
     }
 
-    func isUndecodable(_ change: AcceptedChange) -> Bool {
-        isUndecodable(change.name, order: change.order)
-    }
+    func isUndecodable(_ change: AcceptedChange) -> Bool { undecodable[change.name] == change.order }
 
-    func isUndecodable(_ name: String, order: UInt64) -> Bool { undecodable[name] == order }
+    /// The undelivered change of a record, unless it could not be decoded.
+    func deliverable(_ name: String, _ state: SyncState) -> Undelivered? {
+        guard let undelivered = state[name]?.undelivered, undecodable[name] != undelivered.order else {
+            return nil
+        }
+        return undelivered
+    }
 
     /// Notes and reports a change that could not be decoded.
     mutating func note(_ change: UndecodableChange, order: UInt64, _ context: inout SyncContext) {

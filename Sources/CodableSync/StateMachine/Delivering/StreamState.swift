@@ -38,6 +38,30 @@ struct StreamState: Equatable, Sendable {
 }
 
 extension StreamState {
+    /// The maximum number of records in one element.
+    static var maximumElement: Int { 200 }
+
+    /// Takes the next element from the queue: the longest run of changes of one kind at its front, or one
+    /// suspect.
+    mutating func takeNext(_ state: SyncState, _ trouble: DeliveryTrouble) -> [AcceptedChange] {
+        var element: [AcceptedChange] = []
+        var kind: Undelivered.Kind?
+        while element.count < Self.maximumElement, let name = queue.first {
+            if let undelivered = trouble.deliverable(name, state), taken[name] != undelivered.order {
+                if let kind, !kind.isSameKind(as: undelivered.kind) { break }
+                kind = undelivered.kind
+                element.append(state.handing(undelivered, of: name))
+            }
+            queue.remove(name)
+        }
+        while element.isEmpty, let name = suspects.first {
+            suspects.remove(name)
+            guard let undelivered = trouble.deliverable(name, state) else { continue }
+            element.append(state.handing(undelivered, of: name))
+        }
+        return element
+    }
+
     /// Drops changes from the element; the stream asks again if nothing is left of it.
     mutating func drop(_ names: [String], isEmpty: Bool) {
         handed.removeAll { names.contains($0.name) }

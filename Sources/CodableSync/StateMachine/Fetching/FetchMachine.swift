@@ -33,9 +33,7 @@ struct FetchMachine: Sendable {
 
     // MARK: Requesting pages
 
-    /// Starts or continues a fetch run.
-    ///
-    /// - Parameter isAwaited: Whether a caller waits for a run that has not begun.
+    /// Starts or continues a fetch run, if one is wanted or awaited by a caller.
     mutating func advance(isAwaited: Bool, _ context: inout SyncContext) {
         guard isWanted || isRunning || isAwaited, mayRequest(context) else { return }
         if !isRunning { beginRun(&context) }

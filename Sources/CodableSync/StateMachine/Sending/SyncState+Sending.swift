@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncState {
     /// The changes that could be sent now, in order, with the size of each in bytes.
     ///
-    /// - Parameter isHeldBack: Whether a record's change waits, or its record is looked up first.
+    /// A change is held back while it waits, or while its record is looked up.
     func candidates(
         except isHeldBack: @escaping (String) -> Bool
     ) -> some Sequence<(item: SendItem, size: Int)> {

@@ -337,16 +337,4 @@
             if toEnd({ try await $0.close() }) == nil { story.fail("\(index): closing never returns") }
         }
     }
-
-    extension SyncStateMachine {
-        /// Records that remain unread although no look-up is running; there must be none.
-        fileprivate var forgottenLookUps: [String] {
-            guard lookingUp.queue.isEmpty, context.journal.uncommitted.isEmpty, zone.doubt == nil else {
-                return []
-            }
-            return state.unreadQueue.names.filter { !state.sendQueue.contains($0) }.map {
-                "\($0) is unread, but no look-up is running"
-            }
-        }
-    }
 #endif
