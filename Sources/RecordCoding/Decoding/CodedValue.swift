@@ -38,7 +38,7 @@ extension CodedValue {
             return try opened(at: place).decode(type, at: place, depth: depth)
         }
         let decoder = CodedValueDecoder(value: self, place: place, depth: depth)
-        return try DeepCall.perform(depth: depth) { try Value(from: decoder) }
+        return try Value(from: decoder)
     }
 
     /// Decodes a type that is one value of a field or of JSON; returns `nil` for other types.

@@ -38,7 +38,7 @@ final class EncodingSession {
             try encode(wrapped, into: box, at: place, depth: depth)
         } else {
             let encoder = JSONBoxEncoder(session: self, box: box, place: place, depth: depth)
-            try DeepCall.perform(depth: depth) { try value.encode(to: encoder) }
+            try value.encode(to: encoder)
         }
     }
 

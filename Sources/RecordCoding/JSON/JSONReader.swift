@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A byte order mark, bytes after the value, invalid UTF-8, lone surrogates, leading zeros and nesting deeper
-/// than 512 are errors. The caller must handle repeated keys.
+/// than 64 are errors. The caller must handle repeated keys.
 package struct JSONReader {
     /// The kind of a value, according to its first byte.
     package enum Kind: Sendable {
