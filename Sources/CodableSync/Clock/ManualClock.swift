@@ -9,13 +9,13 @@ import Foundation
 /// clock.advance(by: .seconds(30))
 /// ```
 public final class ManualClock: SyncClock {
-    private struct Sleeper {
+    struct Sleeper {
         let id: UInt64
         let instant: Duration
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    private struct State {
+    struct State {
         var now: Moment
         var sleepers: [Sleeper] = []
         var cancelled: [UInt64] = []
@@ -33,12 +33,12 @@ public final class ManualClock: SyncClock {
     }
 
     /// A caller that waits until a condition holds for the sleepers.
-    private struct Watcher {
+    struct Watcher {
         let condition: @Sendable ([Duration]) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    private let state: Locked<State>
+    let state: Locked<State>
 
     /// Makes a clock.
     ///
@@ -89,9 +89,6 @@ public final class ManualClock: SyncClock {
     public var nextWake: Duration? {
         state.withLock { $0.sleepers.map(\.instant).min() }
     }
-
-    /// The number of sleepers.
-    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Returns once a condition holds for the times that sleepers wait for.
     ///

@@ -1,6 +1,6 @@
 /// Tracks an engine's tasks and timers, and ends them when the engine is closed or released.
 final class EngineResources: Sendable {
-    private struct State {
+    struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The tasks of requests, by request.
         var requests: [RequestID: UInt64] = [:]
@@ -23,20 +23,12 @@ final class EngineResources: Sendable {
         }
     }
 
-    private let state = Locked(State())
+    let state = Locked(State())
     private let end: @Sendable () -> Void
 
     init(end: @escaping @Sendable () -> Void) {
         self.end = end
     }
-
-    /// The numbers of running tasks and timers, for tests that look for leaks.
-    var counts: (tasks: Int, timers: Int) {
-        state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }
-    }
-
-    /// When the next timer fires.
-    var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
 
     /// Whether no work is running, apart from what a test holds, and no timer is due.
     func isAtRest(at now: Duration) -> Bool {

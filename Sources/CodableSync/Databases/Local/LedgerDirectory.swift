@@ -23,7 +23,7 @@ public final class LedgerDirectory: Sendable {
     /// The path of the directory.
     public let path: String
 
-    private let line = Locked(LedgerLine())
+    let line = Locked(LedgerLine())
     private let store: LedgerStore
     private let queue: DispatchQueue
     private let clock: any SyncClock
@@ -107,9 +107,6 @@ public final class LedgerDirectory: Sendable {
         try result.get()
         return store.changesByOthers
     }
-
-    /// The number of requests that wait for their turn.
-    package var waitingCount: Int { line.withLock { $0.count } }
 
     /// Compacts the files regardless of their size, and returns when the compaction is done.
     package func compact() async throws(LedgerDirectoryError) {

@@ -47,7 +47,7 @@ final class LocalListeners: Sendable {
 
     private let state = Locked(State())
     /// Sends the signals; of several signals that were not received yet, one is enough.
-    private let hub = Broadcaster<CloudSignal>(limit: 1, replaysLatest: false)
+    let hub = Broadcaster<CloudSignal>(limit: 1, replaysLatest: false)
 
     /// The number of listeners.
     var count: Int { state.withLock { $0.count } }
@@ -150,7 +150,4 @@ final class LocalListeners: Sendable {
     var isTaken: Bool { hub.now.isTaken }
 
     func waitUntilTaken() async { await hub.wait { $0.isTaken } }
-
-    /// Returns once there are no listeners.
-    func waitUntilLeft() async { await hub.wait { $0.count == 0 } }
 }

@@ -3,13 +3,11 @@
 /// Appending, and removing in order, are O(1), amortised.
 struct UncommittedBatches: Sendable {
     /// The batches; those before the head have been removed.
-    private var batches: [UncommittedBatch] = []
+    private(set) var batches: [UncommittedBatch] = []
     private var head = 0
 
     var count: Int { batches.count - head }
     var isEmpty: Bool { count == 0 }
-    /// The number of batches in memory, removed ones included.
-    var keptCount: Int { batches.count }
 
     mutating func append(_ batch: UncommittedBatch) {
         batches.append(batch)

@@ -4,7 +4,7 @@
 /// now" is a single number.
 package struct RecordQueue: Sendable {
     /// Places in the order of their positions; a place is a gap if its name has moved to another position.
-    private var places: [(name: String, position: Int)] = []
+    private(set) var places: [(name: String, position: Int)] = []
     /// The first place that holds a name, or the end.
     private var head = 0
     private var positions = RecordTable<Int>()
@@ -22,9 +22,6 @@ package struct RecordQueue: Sendable {
 
     /// The first name.
     package var first: String? { head < places.count ? places[head].name : nil }
-
-    /// The number of places in memory, gaps included.
-    var placeCount: Int { places.count }
 
     package func contains(_ name: String) -> Bool { positions[name] != nil }
 

@@ -1,0 +1,37 @@
+@testable import CodableSync
+
+// What tests count in the library.
+
+extension EngineResources {
+    /// The numbers of running tasks and timers.
+    var counts: (tasks: Int, timers: Int) {
+        state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }
+    }
+
+    /// When the next timer fires.
+    var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
+}
+
+extension ManualClock {
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+}
+
+extension RecordQueue {
+    /// The number of places in memory, gaps included.
+    var placeCount: Int { places.count }
+}
+
+extension UncommittedBatches {
+    /// The number of batches in memory, removed ones included.
+    var keptCount: Int { batches.count }
+}
+
+extension LedgerDirectory {
+    /// The number of requests that wait for their turn.
+    var waitingCount: Int { line.withLock { $0.count } }
+}
+
+extension LocalListeners {
+    /// Returns once there are no listeners.
+    func waitUntilLeft() async { await hub.wait { $0.count == 0 } }
+}
