@@ -72,8 +72,7 @@ extension FakeDatabase {
         _ reception: Reception
     ) -> LedgerRequest.Operation {
         switch operation {
-        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, _):
-            var refusing: [RecordID: CloudError] = [:]
+        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, var refusing):
             for id in saving.map(\.recordID) + deleting {
                 if let refusal = reception.refusals[named: id.recordName] {
                     refusing[id] = error(of: refusal, for: id, user: reception.user)

@@ -25,6 +25,37 @@ public struct FakeRequest: Sendable, Equatable {
         self.operation = operation
     }
 
+    /// The request for an operation; `nil` if no client can request it.
+    init?(_ operation: LedgerRequest.Operation) {
+        switch operation {
+        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, _):
+            self.init(.modifyRecords)
+            recordsToSave = saving
+            recordIDs = deleting
+            self.savePolicy = savePolicy
+            isAtomic = atomically
+        case .records(let ids, _):
+            self.init(.records)
+            recordIDs = ids
+        case .modifyRecordZones(let saving, let deleting):
+            self.init(.modifyRecordZones)
+            zonesToSave = saving.map(\.zoneID)
+            zoneIDs = deleting
+        case .recordZones(let ids):
+            self.init(.recordZones)
+            zoneIDs = ids
+        case .databaseChanges(let token, _):
+            self.init(.databaseChanges)
+            changeToken = token
+        case .recordZoneChanges(let zoneID, let token, _, _):
+            self.init(.recordZoneChanges)
+            zoneIDs = [zoneID]
+            changeToken = token
+        case .modifySubscriptions: self.init(.modifySubscriptions)
+        case .allZones, .removeZone, .expireTokens, .setQuota: return nil
+        }
+    }
+
     /// The names of the records in the request, starting with those to save.
     public var recordNames: [String] {
         recordsToSave.map(\.recordID.recordName) + recordIDs.map(\.recordName)
