@@ -36,7 +36,10 @@ extension SyncStateMachine {
 
     /// Whether a request about records is in flight or its response is being stored; a held response does not
     /// count.
-    var isSlotTakenByRecords: Bool { zone.holdsResponse ? false : !isSlotFree }
+    var areRecordsRequested: Bool {
+        if zone.holdsResponse { return false }
+        return sending.lane.isBusy || fetching.lane.isBusy ? true : lookingUp.lane.isBusy
+    }
 
     /// Starts the request whose turn it is, if the slot is free.
     mutating func advanceRequests() {
@@ -68,7 +71,10 @@ extension SyncStateMachine {
         guard mayBeginSending else { return }
         guard isSlotFree else { return demandSlot() }
         if !isOverdue, isFirstPageAwaited { return }
-        if sending.begin(candidates, &context) { slot.isSendsTurn = false }
+        let items = sending.plan(candidates)
+        guard !items.isEmpty else { return }
+        slot.isSendsTurn = false
+        sending.begin(items, &context)
         settle()
     }
 
@@ -89,13 +95,13 @@ extension SyncStateMachine {
     // MARK: Waiting changes
 
     private mutating func demandSlot() {
-        guard slot.demanded == nil, let request = requestToGiveUp, candidates.contains(where: { _ in true })
+        guard slot.demanded == nil, let request = readInFlight, candidates.contains(where: { _ in true })
         else { return }
         slot.demand(request, &context)
     }
 
     /// The page request or look-up in flight, which changes nothing on the server.
-    private var requestToGiveUp: RequestID? { fetching.lane.request ?? lookingUp.lane.request }
+    private var readInFlight: RequestID? { fetching.lane.request ?? lookingUp.lane.request }
 
     /// Stops the timer of a change that waits for a request that has ended.
     mutating func endMetDemand() {
@@ -118,7 +124,7 @@ extension SyncStateMachine {
     @discardableResult
     mutating func abandonReading() -> Bool {
         // A held response arrived in time.
-        guard !zone.holdsResponse, let request = requestToGiveUp else { return false }
+        guard !zone.holdsResponse, let request = readInFlight else { return false }
         lookingUp.abandonRequest(&context)
         fetching.abandonRequest(&context)
         endMetDemand()

@@ -40,7 +40,7 @@ extension SyncStateMachine {
         case .changesQueued: calls.extendPass(context.state)
         case .unusable(let error):
             if error.recovery == .stop {
-                calls.meet(fault: error)
+                calls.fail(with: error)
             } else {
                 account.lose(after: error, &context)
             }
@@ -51,7 +51,7 @@ extension SyncStateMachine {
             account.abandonRequest(&context)
             subscription.abandonRequest(&context)
             abandonRequestsForRecords()
-            zone.abandonRequests(&context)
+            zone.abandonResponses(&context)
         case .signedOut: delivering.takeSignedOut(context.state)
         case .zoneMissing(let error): zone.examine(after: error, &context)
         case .zoneLost:
@@ -59,7 +59,9 @@ extension SyncStateMachine {
             abandonRequestsForRecords()
             delivering.forgetVersions()
             fetching.want()
-        case .zoneProven: zone.prove()
+        case .zoneProven:
+            zone.prove()
+            account.prove()
         case .released(let response): process(response)
         case .fetchWanted: if isAutomatic { fetching.want() }
         case .pageRequested: slot.isSendsTurn = true
@@ -70,36 +72,11 @@ extension SyncStateMachine {
     }
 
     private mutating func takeFetchEnded() {
+        account.prove()
         // If changes are waiting, the zone counts as found only once it accepts one.
         if context.state.sendQueue.isEmpty, lookingUp.queue.isEmpty { zone.prove() }
         calls.extendPass(context.state)
         guard isAutomatic, let interval = context.configuration.pollInterval else { return }
         context.actions.append(.setTimer(.poll, at: context.now.monotonic + interval))
-    }
-
-    // MARK: Responses about records
-
-    /// Processes a response, or holds it if it may come from another zone.
-    mutating func takeResponse(_ response: RecordResponse) {
-        guard context.state.summary.databaseToken != nil, isAwaited(response),
-            response.mayBeFromAnotherZone(context.state)
-        else { return process(response) }
-        zone.hold(response, &context)
-    }
-
-    private func isAwaited(_ response: RecordResponse) -> Bool {
-        switch response {
-        case .fetched(let request, _): fetching.lane.request == request
-        case .lookedUp(let request, _): lookingUp.lane.request == request
-        case .sent(let request, _): sending.lane.request == request
-        }
-    }
-
-    mutating func process(_ response: RecordResponse) {
-        switch response {
-        case .fetched(let request, let result): fetching.take(request, result, &context)
-        case .lookedUp(let request, let result): lookingUp.take(request, result, &deferred, &context)
-        case .sent(let request, let result): sending.take(request, result, &deferred, &context)
-        }
     }
 }

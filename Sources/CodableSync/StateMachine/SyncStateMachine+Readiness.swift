@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// When requests may begin, and the work that needs no slot.
+/// When requests may begin, and the work that comes before and after requests for records.
 extension SyncStateMachine {
     // These properties are read at every step, so none of them uses `&&` or `||`: in a debug build, the
     // right-hand side is a closure with a copy of the whole machine.
@@ -37,13 +37,13 @@ extension SyncStateMachine {
     }
 
     private mutating func advanceAccountAndZone() {
-        // The zone's request ends first: its response says more about the former account than a new look-up.
+        // A response about the zone may itself show that the account is unusable, so it comes first.
         if account.mustLookUp {
             if !zone.lane.isBusy { account.advance(&context) }
             return settle()
         }
-        guard account.isConfirmed, !isSlotTakenByRecords else { return }
-        if zone.mustCheckOwner(context) {
+        guard account.isConfirmed, !areRecordsRequested else { return }
+        if zone.beginOwnerCheck(context) {
             // Another user's database lacks the zone too, so the account is checked first.
             account.renewInDoubt(context)
             return advanceAccountAndZone()

@@ -28,7 +28,7 @@ extension SyncStateMachine {
     package var isCommitting: Bool { context.journal.isCommitting }
 
     /// Whether a response is held until the database's feed rules out that it comes from another zone.
-    package var holdsAnswer: Bool { zone.holdsResponse }
+    package var holdsResponse: Bool { zone.holdsResponse }
 
     /// Whether reads show an edit that the app has not seen, so that an upload must not replace all of it.
     package func showsUnseenEdit(of name: String) -> Bool {

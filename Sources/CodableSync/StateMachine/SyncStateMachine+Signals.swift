@@ -28,18 +28,6 @@ extension SyncStateMachine {
         deferred.endIfDue(at: context.now)
     }
 
-    /// Treats a request without a timely response as one whose response was lost.
-    private mutating func takeDeadline(_ request: RequestID) {
-        let error = CloudError(.serverResponseLost, message: "The request was not answered in time.")
-        if sending.lane.request == request { return process(.sent(request, .failure(error))) }
-        if fetching.lane.request == request { return process(.fetched(request, .failure(error))) }
-        if lookingUp.lane.request == request { return process(.lookedUp(request, .failure(error))) }
-        if subscription.lane.request == request { return subscription.take(request, error, &context) }
-        // All failures of the zone's requests are handled alike.
-        zone.takeSaved(request, error, isOwnerConfirmed: account.isConfirmed, &context)
-        account.take(request, .failure(error), &context)
-    }
-
     mutating func takeSignal(_ signal: CloudSignal) {
         switch signal {
         case .changes:
@@ -55,20 +43,6 @@ extension SyncStateMachine {
             if !isOverQuota { sendEverythingAgain() }
             context.tell(.fetchWanted)
         }
-    }
-
-    mutating func doubtAccount() {
-        // The configuration error may have been due to the account.
-        calls.forgetFault()
-        zone.endWait(&context)
-        account.doubt(&context)
-    }
-
-    /// Applies to the next request; a request in flight keeps the former limits.
-    mutating func takeLimits(_ limits: DatabaseLimits) {
-        context.configuration.maximumItems = limits.maximumItems
-        context.configuration.maximumBytes = limits.maximumBytes
-        sending.take(limits)
     }
 
     // MARK: Waits

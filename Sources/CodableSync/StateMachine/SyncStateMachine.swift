@@ -19,6 +19,7 @@ package struct SyncStateMachine: Sendable {
     var deferred = Deferred()
     var resolving = ConflictMachine()
     var delivering: DeliveryMachine
+    /// The status that was reported last.
     var reported: SyncStatus?
 
     /// Makes a machine that continues from a state read from the journal.

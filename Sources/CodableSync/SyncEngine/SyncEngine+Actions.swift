@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
-        let heldBefore = machine?.holdsAnswer ?? false
+        let heldBefore = machine?.holdsResponse ?? false
         guard let actions = machine?.handle(input, at: now) else { return }
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
@@ -32,7 +32,7 @@ extension SyncEngine {
         if case .committed(let batch) = input { staged = stagedByBatch.removeValue(forKey: batch) ?? [:] }
         for action in actions { perform(action) }
         staged = [:]
-        let holds = machine?.holdsAnswer ?? false
+        let holds = machine?.holdsResponse ?? false
         if holds, !heldBefore { heldContents = contents }
         if !holds { heldContents = [:] }
         if case .open = phase, machine?.isForAnotherUser == false { pendingSwitch = nil }

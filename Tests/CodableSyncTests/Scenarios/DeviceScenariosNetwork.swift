@@ -41,12 +41,12 @@ final class DeviceScenariosNetwork: EngineScenario {
     func testACommutativeResolverConvergesInEveryOrderOfAnswers() async throws {
         for (row, order) in Self.orders.enumerated() {
             // Holds requests and answers in turn, or both in an exhaustive run.
-            for holdsAnswers in Cases.places(every: 2, row: row, below: 2).map({ $0 == 0 }) {
-                let name = order.map(String.init).joined() + "\(holdsAnswers)"
+            for holdsResponses in Cases.places(every: 2, row: row, below: 2).map({ $0 == 0 }) {
+                let name = order.map(String.init).joined() + "\(holdsResponses)"
                 let devices = try await editedOnThreeDevices(name)
                 let gates = devices.map { _ in Gate() }
                 for (device, gate) in zip(devices, gates) {
-                    device.database.plan(.modify, holdsAnswers ? .holdAfter(gate) : .holdBefore(gate))
+                    device.database.plan(.modify, holdsResponses ? .holdAfter(gate) : .holdBefore(gate))
                 }
                 let runs = devices.map { device in
                     let engine = device.engine

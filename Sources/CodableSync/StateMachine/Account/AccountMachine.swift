@@ -20,6 +20,7 @@ struct AccountMachine: Sendable {
     /// Whether to check the account again, because it may have changed while a user was being stored or
     /// opened.
     private var mustLookAgain = false
+    /// The status that was reported last.
     private var reported: AccountStatus?
 
     init() {}
@@ -95,7 +96,7 @@ struct AccountMachine: Sendable {
     }
 
     private mutating func confirm(_ user: String, _ context: inout SyncContext) {
-        lane.resetBackoff()
+        lane.endWait(&context)
         stage = .confirmed(user)
         confirmedAt = context.now.monotonic
         context.tell(.accountConfirmed)
@@ -121,17 +122,23 @@ struct AccountMachine: Sendable {
 
     mutating func takeTimer() {
         lane.timerFired()
-        lookUpLack()
+        forgetLack()
     }
 
-    /// Looks a missing account up again at the next step.
-    mutating func lookUpLack() {
+    /// Forgets that there is no usable account, so that it is looked up at the next step.
+    mutating func forgetLack() {
         if case .unavailable = stage { stage = .unknown }
     }
 
-    /// Ends the wait before the next look-up.
+    /// Ends the wait before the next look-up of an account.
     mutating func endWait(_ context: inout SyncContext) {
         lane.endWait(&context)
+        forgetLack()
+    }
+
+    /// Notes that a request of the user has succeeded, so that the next failure is the first one.
+    mutating func prove() {
+        lane.succeed()
     }
 
     // MARK: No user
@@ -207,7 +214,7 @@ struct AccountMachine: Sendable {
         context.tell(.responsesDistrusted)
         stage = .unknown
         switchFailure = nil
-        endWait(&context)
+        lane.endWait(&context)
     }
 
     /// Ignores the response to a look-up in flight, which may be about another user.

@@ -32,6 +32,14 @@ extension SyncStateMachine {
         context.setServerWaitTimer()
     }
 
+    /// Looks the account up before anything else is requested, because the user may have changed.
+    mutating func doubtAccount() {
+        // The configuration error may have been due to the account.
+        calls.forgetFault()
+        if !account.isSwitching { zone.endWait(&context) }
+        account.doubt(&context)
+    }
+
     /// Retries later, because the other user's state could not be opened.
     mutating func takeSwitchFailed(_ error: SyncError) {
         if account.takeSwitchFailed(error, &context) { doubtAccount() }

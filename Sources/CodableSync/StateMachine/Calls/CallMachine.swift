@@ -47,7 +47,7 @@ struct CallMachine: Sendable {
         waiters = []
     }
 
-    mutating func meet(fault: CloudError) {
+    mutating func fail(with fault: CloudError) {
         self.fault = fault
     }
 
@@ -90,13 +90,13 @@ struct CallMachine: Sendable {
     /// Ends the calls whose work is done.
     ///
     /// - Parameters:
-    ///   - quiet: Whether no look-up or conflict is in progress, and none can start now.
-    ///   - sent: Whether everything that callers wait for has been tried at least once.
+    ///   - isQuiet: Whether no look-up or conflict is in progress, and none can start now.
+    ///   - isSent: Whether everything that callers wait for has been tried at least once.
     ///   - context: What the rooms share.
     ///   - failure: The error that ends a call, if there is one.
     mutating func finish(
-        isQuiet quiet: Bool,
-        isSent sent: Bool,
+        isQuiet: Bool,
+        isSent: Bool,
         _ context: inout SyncContext,
         failure: (Waiter) -> SyncError?
     ) {
@@ -104,7 +104,7 @@ struct CallMachine: Sendable {
         for waiter in waiters {
             if let error = failure(waiter) {
                 context.actions.append(.answer(waiter.call, .failed(error)))
-            } else if waiter.fetchRun == nil, quiet, !waiter.wantsSend || sent {
+            } else if waiter.fetchRun == nil, isQuiet, !waiter.wantsSend || isSent {
                 let summary = context.summary(since: waiter.before)
                 context.actions.append(.answer(waiter.call, .summary(summary)))
             } else {

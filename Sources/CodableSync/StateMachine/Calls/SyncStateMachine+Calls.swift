@@ -16,7 +16,7 @@ extension SyncStateMachine {
 
     mutating func takeStop() {
         calls.stop(&context)
-        fetching.forgetWish()
+        fetching.wantNothing()
         for timer in SyncTimer.ownWaits + [.itemRetry, .poll] { context.actions.append(.cancelTimer(timer)) }
         slot.endDemand(&context)
     }
@@ -137,7 +137,7 @@ extension SyncStateMachine {
 
     /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
-        account.lookUpLack()
+        account.forgetLack()
         // Otherwise the caller would get the error of an earlier attempt.
         account.forgetSwitchFailure()
         calls.forgetFault()

@@ -7,7 +7,7 @@ struct Lane: Equatable, Sendable {
     private(set) var request: RequestID?
     /// Something must be stored before the lane continues.
     var isStoring = false
-    /// The end of the lane's own wait after failures; a call to `sync` ends it early.
+    /// The end of the lane's own wait after failures; a call that needs the lane ends it early.
     private(set) var retryAt: Duration?
     /// The error of the lane's last failure.
     var failure: CloudError?

@@ -16,7 +16,7 @@ enum Notice: Equatable, Sendable {
     case accountConfirmed
     /// Requests in flight may have reached another user's database, so their responses are ignored.
     case responsesDistrusted
-    /// A sign-out is in the journal.
+    /// A sign-out was appended to the journal.
     case signedOut
 
     // The zone
@@ -24,7 +24,7 @@ enum Notice: Equatable, Sendable {
     case zoneMissing(CloudError)
     /// The zone is lost, and with it every change tag and token.
     case zoneLost
-    /// The zone accepts changes.
+    /// The zone has accepted a change.
     case zoneProven
     /// A held response is from the known zone.
     case released(RecordResponse)
@@ -36,6 +36,6 @@ enum Notice: Equatable, Sendable {
     case fetchEnded
     /// The record must be looked up by name.
     case lookUp(String)
-    /// These acceptances are in the journal.
+    /// These acceptances were appended to the journal.
     case accepted([AcceptedChange])
 }

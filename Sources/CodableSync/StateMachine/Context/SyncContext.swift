@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// What all rooms share: the state and its journal, the time, and what the current input leads to.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
-    /// The durable state; it changes through ``append(_:flush:then:)``.
+    /// The durable state; records change only through ``append(_:flush:then:)`` and ``undo(from:_:)``.
     var state: SyncState
     var journal = Journal()
     var counts = SyncCounts()
@@ -85,7 +85,7 @@ struct SyncContext: Sendable {
     }
 
     mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
-        counts.parked()
+        counts.countParked()
         return [.parked(name: name, reason), note(.parked, name, reason.message)]
     }
 
@@ -98,6 +98,6 @@ struct SyncContext: Sendable {
     /// Counts a deletion by another device, if the record was known and this device did not delete it.
     mutating func countForeignDeletion(_ name: String) {
         guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
-        counts.foreignDeletion()
+        counts.countForeignDeletion()
     }
 }

@@ -7,19 +7,19 @@ struct SyncCounts: Equatable, Sendable {
     /// The counts of the current fetch run.
     var run = FetchTotals()
 
-    mutating func sent() { totals.sent += 1 }
-    mutating func deleted() { totals.deleted += 1 }
-    mutating func parked() { totals.parked += 1 }
-    mutating func conflictResolved() { totals.conflictsResolved += 1 }
+    mutating func countSent() { totals.sent += 1 }
+    mutating func countDeleted() { totals.deleted += 1 }
+    mutating func countParked() { totals.parked += 1 }
+    mutating func countResolved() { totals.conflictsResolved += 1 }
 
     /// Counts a record that another device has changed.
-    mutating func foreignChange() {
+    mutating func countForeignChange() {
         run.changed += 1
         totals.fetched += 1
     }
 
     /// Counts a record that another device has deleted.
-    mutating func foreignDeletion() {
+    mutating func countForeignDeletion() {
         run.deleted += 1
         totals.fetched += 1
     }

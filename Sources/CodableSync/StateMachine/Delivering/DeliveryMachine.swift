@@ -153,8 +153,8 @@ struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Leaves out the changes that are undelivered again because entries were undone, and that the app has
-    /// accepted in the meantime.
+    /// Keeps the acceptances among refused entries, and leaves their changes out of what is queued for the
+    /// streams again.
     mutating func takeUndone(_ refused: [UncommittedBatch], _ context: inout SyncContext) {
         // A read may have returned contents that no longer exist.
         losses += 1
@@ -238,7 +238,7 @@ struct DeliveryMachine: Sendable {
 
     /// Delivers the chosen element, now that the journal records it as handed out.
     ///
-    /// A full disk does not stop deliveries.
+    /// Also called if that could not be stored: a full disk does not stop deliveries.
     mutating func deliver(to id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id), streams[index].stage == .handing else { return }
         let state = context.state
@@ -316,7 +316,7 @@ struct DeliveryMachine: Sendable {
     ) -> [JournalEntry] {
         trouble.report(version, &context)
         guard version.isLost, !inFlight.contains(version.name),
-            trouble.isFirstLookUp(of: version, context.state)
+            trouble.beginLookUp(of: version, context.state)
         else { return [] }
         return context.lookUpDurably(version.name)
     }

@@ -72,8 +72,10 @@ struct DeliveryTrouble: Sendable {
         context.emit(.undecodable(recordName: name, reason: version.reason))
     }
 
-    /// Whether a record must be looked up to replace its unreadable copy; once for each version.
-    mutating func isFirstLookUp(of version: ReadVersion, _ state: SyncState) -> Bool {
+    /// Notes the look-up that replaces an unreadable copy, once for each version.
+    ///
+    /// - Returns: Whether the record must be looked up.
+    mutating func beginLookUp(of version: ReadVersion, _ state: SyncState) -> Bool {
         guard let known = state[version.name]?.known, known.handle == version.handle,
             lookedUp[version.name] != known.changeTag
         else { return false }

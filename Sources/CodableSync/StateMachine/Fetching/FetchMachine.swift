@@ -27,7 +27,7 @@ struct FetchMachine: Sendable {
         isWanted = true
     }
 
-    mutating func forgetWish() {
+    mutating func wantNothing() {
         isWanted = false
     }
 

@@ -38,7 +38,7 @@ extension FetchedPage {
     /// The entry for a version that is new to this device.
     private func entry(for record: FetchedRecord, _ context: inout SyncContext) -> JournalEntry {
         // It may be this device's own save whose response was lost; the reconciler finds out.
-        if context.state[record.name]?.sent.isEmpty != false { context.counts.foreignChange() }
+        if context.state[record.name]?.sent.isEmpty != false { context.counts.countForeignChange() }
         // A pending deletion discards another device's edit.
         if let pending = context.state[record.name]?.pending, pending.isDeletion, pending.parked == nil {
             context.journal.events.append(.discarded(name: record.name, record.version.handle, .deletion))

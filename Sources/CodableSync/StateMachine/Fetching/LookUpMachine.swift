@@ -45,7 +45,6 @@ struct LookUpMachine: Sendable {
         guard lane.takes(request, &context) else { return }
         switch result {
         case .success(let found):
-            lane.resetBackoff()
             limit = min(Self.maximumCount, limit * 2)
             take(found, &deferred, &context)
         case .failure(let error): fail(error, &deferred, &context)
@@ -103,6 +102,8 @@ struct LookUpMachine: Sendable {
         lane.isStoring = false
         for name in names { queue.remove(name) }
         names = []
+        // A record that could not be looked up makes the lane wait.
+        if !lane.isWaiting(at: context.now) { lane.succeed() }
         context.tell(.changesQueued)
     }
 
@@ -152,7 +153,7 @@ struct LookUpMachine: Sendable {
         }
         // It may be this device's own save whose response was lost; the reconciler finds out.
         let isNews = record?.known?.isSameVersion(as: version) != true
-        if isNews, record?.sent.isEmpty != false { context.counts.foreignChange() }
+        if isNews, record?.sent.isEmpty != false { context.counts.countForeignChange() }
         var found = version
         // No other response has come since, so this is the server's version, whatever its date.
         if record?.known?.isNewer(than: version) == true { found.modified = nil }

@@ -76,13 +76,13 @@ struct ConflictMachine: Sendable {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.
         if result.resolution == .client, !result.wasAsked { return [] }
-        if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil { context.counts.foreignChange() }
+        if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil { context.counts.countForeignChange() }
         switch result.resolution {
         case .confirmed:
-            if result.isOwnWrite { context.counts.sent() }
+            if result.isOwnWrite { context.counts.countSent() }
             return []
         case .failed(let reason):
-            context.counts.parked()
+            context.counts.countParked()
             return [context.note(.parked, item.name, reason.message)]
         case .client, .redated: return decided(item, .client, &context)
         case .merged: return decided(item, .merged, &context)
@@ -95,7 +95,7 @@ struct ConflictMachine: Sendable {
         _ outcome: ConflictOutcome,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        context.counts.conflictResolved()
+        context.counts.countResolved()
         if let server = item.server {
             context.journal.events.append(
                 .conflictResolved(name: item.name, client: item.client, server: server, outcome)
@@ -135,6 +135,8 @@ struct ConflictMachine: Sendable {
         _ context: inout SyncContext
     ) {
         for name in resolved { names[name] = nil }
+        // Conflicts whose contents could not be read make the lane wait.
+        if !lane.isWaiting(at: context.now) { lane.succeed() }
         for name in deferring { deferred.wait(name, after: nil, &context) }
         context.tell(.changesQueued)
     }

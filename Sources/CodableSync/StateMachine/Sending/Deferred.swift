@@ -18,8 +18,6 @@ struct Deferred: Sendable {
     /// How many conflicts in a row a record has had.
     private var conflictRounds = RecordTable<Int>()
 
-    func contains(_ name: String) -> Bool { queue.contains(name) }
-
     var count: Int { queue.count }
     var isEmpty: Bool { queue.isEmpty }
 
@@ -119,21 +117,5 @@ struct Deferred: Sendable {
     mutating func forgetFailures(of name: String) {
         queue.remove(name)
         unknownErrors[name] = nil
-    }
-}
-
-extension SyncContext {
-    /// Parks a change if it is still the one that was sent.
-    ///
-    /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
-    mutating func park(
-        _ name: String,
-        sent handle: ContentHandle?,
-        _ reason: ParkReason
-    ) -> [JournalEntry] {
-        guard let record = state[name], record.isSendable else { return [] }
-        let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
-        guard handle == sendable else { return [] }
-        return park(name, reason)
     }
 }

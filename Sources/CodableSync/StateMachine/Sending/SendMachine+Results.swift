@@ -12,7 +12,7 @@ extension SendMachine {
         switch result.outcome {
         case .saved(let version):
             outcome.saved += 1
-            context.counts.sent()
+            context.counts.countSent()
             deferred.forgetUnknownErrors(of: name)
             guard let handle = result.handle else { return [] }
             deferred.forgetConflicts(of: name)
@@ -22,7 +22,7 @@ extension SendMachine {
             return [.saved(name: name, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
-            if mayHaveBeenThere(name, context.state) { context.counts.deleted() }
+            if mayHaveBeenThere(name, context.state) { context.counts.countDeleted() }
             return confirmDeletion(of: name, &deferred)
         case .conflict(let server):
             outcome.failed += 1

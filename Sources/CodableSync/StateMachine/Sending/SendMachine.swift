@@ -28,15 +28,13 @@ struct SendMachine: Sendable {
         isOverQuota ? false : !lane.isWaiting(at: now)
     }
 
-    /// Prepares the next request.
-    ///
-    /// - Returns: Whether there is anything to send.
-    mutating func begin(
-        _ candidates: some Sequence<(item: SendItem, size: Int)>,
-        _ context: inout SyncContext
-    ) -> Bool {
-        let items = planner.plan(candidates)
-        guard !items.isEmpty else { return false }
+    /// The items that go into the next request; none if there is nothing to send.
+    func plan(_ candidates: some Sequence<(item: SendItem, size: Int)>) -> [SendItem] {
+        planner.plan(candidates)
+    }
+
+    /// Stores that a request is about to be made.
+    mutating func begin(_ items: [SendItem], _ context: inout SyncContext) {
         inFlight = InFlight(items)
         // Stored before it is sent, so that the server's copy is recognised as our own if the response is
         // lost.
@@ -46,7 +44,6 @@ struct SendMachine: Sendable {
             [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
             then: .send(request)
         )
-        return true
     }
 
     /// Sends the request, now that its contents are stored as being sent.
@@ -146,7 +143,6 @@ struct SendMachine: Sendable {
     }
 
     private mutating func backOff(after error: CloudError, _ context: inout SyncContext) {
-        lane.failure = error
         context.failCallers(error, of: .send)
         lane.backOff(after: error, &context)
     }

@@ -42,3 +42,19 @@ extension SyncState {
         return ParkReason(kind: .tooLarge, message: message)
     }
 }
+
+extension SyncContext {
+    /// Parks a change if it is still the one that was sent.
+    ///
+    /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
+    mutating func park(
+        _ name: String,
+        sent handle: ContentHandle?,
+        _ reason: ParkReason
+    ) -> [JournalEntry] {
+        guard let record = state[name], record.isSendable else { return [] }
+        let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
+        guard handle == sendable else { return [] }
+        return park(name, reason)
+    }
+}

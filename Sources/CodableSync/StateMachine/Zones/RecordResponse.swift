@@ -42,7 +42,8 @@ enum RecordResponse: Equatable, Sendable {
         }
     }
 
-    /// Starts the waits that the response orders now rather than when the response is processed.
+    /// Starts the waits that the response orders now rather than when the response is processed, and returns
+    /// the response without them.
     func obeyingWaits(_ context: inout SyncContext) -> RecordResponse {
         switch self {
         case .sent(let request, .success(var results)):

@@ -17,8 +17,6 @@ struct SubscriptionMachine: Sendable {
     mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {
         guard lane.takes(request, &context) else { return }
         guard let error else {
-            lane.resetBackoff()
-            hasToldOfFailure = false
             lane.isStoring = true
             return context.append([.subscribed], flush: false, then: .subscribed)
         }
@@ -37,6 +35,8 @@ struct SubscriptionMachine: Sendable {
 
     mutating func takeStored() {
         lane.isStoring = false
+        lane.succeed()
+        hasToldOfFailure = false
     }
 
     mutating func takeRefused(_ context: inout SyncContext) {
@@ -59,6 +59,7 @@ struct SubscriptionMachine: Sendable {
     /// Starts over after the loss of the zone, whose subscription is lost with it.
     mutating func takeZoneLost(_ context: inout SyncContext) {
         lane.abandon(&context)
+        lane.endWait(&context)
         self = SubscriptionMachine()
     }
 }

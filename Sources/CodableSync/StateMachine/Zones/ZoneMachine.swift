@@ -52,8 +52,10 @@ struct ZoneMachine: Sendable {
 
     // MARK: Creating and examining the zone
 
-    /// Whether the owner must be looked up again before the doubt is resolved; asked once for each doubt.
-    mutating func mustCheckOwner(_ context: SyncContext) -> Bool {
+    /// Starts the look-up of the owner that comes before a doubt is resolved, once for each doubt.
+    ///
+    /// - Returns: Whether the owner must be looked up now.
+    mutating func beginOwnerCheck(_ context: SyncContext) -> Bool {
         guard !lane.isBusy, !lane.isWaiting(at: context.now), context.state.summary.zone == .ready,
             doubt != nil, !isOwnerChecked
         else { return false }
@@ -89,7 +91,6 @@ struct ZoneMachine: Sendable {
     ) {
         guard lane.takes(request, &context) else { return }
         if let error { return fail(error, isOwnerConfirmed: isOwnerConfirmed, &context) }
-        if losses <= Self.maximumLosses { lane.resetBackoff() }
         context.tell(.fetchWanted)
         // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
         let position: [JournalEntry] =
@@ -134,9 +135,10 @@ struct ZoneMachine: Sendable {
         lane.backOff(after: error, &context)
     }
 
-    /// Notes that the zone accepts changes.
+    /// Notes that the zone exists: it has accepted a change, or a fetch was complete and there is none to send.
     mutating func prove() {
         losses = 0
+        lane.succeed()
     }
 
     private mutating func resolve(_ error: CloudError, _ context: inout SyncContext) {
@@ -167,6 +169,7 @@ struct ZoneMachine: Sendable {
     private mutating func endDoubt(_ context: inout SyncContext) {
         doubt = nil
         isOwnerChecked = false
+        if losses == 0 { lane.resetBackoff() }
         guard let response = held else { return }
         held = nil
         context.tell(.released(response))
@@ -186,7 +189,6 @@ struct ZoneMachine: Sendable {
             unknownFeedErrors = 0
             isFeedPositionLost = false
             hasNoFeed = false
-            if losses == 0 { lane.resetBackoff() }
             take(fate, &context)
         case .failure(let error):
             takeFeedError(error, isOwnerConfirmed: isOwnerConfirmed, &context)
@@ -310,6 +312,7 @@ struct ZoneMachine: Sendable {
 
     mutating func takeStored() {
         lane.isStoring = false
+        if losses <= Self.maximumLosses { lane.resetBackoff() }
     }
 
     mutating func takeExamined(_ context: inout SyncContext) {
@@ -331,8 +334,9 @@ struct ZoneMachine: Sendable {
         lane.endWait(&context)
     }
 
-    /// Ignores the response to a request in flight, which may have reached another user's database.
-    mutating func abandonRequests(_ context: inout SyncContext) {
+    /// Ignores the response to a request in flight and the held one, which may be from another user's
+    /// database.
+    mutating func abandonResponses(_ context: inout SyncContext) {
         lane.abandon(&context)
         held = nil
     }

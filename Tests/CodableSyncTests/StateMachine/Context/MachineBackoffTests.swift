@@ -1,0 +1,158 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The waits of a lane grow until its work is stored, and are short again after that.
+final class MachineBackoffTests: MachineAccountTestCase {
+    private var zone: ZoneMachine { machine.machine.zone }
+
+    /// Answers the request about the zone, and refuses to store the response.
+    private func refuseSetup(_ response: (RequestID) -> SyncInput) throws {
+        machine.feed(response(try XCTUnwrap(machine.setupRequest)))
+        machine.failNextCommit()
+        machine.fireNext { $0 == .zoneRetry || $0 == .subscriptionRetry }
+    }
+
+    private func open(hasFeed: Bool) {
+        machine = MachineHarness()
+        machine.hasFeed = hasFeed
+        machine.run(.start)
+        machine.confirmAccount()
+    }
+
+    func testAPositionThatCannotBeStoredIsReadWithLongerWaits() throws {
+        open(hasFeed: true)
+        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        let fate = ZoneFate(reason: nil, token: ChangeToken("p"))
+        for attempt in 1...6 {
+            try refuseSetup { .databaseChanged($0, .success(fate)) }
+            XCTAssertEqual(zone.lane.backoff.attempts, attempt)
+        }
+        machine.run(.databaseChanged(try XCTUnwrap(machine.setupRequest), .success(fate)))
+        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+    }
+
+    func testAZoneThatCannotBeStoredIsSavedWithLongerWaits() throws {
+        open(hasFeed: false)
+        for attempt in 1...6 {
+            try refuseSetup { .zoneSaved($0, nil) }
+            XCTAssertEqual(zone.lane.backoff.attempts, attempt)
+        }
+        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+    }
+
+    func testASubscriptionThatCannotBeStoredIsMadeWithLongerWaits() throws {
+        open(hasFeed: false)
+        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        machine.answerFetch(token: "0")
+        for attempt in 1...6 {
+            try refuseSetup { .subscribed($0, nil) }
+            XCTAssertEqual(machine.machine.subscription.lane.backoff.attempts, attempt)
+        }
+        machine.run(.subscribed(try XCTUnwrap(machine.setupRequest), nil))
+        XCTAssertEqual(machine.machine.subscription.lane.backoff.attempts, 0)
+    }
+
+    func testALookUpThatCannotBeStoredIsMadeWithLongerWaits() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        let found = [LookedUp(name: "A", result: .success(KnownVersion(3)))]
+        for attempt in 1...6 {
+            machine.feed(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found)))
+            machine.failNextCommit()
+            XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .lookUpRetry }
+        }
+        machine.run(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found)))
+        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 0)
+    }
+
+    func testARecordThatCannotBeLookedUpIsLookedUpWithLongerWaits() throws {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        for attempt in 1...6 {
+            let failed = LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))
+            machine.run(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success([failed])))
+            XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .lookUpRetry }
+        }
+    }
+
+    /// The account looks available, and every request is refused: a session that has expired.
+    func testAnAccountThatRequestsRefuseIsLookedUpWithLongerWaits() throws {
+        for attempt in 1...6 {
+            machine.run(.signal(.changes(in: nil)))
+            let request = try XCTUnwrap(machine.fetchRequest)
+            machine.run(.fetched(request.id, .failure(CloudError(.notAuthenticated))))
+            XCTAssertEqual(machine.machine.account.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .accountRetry }
+            machine.confirmAccount()
+        }
+        machine.answerFetch(token: "1")
+        XCTAssertEqual(machine.machine.account.lane.backoff.attempts, 0)
+    }
+
+    func testTheWaitsOfAZoneThatKeptDisappearingAreShortAgainOnceItIsFound() throws {
+        var rounds = 0
+        while zone.lane.backoff.attempts < 3, rounds < 20 {
+            rounds += 1
+            if machine.fetchRequest == nil { machine.run(.signal(.changes(in: nil))) }
+            if let request = machine.fetchRequest {
+                machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+            }
+            machine.fireNext { $0 == .zoneRetry }
+            if let request = machine.setupRequest, machine.open[request] == "account" {
+                machine.confirmAccount()
+            }
+            if let request = machine.setupRequest {
+                machine.run(.databaseChanged(request, .success(ZoneFate(reason: .deleted, token: nil))))
+            }
+            machine.finishSetup()
+        }
+        XCTAssertEqual(zone.lane.backoff.attempts, 3)
+        machine.answerFetch(token: "1")
+        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+    }
+
+    func testTheResolversWaitsAreShortAgainAfterAResolution() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
+        for attempt in 1...4 {
+            XCTAssertEqual(machine.conflicts.map(\.name), ["A"])
+            machine.run(.reconciled([]))
+            XCTAssertEqual(machine.machine.resolving.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .resolveRetry }
+        }
+        machine.resolve { _ in .client }
+        XCTAssertEqual(machine.machine.resolving.lane.backoff.attempts, 0)
+    }
+
+    /// The end of an outage is no change of the account, so nothing else would look it up.
+    func testTheAccountIsLookedUpWhenTheNetworkIsBack() {
+        for status in [AccountStatus.couldNotDetermine, .temporarilyUnavailable, .noAccount] {
+            machine = MachineHarness()
+            machine.run(.start)
+            XCTAssertEqual(answer(status).requests, [])
+            XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["checkAccount"], status.rawValue)
+        }
+    }
+
+    func testTheNextZonesSubscriptionWaitsForItself() throws {
+        open(hasFeed: false)
+        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        let request = try XCTUnwrap(machine.setupRequest)
+        machine.run(.subscribed(request, CloudError(.serviceUnavailable)))
+        XCTAssertNotNil(machine.timers[.subscriptionRetry])
+        machine.run(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.zoneNotFound))))
+        machine.run(
+            .databaseChanged(
+                try XCTUnwrap(machine.setupRequest),
+                .success(ZoneFate(reason: .deleted, token: nil))
+            )
+        )
+        XCTAssertNil(machine.timers[.subscriptionRetry])
+    }
+}
