@@ -126,7 +126,7 @@ extension SyncStateMachine {
         // A held response arrived in time.
         guard !zone.holdsResponse, let request = readInFlight else { return false }
         lookingUp.abandonRequest(&context)
-        fetching.abandonRequest(&context)
+        fetching.lane.abandon(&context)
         endMetDemand()
         context.actions.append(.cancel(request))
         return true
@@ -134,7 +134,7 @@ extension SyncStateMachine {
 
     /// Ignores the responses to all requests for records.
     mutating func abandonRequestsForRecords() {
-        fetching.abandonRequest(&context)
+        fetching.lane.abandon(&context)
         sending.abandonRequest(&context)
         lookingUp.abandonRequest(&context)
     }

@@ -24,7 +24,7 @@ extension SyncStateMachine {
         case .sent: sending.end(&context)
         case .page(let moreComing): fetching.endPage(moreComing: moreComing, &context)
         case .listingBegan:
-            fetching.takeListingBegan()
+            fetching.lane.isStoring = false
             if isReady, isSlotFree { fetching.continueListing(&context) }
         case .lookedUp: lookingUp.end(&context)
         case .reconciled(let names, let deferring):
@@ -60,9 +60,9 @@ extension SyncStateMachine {
         case .page, .listingBegan: fetching.takeRefused(&context)
         case .lookedUp: lookingUp.takeRefused(&context)
         case .reconciled(let names, _): resolving.takeRefused(names, &deferred, &context)
-        case .subscribed: subscription.takeRefused(&context)
+        case .subscribed: subscription.lane.takeRefused(&context)
         case .claimed, .signedOut: account.takeRefused(&context)
-        case .zoneStored, .zoneExamined: zone.takeRefused(&context)
+        case .zoneStored, .zoneExamined: zone.lane.takeRefused(&context)
         }
         context.tell(.failed(failure.syncError, of: nil))
     }

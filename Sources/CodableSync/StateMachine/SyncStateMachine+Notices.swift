@@ -48,8 +48,8 @@ extension SyncStateMachine {
         case .accountConfirmed:
             if isAutomatic, !fetching.isRunning { fetching.want() }
         case .responsesDistrusted:
-            account.abandonRequest(&context)
-            subscription.abandonRequest(&context)
+            account.lane.abandon(&context)
+            subscription.lane.abandon(&context)
             abandonRequestsForRecords()
             zone.abandonResponses(&context)
         case .signedOut: delivering.takeSignedOut(context.state)

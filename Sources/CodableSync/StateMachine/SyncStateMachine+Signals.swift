@@ -5,14 +5,15 @@ extension SyncStateMachine {
     mutating func takeTimer(_ timer: SyncTimer) {
         switch timer {
         case .accountRetry: account.takeTimer()
-        case .zoneRetry: zone.takeTimer()
-        case .subscriptionRetry: subscription.takeTimer()
-        case .fetchRetry: fetching.takeTimer()
-        case .lookUpRetry: lookingUp.takeTimer()
+        case .zoneRetry: zone.lane.timerFired()
+        case .subscriptionRetry: subscription.lane.timerFired()
+        // The fetch is still wanted since the failure; wanting it here could cause a second one.
+        case .fetchRetry: fetching.lane.timerFired()
+        case .lookUpRetry: lookingUp.lane.timerFired()
         case .sendRetry: sending.takeTimer()
         case .itemRetry: deferred.takeTimer()
-        case .resolveRetry: resolving.takeTimer()
-        case .deliverRetry: delivering.takeTimer()
+        case .resolveRetry: resolving.lane.timerFired()
+        case .deliverRetry: delivering.lane.timerFired()
         case .serverWait: takeEndOfServerWait()
         case .poll: context.tell(.fetchWanted)
         case .slot: takeSlotTimer()
@@ -49,24 +50,24 @@ extension SyncStateMachine {
 
     /// Ends the engine's own waits; a wait ordered by the server is not among them.
     mutating func endWaits(exceptSending: Bool = false) {
-        subscription.endWait(&context)
-        fetching.endWait(&context)
-        if !exceptSending { sending.endWait(&context) }
+        subscription.lane.endWait(&context)
+        fetching.lane.endWait(&context)
+        if !exceptSending { sending.lane.endWait(&context) }
         endCommonWaits()
     }
 
     /// Ends the waits that would delay what a caller requests; sync works without a subscription.
     mutating func endWaits(for parts: SyncParts) {
-        if parts.contains(.fetch) { fetching.endWait(&context) }
-        if parts.contains(.send) { sending.endWait(&context) }
+        if parts.contains(.fetch) { fetching.lane.endWait(&context) }
+        if parts.contains(.send) { sending.lane.endWait(&context) }
         endCommonWaits()
     }
 
     private mutating func endCommonWaits() {
         account.endWait(&context)
-        zone.endWait(&context)
-        lookingUp.endWait(&context)
-        resolving.endWait(&context)
+        zone.lane.endWait(&context)
+        lookingUp.lane.endWait(&context)
+        resolving.lane.endWait(&context)
     }
 
     /// Makes deferred changes sendable again.

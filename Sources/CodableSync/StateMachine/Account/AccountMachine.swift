@@ -7,7 +7,7 @@ struct AccountMachine: Sendable {
     /// How long an account look-up is valid for a response that may come from another user's cloud.
     private static var validityInDoubt: Duration { .seconds(10) }
 
-    private(set) var lane = Lane(retry: .accountRetry)
+    var lane = Lane(retry: .accountRetry)
     private(set) var stage = AccountStage.unknown
     /// Whether the state of the user who is now signed in is being opened.
     private(set) var isSwitching = false
@@ -115,9 +115,8 @@ struct AccountMachine: Sendable {
 
     /// Retries later, because the owner or the sign-out could not be stored.
     mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.takeRefused(&context)
         mustLookAgain = false
-        lane.backOff(after: .ofDisk, &context)
     }
 
     mutating func takeTimer() {
@@ -215,11 +214,6 @@ struct AccountMachine: Sendable {
         stage = .unknown
         switchFailure = nil
         lane.endWait(&context)
-    }
-
-    /// Ignores the response to a look-up in flight, which may be about another user.
-    mutating func abandonRequest(_ context: inout SyncContext) {
-        lane.abandon(&context)
     }
 
     // MARK: Another user

@@ -36,7 +36,7 @@ extension SyncStateMachine {
     mutating func doubtAccount() {
         // The configuration error may have been due to the account.
         calls.forgetFault()
-        if !account.isSwitching { zone.endWait(&context) }
+        if !account.isSwitching { zone.lane.endWait(&context) }
         account.doubt(&context)
     }
 

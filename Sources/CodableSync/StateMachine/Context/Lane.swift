@@ -79,6 +79,12 @@ struct Lane: Equatable, Sendable {
         retryAt = nil
     }
 
+    /// Waits because something could not be stored.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        isStoring = false
+        backOff(after: .ofDisk, &context)
+    }
+
     /// Makes the wait after the next failure short again.
     mutating func resetBackoff() {
         backoff.reset()

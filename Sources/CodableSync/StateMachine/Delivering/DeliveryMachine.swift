@@ -9,7 +9,7 @@ struct DeliveryMachine: Sendable {
     /// Counts losses of all versions and undone batches; what a read returned before one cannot be an
     /// ancestor.
     private(set) var losses = 0
-    private var lane = Lane(retry: .deliverRetry)
+    var lane = Lane(retry: .deliverRetry)
     /// What is suspected of crashing the app, or could not be decoded.
     private var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
@@ -297,10 +297,6 @@ struct DeliveryMachine: Sendable {
         for name in names { streams[index].append(name, isSuspect: trouble.suspects.contains(name)) }
         streams[index].drop(names, isEmpty: isEmpty)
         lane.backOff(after: nil, &context)
-    }
-
-    mutating func takeTimer() {
-        lane.timerFired()
     }
 
     // MARK: What reads could not decode

@@ -2,7 +2,7 @@ import RecordCoding
 
 /// Reading the zone's change feed page by page; each page is stored before the next one is requested.
 struct FetchMachine: Sendable {
-    private(set) var lane = Lane(retry: .fetchRetry)
+    var lane = Lane(retry: .fetchRetry)
     /// Whether there may be changes to fetch.
     private(set) var isWanted = false
     /// The number of the current or last fetch run.
@@ -169,28 +169,10 @@ struct FetchMachine: Sendable {
         }
     }
 
-    mutating func takeListingBegan() {
-        lane.isStoring = false
-    }
-
     /// Fetches again later, because a page or the start of a listing could not be stored.
     mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.takeRefused(&context)
         isRunning = false
         context.tell(.fetchWanted)
-        lane.backOff(after: .ofDisk, &context)
-    }
-
-    mutating func takeTimer() {
-        // `isWanted` is still set from the failure; setting it here could cause a second fetch.
-        lane.timerFired()
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
-    }
-
-    mutating func abandonRequest(_ context: inout SyncContext) {
-        lane.abandon(&context)
     }
 }

@@ -6,7 +6,7 @@ struct LookUpMachine: Sendable {
     /// The maximum number of records in one look-up; it is reduced if the server accepts fewer.
     static var maximumCount: Int { 200 }
 
-    private(set) var lane = Lane(retry: .lookUpRetry)
+    var lane = Lane(retry: .lookUpRetry)
     /// The records to look up.
     private(set) var queue = RecordQueue()
     /// The records of the request in flight, or of its response that is being stored.
@@ -176,17 +176,8 @@ struct LookUpMachine: Sendable {
     }
 
     mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.takeRefused(&context)
         names = []
-        lane.backOff(after: .ofDisk, &context)
-    }
-
-    mutating func takeTimer() {
-        lane.timerFired()
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
     }
 
     /// Ignores the response to the request in flight; its records stay in the queue.

@@ -5,7 +5,7 @@ struct ConflictMachine: Sendable {
     /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var maximumGroup: Int { 50 }
 
-    private(set) var lane = Lane(retry: .resolveRetry)
+    var lane = Lane(retry: .resolveRetry)
     /// Records whose conflict is being resolved, or whose resolution is being stored.
     private var names = RecordTable<Bool>()
 
@@ -153,14 +153,6 @@ struct ConflictMachine: Sendable {
             deferred.forgetConflicts(of: name)
         }
         lane.backOff(after: .ofDisk, &context)
-    }
-
-    mutating func takeTimer() {
-        lane.timerFired()
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
     }
 }
 

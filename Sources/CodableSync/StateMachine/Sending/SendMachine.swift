@@ -2,7 +2,7 @@ import RecordCoding
 
 /// Sending queued changes, first in, first out, one request at a time.
 struct SendMachine: Sendable {
-    private(set) var lane = Lane(retry: .sendRetry)
+    var lane = Lane(retry: .sendRetry)
     private(set) var inFlight = InFlight()
     private(set) var isOverQuota = false
     private var planner: BatchPlanner
@@ -204,9 +204,8 @@ struct SendMachine: Sendable {
 
     /// Sends again later, because the request or its results could not be stored.
     mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.takeRefused(&context)
         inFlight = InFlight()
-        lane.backOff(after: .ofDisk, &context)
     }
 
     // MARK: Waits
@@ -223,10 +222,6 @@ struct SendMachine: Sendable {
     mutating func takeTimer() {
         lane.timerFired()
         isOverQuota = false
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
     }
 
     mutating func forgetQuota() {

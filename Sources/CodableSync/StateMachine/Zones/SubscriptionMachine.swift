@@ -2,7 +2,7 @@ import RecordCoding
 
 /// The subscription to the zone's changes; sync works without one and does not wait for it.
 struct SubscriptionMachine: Sendable {
-    private(set) var lane = Lane(retry: .subscriptionRetry)
+    var lane = Lane(retry: .subscriptionRetry)
     /// Whether the app was notified that subscribing failed.
     private var hasToldOfFailure = false
 
@@ -37,23 +37,6 @@ struct SubscriptionMachine: Sendable {
         lane.isStoring = false
         lane.succeed()
         hasToldOfFailure = false
-    }
-
-    mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
-        lane.backOff(after: .ofDisk, &context)
-    }
-
-    mutating func takeTimer() {
-        lane.timerFired()
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
-    }
-
-    mutating func abandonRequest(_ context: inout SyncContext) {
-        lane.abandon(&context)
     }
 
     /// Starts over after the loss of the zone, whose subscription is lost with it.

@@ -14,7 +14,7 @@ struct ZoneMachine: Sendable {
     /// If the zone is missing more often in a row than this, the lane waits before it tries again.
     static var maximumLosses: Int { 3 }
 
-    private(set) var lane = Lane(retry: .zoneRetry)
+    var lane = Lane(retry: .zoneRetry)
     /// The error that put the zone in doubt; requests for records pause until the zone has been examined.
     private(set) var doubt: CloudError?
     /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
@@ -318,20 +318,6 @@ struct ZoneMachine: Sendable {
     mutating func takeExamined(_ context: inout SyncContext) {
         lane.isStoring = false
         endDoubt(&context)
-    }
-
-    /// Retries later, because what was found could not be stored.
-    mutating func takeRefused(_ context: inout SyncContext) {
-        lane.isStoring = false
-        lane.backOff(after: .ofDisk, &context)
-    }
-
-    mutating func takeTimer() {
-        lane.timerFired()
-    }
-
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
     }
 
     /// Ignores the response to a request in flight and the held one, which may be from another user's
