@@ -34,7 +34,7 @@ extension SyncStateMachine {
         if lookingUp.lane.request == request { return process(.lookedUp(request, .failure(error))) }
         if subscription.lane.request == request { return subscription.take(request, error, &context) }
         // All failures of the zone's requests are handled alike.
-        zone.takeSaved(request, error, isOwnerConfirmed: account.isConfirmed, &context)
+        zone.take(.saved(request, error), isOwnerConfirmed: account.isConfirmed, &context)
         account.take(request, .failure(error), &context)
     }
 

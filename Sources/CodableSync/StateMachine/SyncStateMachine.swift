@@ -43,7 +43,7 @@ package struct SyncStateMachine: Sendable {
     package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
         context.now = now
         context.actions = []
-        context.journal.isCommitting = if case .committed = input { true } else { false }
+        context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
         delivering.acceptLeftovers(&context)
         settle()
         take(input)
@@ -55,45 +55,19 @@ package struct SyncStateMachine: Sendable {
 
     private mutating func take(_ input: SyncInput) {
         switch input {
-        case .start: takeStart()
-        case .stop: takeStop()
-        case .enqueue(let call, let changes): takeEnqueue(call, changes)
-        case .sync(let call, let parts): takeSync(call, parts)
-        case .retry(let call, let names): takeRetry(call, names)
-        case .discard(let call, let names): takeDiscard(call, names)
-        case .resync(let call): fetching.resync(call, &context)
-        case .resolvePurge(let call, let again): takeResolvePurge(call, uploadAgain: again)
-        case .read(let given): takeRead(given)
-        case .readInVain(let versions): takeReadInVain(versions)
-        case .abandoned(let call): calls.abandon(call)
-        case .committed(let batch): takeCommitted(batch)
-        case .commitFailed(let batch, let failure): takeCommitFailed(batch, failure)
-        case .accountChecked(let request, let result): account.take(request, result, &context)
-        case .switchWanted: account.takeSwitchWanted(&context)
-        case .formerCallsEnded: account.takeFormerCallsEnded(&context)
-        case .switchFailed(let error): takeSwitchFailed(error)
-        case .switched(let former): takeSwitched(from: former)
-        case .zoneSaved(let request, let error):
-            zone.takeSaved(request, error, isOwnerConfirmed: account.isConfirmed, &context)
-        case .databaseChanged(let request, let result):
-            zone.takeChanges(request, result, isOwnerConfirmed: account.isConfirmed, &context)
+        case .calls(let input): take(input)
+        case .journal(.committed(let batch)): takeCommitted(batch)
+        case .journal(.commitFailed(let batch, let failure)): takeCommitFailed(batch, failure)
+        case .account(let input): take(input)
+        case .zone(let input): zone.take(input, isOwnerConfirmed: account.isConfirmed, &context)
         case .subscribed(let request, let error): subscription.take(request, error, &context)
-        case .fetched(let request, let result): takeResponse(.fetched(request, result))
-        case .lookedUp(let request, let result): takeResponse(.lookedUp(request, result))
-        case .sent(let request, let result): takeResponse(.sent(request, result))
+        case .records(let response): takeResponse(response)
         case .sendUnread(let request, let failure): sending.takeUnread(request, failure, &context)
         case .reconciled(let results): resolving.take(results, &deferred, &context)
+        case .delivery(let input): delivering.take(input, &context)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)
         case .limitsChanged(let limits): takeLimits(limits)
-        case .streamRequested(let stream): delivering.takeRequest(stream, &context)
-        case .streamEnded(let stream): delivering.takeEnd(stream, &context)
-        case .undecodable(let stream, let changes, let isEmpty):
-            delivering.takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
-        case .overtaken(let stream, let names, let isEmpty):
-            delivering.takeOvertaken(stream, names, isEmpty: isEmpty)
-        case .unread(let stream, let names, let isEmpty):
-            delivering.takeUnread(stream, names, isEmpty: isEmpty, &context)
         }
     }
 

@@ -29,7 +29,9 @@ extension SyncEngine {
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
         // Events about a batch may carry contents that its entries have replaced.
-        if case .committed(let batch) = input { staged = stagedByBatch.removeValue(forKey: batch) ?? [:] }
+        if case .journal(.committed(let batch)) = input {
+            staged = stagedByBatch.removeValue(forKey: batch) ?? [:]
+        }
         for action in actions { perform(action) }
         staged = [:]
         let holds = machine?.holdsResponse ?? false

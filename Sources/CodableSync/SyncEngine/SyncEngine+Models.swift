@@ -33,7 +33,7 @@ extension SyncEngine {
         guard session == self.session else {
             // The element is a former user's, and is delivered again when that user returns; the stream still
             // waits.
-            return process(.undecodable(stream, [], isEmpty: true))
+            return process(.delivery(.undecodable(stream, [], isEmpty: true)))
         }
         // A version that is below an edit no more may have been dropped before it was loaded.
         guard below == versionsBelow(items) else { return deliver(stream, items) }
@@ -48,15 +48,15 @@ extension SyncEngine {
         let isEmpty = element.change == nil
         if !element.overtaken.isEmpty {
             let isLast = isEmpty && element.undecodable.isEmpty && element.unread.isEmpty
-            process(.overtaken(stream, element.overtaken, isEmpty: isLast))
+            process(.delivery(.overtaken(stream, element.overtaken, isEmpty: isLast)))
         }
         if let failure = element.failure, !element.unread.isEmpty {
             tellUnreadable("Changes cannot be read from the disk now: \(failure)")
             let isLast = isEmpty && element.undecodable.isEmpty
-            process(.unread(stream, element.unread, isEmpty: isLast))
+            process(.delivery(.unread(stream, element.unread, isEmpty: isLast)))
         }
         if !element.undecodable.isEmpty {
-            process(.undecodable(stream, element.undecodable, isEmpty: isEmpty))
+            process(.delivery(.undecodable(stream, element.undecodable, isEmpty: isEmpty)))
         }
     }
 

@@ -46,7 +46,7 @@ extension SyncEngine {
         case .open:
             guard !isForSync, machine?.isForAnotherUser == true else { return true }
             // The other user's state could not be opened; the cause may no longer exist.
-            process(.switchWanted)
+            process(.account(.switchWanted))
             guard case .switching = phase else { return true }
         }
         return false
@@ -96,9 +96,9 @@ extension SyncEngine {
         // Some streams may have made requests while the state could not be opened.
         hub.repeatRequests()
         if isStopWanted {
-            process(.stop)
+            process(.calls(.stop))
         } else if configuration.automaticallySyncs {
-            process(.start)
+            process(.calls(.start))
         }
     }
 
@@ -152,11 +152,11 @@ extension SyncEngine {
 
     private func take(_ outcome: JournalLane.Outcome) {
         switch outcome {
-        case .stored(let batch): process(.committed(batch))
+        case .stored(let batch): process(.journal(.committed(batch)))
         case .failed(let batch, let failure):
             // Notes that are processed later may be about contents that no longer exist.
             takeNotes()
-            process(.commitFailed(batch, failure))
+            process(.journal(.commitFailed(batch, failure)))
         case .notCompacted(let reason): tellOfCompaction(reason)
         case .atRest(let mark):
             journalRest = mark
@@ -179,7 +179,7 @@ extension SyncEngine {
             tellWatchers()
         }
         if case .ended(let stream) = request {
-            process(.streamEnded(stream))
+            process(.delivery(.streamEnded(stream)))
             return
         }
         do {
@@ -198,7 +198,7 @@ extension SyncEngine {
             // The machine already serves this stream: another request would accept the element that it has
             // not got.
             let isKnown = machine?.serves(stream) == true
-            if !isKnown, hub.claim(stream) { process(.streamRequested(stream)) }
+            if !isKnown, hub.claim(stream) { process(.delivery(.streamRequested(stream))) }
         // `takeNotes` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break
         }
@@ -218,7 +218,7 @@ extension SyncEngine {
     /// start by itself.
     public func stop() async {
         isStopWanted = true
-        process(.stop)
+        process(.calls(.stop))
     }
 
     /// Stores queued edits, ends requests and streams, and releases the directory.

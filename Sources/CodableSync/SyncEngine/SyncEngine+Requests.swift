@@ -57,7 +57,7 @@ extension SyncEngine {
             let user = status == .available ? try await connection.database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
         } then: { engine, result in
-            engine.process(.accountChecked(request, result))
+            engine.process(.account(.checked(request, result)))
         }
     }
 
@@ -77,7 +77,7 @@ extension SyncEngine {
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
         } then: { engine, result in
-            engine.process(.zoneSaved(request, result.failure))
+            engine.process(.zone(.saved(request, result.failure)))
         }
     }
 
@@ -127,7 +127,7 @@ extension SyncEngine {
         perform(request) { connection in
             try await Self.readFeed(of: connection, since: token, about: zoneID)
         } then: { engine, result in
-            engine.process(.databaseChanged(request, result))
+            engine.process(.zone(.databaseChanged(request, result)))
         }
     }
 
@@ -173,7 +173,7 @@ extension SyncEngine {
 
     private func takeFetched(_ request: RequestID, _ result: Result<ZoneChanges, CloudError>) {
         guard case .success(let changes) = result else {
-            return process(.fetched(request, result.map { _ in FetchedPage.empty }))
+            return process(.records(.fetched(request, result.map { _ in FetchedPage.empty })))
         }
         var contents: [ContentHandle: Record] = [:]
         var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
@@ -208,7 +208,7 @@ extension SyncEngine {
                 page.deletions.append(deletion.recordID.recordName)
             }
         }
-        process(.fetched(request, .success(page)), contents: contents)
+        process(.records(.fetched(request, .success(page))), contents: contents)
     }
 
     /// Whether `upload` would accept the name.
@@ -257,7 +257,7 @@ extension SyncEngine {
         } then: { engine, result in
             var contents: [ContentHandle: Record] = [:]
             let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }
-            engine.process(.lookedUp(request, found), contents: contents)
+            engine.process(.records(.lookedUp(request, found)), contents: contents)
         }
     }
 

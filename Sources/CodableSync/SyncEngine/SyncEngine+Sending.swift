@@ -55,7 +55,7 @@ extension SyncEngine {
                 )
             }
         }
-        process(.sent(request, results), contents: contents)
+        process(.records(.sent(request, results)), contents: contents)
     }
 
     private func outcome(

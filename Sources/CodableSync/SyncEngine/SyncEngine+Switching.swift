@@ -23,7 +23,7 @@ extension SyncEngine {
             let failure = error as? SyncError ?? .stateUnreadable("\(error)")
             if case .switching = phase {
                 phase = .open
-                process(.switchFailed(failure))
+                process(.account(.switchFailed(failure)))
             }
             throw failure
         }
@@ -33,7 +33,7 @@ extension SyncEngine {
         guard let journal, let directory else { throw SyncError.closed }
         try await place.turn()
         takeNotes()
-        process(.formerCallsEnded)
+        process(.account(.formerCallsEnded))
         let opened = try await location.open(
             for: user,
             in: directory,
@@ -67,7 +67,7 @@ extension SyncEngine {
     /// Notifies the app of the switch that led to this state, unless it was already notified.
     func tellOfSwitch() {
         guard let untold = directory?.untoldSwitch else { return }
-        process(.switched(from: untold.from))
+        process(.account(.switched(from: untold.from)))
         journal?.forgetUntoldSwitch()
     }
 

@@ -86,7 +86,7 @@ extension SyncEngine {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
                 if database.accountGeneration != accountGeneration { process(.signal(.accountChanged)) }
-                process(.sync(call, parts))
+                process(.calls(.sync(call, parts)))
                 ticket.end()
                 if Task.isCancelled { abandon(call) }
             }
@@ -106,7 +106,7 @@ extension SyncEngine {
     private func abandon(_ call: CallID) {
         guard let continuation = calls.removeValue(forKey: call) else { return }
         continuation.resume(returning: .done)
-        process(.abandoned(call))
+        process(.calls(.abandoned(call)))
     }
 
     /// Waits for a call's turn, opens the state if necessary, and processes the notes that are due.
@@ -124,15 +124,15 @@ extension SyncEngine {
         for note in callQueue.takeNotes() {
             switch note {
             case .read(let session, let losses, let given):
-                if session == self.session, losses == machine?.losses { process(.read(given)) }
+                if session == self.session, losses == machine?.losses { process(.calls(.read(given))) }
             case .request(let stream, _):
-                if hub.claim(stream) { process(.streamRequested(stream)) }
+                if hub.claim(stream) { process(.delivery(.streamRequested(stream))) }
             }
         }
     }
 
     /// Waits for a call's turn, passes its input to the machine, and waits for the answer.
-    func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> SyncInput) async throws {
+    func call(at ticket: CallQueue.Ticket, _ input: @Sendable (CallID) -> CallInput) async throws {
         try await enter(ticket)
         try await call(ticket, input)
     }
@@ -141,7 +141,7 @@ extension SyncEngine {
     func call(
         contents: [ContentHandle: Record] = [:],
         _ ticket: CallQueue.Ticket,
-        _ input: (CallID) -> SyncInput
+        _ input: (CallID) -> CallInput
     ) async throws {
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
@@ -149,7 +149,7 @@ extension SyncEngine {
         let input = input(call)
         let answer = await withCheckedContinuation { continuation in
             calls[call] = continuation
-            process(input, contents: contents)
+            process(.calls(input), contents: contents)
             ticket.end()
         }
         if case .failed(let error) = answer { throw error }

@@ -117,7 +117,7 @@ extension SyncEngine {
         isStopWanted = false
         try await ready()
         // The app may have called `stop` during the opening; the latest call counts.
-        if !isStopWanted { process(.start) }
+        if !isStopWanted { process(.calls(.start)) }
     }
 
     private nonisolated func upload(_ models: [Model], isInitial: Bool) async throws {

@@ -145,13 +145,15 @@ final class StateMutationTests: XCTestCase {
                 version: state[name]?.lastKnown?.handle
             )
         }
-        let inputs: [SyncInput] = [.start, .streamRequested(StreamID(1)), .read(given)]
+        let inputs: [SyncInput] = [
+            .calls(.start), .delivery(.streamRequested(StreamID(1))), .calls(.read(given)),
+        ]
         for input in inputs {
             for action in machine.handle(input, at: now) {
                 if case .append(let batch, _, _) = action { batches.append(batch) }
             }
         }
-        for batch in batches { _ = machine.handle(.committed(batch), at: now) }
-        _ = machine.handle(.streamRequested(StreamID(1)), at: now)
+        for batch in batches { _ = machine.handle(.journal(.committed(batch)), at: now) }
+        _ = machine.handle(.delivery(.streamRequested(StreamID(1))), at: now)
     }
 }

@@ -26,7 +26,7 @@ final class ScaleScenarios: XCTestCase {
         for entry in queued { state.apply(entry) }
         var machine = MachineHarness(state: state)
         let before = (bytes: files.writtenBytes, calls: files.calls.count)
-        let actions = machine.feed(.enqueue(1, [.save("new", 200_000)]))
+        let actions = machine.feed(.calls(.enqueue(1, [.save("new", 200_000)])))
         for case .append(let batch, let entries, let flush) in actions {
             let contents = [ContentHandle(200_000): JournalSamples.record("new", "text")]
             let stored = JournalBatch(batch: batch, entries: entries, contents: contents, flush: flush)
@@ -59,7 +59,7 @@ final class ScaleScenarios: XCTestCase {
         let changes = (0..<2000).map { number in
             NewChange.save(number == place ? "poison" : "n-\(number)", UInt64(number) + 1)
         }
-        harness.run(.enqueue(harness.newCall(), changes))
+        harness.run(.calls(.enqueue(harness.newCall(), changes)))
         var requests = 0
         while let request = harness.sendRequest, requests < 200 {
             requests += 1

@@ -19,7 +19,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["send A=1@-"])
         // The late answer is ignored, and the token stays the same.
         let late = FetchedPage(token: ChangeToken("late"), moreComing: false)
-        XCTAssertEqual(machine.run(.fetched(page, .success(late))), [])
+        XCTAssertEqual(machine.run(.records(.fetched(page, .success(late)))), [])
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
     }
 
@@ -68,7 +68,7 @@ final class MachinePatienceTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.upload("A", 1)
         XCTAssertTrue(isSlotTimerSet())
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         XCTAssertFalse(isSlotTimerSet())
         machine.answerFetch(token: "1")
         XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("1"), "its answer still counts")
@@ -87,7 +87,7 @@ final class MachinePatienceTests: MachineTestCase {
     /// The first page of a sync, which usually comes before any send, is abandoned and requested again later.
     func testTheFirstPageOfALaterSyncIsAbandoned() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         machine.upload("B", 2)
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
         XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
@@ -97,7 +97,7 @@ final class MachinePatienceTests: MachineTestCase {
 
     func testTheFirstPageOfALaterListingIsAbandonedAndRequestedAgain() {
         machine.know("A", 1)
-        machine.run(.resync(machine.newCall()))
+        machine.run(.calls(.resync(machine.newCall())))
         XCTAssertEqual(machine.fetchRequest.map { $0.since == nil }, true)
         machine.upload("B", 2)
         XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
@@ -109,7 +109,7 @@ final class MachinePatienceTests: MachineTestCase {
     /// Edits made before the first fetch are merged with the zone's records.
     func testTheVeryFirstPageIsNotAbandoned() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         XCTAssertNotNil(machine.fetchRequest)

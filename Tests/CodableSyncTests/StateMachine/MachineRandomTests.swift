@@ -53,7 +53,7 @@ private struct RandomRun {
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
-        harness.run(.start)
+        harness.run(.calls(.start))
     }
 
     private mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
@@ -70,26 +70,26 @@ private struct RandomRun {
             snapshot = (request.id, cloud)
         }
         switch pick(20) {
-        case 0, 1, 2: feed(.enqueue(call(), [.save(name(), next())]))
-        case 3: feed(.enqueue(call(), [.delete(name()), .save(name(), next())]))
+        case 0, 1, 2: feed(.calls(.enqueue(call(), [.save(name(), next())])))
+        case 3: feed(.calls(.enqueue(call(), [.delete(name()), .save(name(), next())])))
         case 4: changeTheCloud()
         case 5, 6, 7, 8: commit()
         case 9, 10, 11, 12: answer()
         case 13: actions += harness.fireNext()
-        case 14: feed(.streamRequested(StreamID(pick(2))))
-        case 15: feed(pick(2) == 0 ? .streamEnded(StreamID(pick(2))) : .signal(.changes(in: nil)))
-        case 16: feed(.sync(call(), pick(2) == 0 ? .send : [.fetch, .send]))
-        case 17: feed(.retry(call(), names: names))
+        case 14: feed(.delivery(.streamRequested(StreamID(pick(2)))))
+        case 15: feed(pick(2) == 0 ? .delivery(.streamEnded(StreamID(pick(2)))) : .signal(.changes(in: nil)))
+        case 16: feed(.calls(.sync(call(), pick(2) == 0 ? .send : [.fetch, .send])))
+        case 17: feed(.calls(.retry(call(), names: names)))
         case 18:
             switch pick(6) {
-            case 0: feed(.stop)
-            case 1: feed(.discard(call(), names: [name()]))
+            case 0: feed(.calls(.stop))
+            case 1: feed(.calls(.discard(call(), names: [name()])))
             case 2: feed(.signal(.reachable))
-            case 3: feed(.resync(call()))
-            case 4: feed(.resolvePurge(call(), uploadAgain: pick(2) == 0))
+            case 3: feed(.calls(.resync(call())))
+            case 4: feed(.calls(.resolvePurge(call(), uploadAgain: pick(2) == 0)))
             default: feed(.signal(.accountChanged))
             }
-        default: feed(.start)
+        default: feed(.calls(.start))
         }
     }
 
@@ -126,9 +126,12 @@ private struct RandomRun {
         guard let (id, lane) = harness.open.min(by: { $0.key < $1.key }) else { return reconcile() }
         if isFailing, pick(3) == 0 { return feed(.timerFired(.deadline(id))) }
         switch lane {
-        case "fetch": isFailing ? feed(.fetched(id, .failure(error()))) : feed(.fetched(id, .success(page())))
+        case "fetch":
+            isFailing
+                ? feed(.records(.fetched(id, .failure(error()))))
+                : feed(.records(.fetched(id, .success(page()))))
         case "look-up": lookUp(id, isFailing)
-        case "send": isFailing && pick(2) == 0 ? feed(.sent(id, .failure(error()))) : save(id)
+        case "send": isFailing && pick(2) == 0 ? feed(.records(.sent(id, .failure(error())))) : save(id)
         default: setUp(id, isFailing)
         }
     }
@@ -142,16 +145,16 @@ private struct RandomRun {
                 ]
                 let reason = faulty ? reasons[pick(4)] : nil
                 cloud = [:]
-                feed(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil))))
+                feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil)))))
             } else if [.unknown, .unreadable].contains(harness.state.summary.zone) {
-                feed(.zoneSaved(id, failure))
+                feed(.zone(.saved(id, failure)))
             } else {
                 feed(.subscribed(id, failure))
             }
         } else if let failure {
-            feed(.accountChecked(id, .failure(failure)))
+            feed(.account(.checked(id, .failure(failure))))
         } else {
-            feed(.accountChecked(id, .success(CloudAccount(status: .available, userRecordName: "alice"))))
+            feed(.account(.checked(id, .success(CloudAccount(status: .available, userRecordName: "alice")))))
         }
     }
 
@@ -174,7 +177,7 @@ private struct RandomRun {
             LookedUp(name: $0, result: .success(cloud[$0]))
         }
         if isFailing, !results.isEmpty { results[0].result = .failure(error()) }
-        feed(.lookedUp(id, .success(results)))
+        feed(.records(.lookedUp(id, .success(results))))
     }
 
     private mutating func save(_ id: RequestID) {
@@ -198,7 +201,7 @@ private struct RandomRun {
             }
             if !isLost { results.append(SendResult(name: item.name, handle: item.handle, outcome: outcome)) }
         }
-        feed(.sent(id, .success(results)))
+        feed(.records(.sent(id, .success(results))))
     }
 
     private mutating func reconcile() {
@@ -255,11 +258,13 @@ private struct RandomRun {
     mutating func calmDown() {
         faulty = false
         // A configuration error is only retried when the app asks.
-        harness.feed(.stop)
-        harness.feed(.start)
+        harness.feed(.calls(.stop))
+        harness.feed(.calls(.start))
         for _ in 0..<400 {
             harness.commitAll()
-            if harness.state.summary.zone == .purged { feed(.resolvePurge(call(), uploadAgain: true)) }
+            if harness.state.summary.zone == .purged {
+                feed(.calls(.resolvePurge(call(), uploadAgain: true)))
+            }
             if !harness.conflicts.isEmpty { reconcile() }
             if harness.open.isEmpty {
                 guard
@@ -267,7 +272,7 @@ private struct RandomRun {
                         || harness.machine.fetching.isWanted
                         || harness.machine.context.serverWait.until != nil
                 else { break }
-                if harness.timers.isEmpty { feed(.start) }
+                if harness.timers.isEmpty { feed(.calls(.start)) }
                 harness.fireNext()
             } else {
                 answer()
@@ -282,7 +287,7 @@ private struct RandomRun {
                 harness.commitAll()
             }
         }
-        for stream in 0..<2 { for _ in 0..<20 { harness.run(.streamRequested(StreamID(stream))) } }
+        for stream in 0..<2 { for _ in 0..<20 { harness.run(.delivery(.streamRequested(StreamID(stream)))) } }
     }
 
     var faultsWhenCalm: [String] {

@@ -8,22 +8,22 @@ final class MachineSlotTests: MachineTestCase {
     private func makeManual() { machine.machine.context.configuration.automaticallySyncs = false }
 
     private func beginSync(_ parts: SyncParts = [.fetch, .send]) -> [SyncAction] {
-        machine.run(.sync(machine.newCall(), parts))
+        machine.run(.calls(.sync(machine.newCall(), parts)))
     }
 
     private func answerLookUp(_ version: KnownVersion?) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
         let found = request.names.map { LookedUp(name: $0, result: .success(version)) }
-        return machine.run(.lookedUp(request.id, .success(found)))
+        return machine.run(.records(.lookedUp(request.id, .success(found))))
     }
 
     // MARK: The order
 
     func testAPageAndASendTakeTurns() {
         machine = .synced { $0.maximumItems = 1 }
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         for (number, name) in ["A", "B", "C"].enumerated() { machine.upload(name, UInt64(number)) }
-        var requests = machine.run(.start).requests
+        var requests = machine.run(.calls(.start)).requests
         for page in 1...3 {
             requests += machine.answerFetch(token: "\(page)", moreComing: true).requests
             requests += saveAll(from: UInt64(page * 10)).requests
@@ -50,15 +50,15 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        XCTAssertEqual(machine.feed(.sent(send.id, .success([saved]))).requests, [])
+        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([saved])))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch 0"])
     }
 
     func testTheFeedIsReadOnceThePageIsStored() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
         XCTAssertNotNil(machine.fetchRequest, "the subscription needs no slot")
         let missing = CloudError(.zoneNotFound)
         XCTAssertEqual(machine.run(.subscribed(machine.setupRequest ?? 0, missing)).requests, [])
@@ -70,7 +70,7 @@ final class MachineSlotTests: MachineTestCase {
     func testAWaitingFetchDelaysNoSend() throws {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(machine.upload("A", 1).requests, ["send A=1@-"])
     }
 
@@ -87,7 +87,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1", moreComing: true)
         let request = try XCTUnwrap(machine.lookUpRequest?.id)
-        let failed = machine.run(.lookedUp(request, .failure(CloudError(.networkFailure))))
+        let failed = machine.run(.records(.lookedUp(request, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(failed.requests, ["fetch 1"])
         machine.upload("B", 2)
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send B=2@-"])
@@ -98,7 +98,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
-        machine.run(.fetched(fetch, .failure(wait)))
+        machine.run(.records(.fetched(fetch, .failure(wait))))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
         XCTAssertTrue(machine.machine.isSlotFree)
         XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["send A=1@-"])
@@ -110,9 +110,9 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(token: "0")
         XCTAssertTrue(machine.machine.slot.isSendsTurn)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
-        machine.feed(.start)
+        machine.feed(.calls(.start))
         XCTAssertEqual(beginSync().requests, [])
         XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
         machine.answerFetch(token: "1")
@@ -145,7 +145,7 @@ final class MachineSlotTests: MachineTestCase {
         saveAll(from: 10)
         machine.upload("B", 2)
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        let actions = machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        let actions = machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(actions.requests, ["send B=2@-"])
         XCTAssertEqual(actions.answers.count, 1)
     }
@@ -156,7 +156,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.upload("A", 1)
         _ = beginSync()
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        let actions = machine.run(.fetched(fetch, .failure(CloudError(.networkFailure))))
+        let actions = machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(actions.requests, ["send A=1@-"])
         XCTAssertEqual(actions.answers.count, 1)
     }

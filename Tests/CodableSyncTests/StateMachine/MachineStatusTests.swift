@@ -6,7 +6,7 @@ import XCTest
 final class MachineStatusTests: MachineTestCase {
     func testTheEngineIsNotIdleBeforeTheFirstFetchEnds() {
         var machine = MachineHarness()
-        var statuses = machine.run(.start).statuses
+        var statuses = machine.run(.calls(.start)).statuses
         machine.confirmAccount()
         XCTAssertEqual(statuses, [.fetching])
         machine.finishSetup()
@@ -17,7 +17,7 @@ final class MachineStatusTests: MachineTestCase {
 
     func testTheEngineIsNotIdleUntilTheServerAnswers() {
         let call = machine.newCall()
-        XCTAssertEqual(machine.feed(.enqueue(call, [.save("A", 1)])).statuses, [.sending])
+        XCTAssertEqual(machine.feed(.calls(.enqueue(call, [.save("A", 1)]))).statuses, [.sending])
         // The change is stored and the call has returned; the announcement of the request is not stored yet.
         let told = machine.commitNext()
         XCTAssertEqual(told.answers, [.done])
@@ -52,9 +52,9 @@ final class MachineStatusTests: MachineTestCase {
 
     func testTheStatusIsOfflineWhenTheAccountCannotBeChecked() throws {
         var machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         let request = try XCTUnwrap(machine.setupRequest)
-        let actions = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
+        let actions = machine.run(.account(.checked(request, .failure(CloudError(.networkUnavailable)))))
         XCTAssertEqual(actions.statuses, [.offline])
     }
 

@@ -2,7 +2,23 @@ import RecordCoding
 
 /// The app's calls.
 extension SyncStateMachine {
-    mutating func takeStart() {
+    mutating func take(_ input: CallInput) {
+        switch input {
+        case .start: start()
+        case .stop: stop()
+        case .enqueue(let call, let changes): enqueue(call, changes)
+        case .sync(let call, let parts): sync(call, parts)
+        case .retry(let call, let names): retry(call, names)
+        case .discard(let call, let names): discard(call, names)
+        case .resync(let call): fetching.resync(call, &context)
+        case .resolvePurge(let call, let again): resolvePurge(call, uploadAgain: again)
+        case .read(let given): takeRead(given)
+        case .readInVain(let versions): takeReadInVain(versions)
+        case .abandoned(let call): calls.abandon(call)
+        }
+    }
+
+    private mutating func start() {
         guard calls.start() else { return }
         endWaits()
         sendEverythingAgain()
@@ -14,7 +30,7 @@ extension SyncStateMachine {
         slot.isSendsTurn = false
     }
 
-    mutating func takeStop() {
+    private mutating func stop() {
         calls.stop(&context)
         fetching.wantNothing()
         for timer in SyncTimer.ownWaits + [.itemRetry, .poll] { context.actions.append(.cancelTimer(timer)) }
@@ -23,7 +39,7 @@ extension SyncStateMachine {
 
     // MARK: Changes
 
-    mutating func takeEnqueue(_ call: CallID, _ changes: [NewChange]) {
+    private mutating func enqueue(_ call: CallID, _ changes: [NewChange]) {
         // The upload may be based on changes whose acceptance is not stored yet.
         delivering.acceptAgain(&context)
         var entries: [JournalEntry] = []
@@ -45,7 +61,7 @@ extension SyncStateMachine {
         context.answer(call, afterStoring: entries)
     }
 
-    mutating func takeRetry(_ call: CallID, _ names: [String]) {
+    private mutating func retry(_ call: CallID, _ names: [String]) {
         let parked = names.filter { state[$0]?.pending?.parked != nil }
         for name in parked {
             deferred.forgetFailures(of: name)
@@ -54,7 +70,7 @@ extension SyncStateMachine {
         context.answer(call, afterStoring: parked.map { .retried(name: $0) })
     }
 
-    mutating func takeDiscard(_ call: CallID, _ names: [String]) {
+    private mutating func discard(_ call: CallID, _ names: [String]) {
         var entries: [JournalEntry] = []
         for name in names where !sending.inFlight.contains(name) && state[name]?.pending != nil {
             deferred.forgetConflicts(of: name)
@@ -64,7 +80,7 @@ extension SyncStateMachine {
         context.answer(call, afterStoring: entries)
     }
 
-    mutating func takeResolvePurge(_ call: CallID, uploadAgain: Bool) {
+    private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.summary.zone == .purged else { return context.answer(call) }
         fetching.want()
         delivering.forgetVersions()
@@ -74,7 +90,7 @@ extension SyncStateMachine {
     // MARK: Reads
 
     /// Marks what a read returned as seen, unless the app has seen newer contents since.
-    mutating func takeRead(_ given: [GivenContents]) {
+    private mutating func takeRead(_ given: [GivenContents]) {
         let seen = given.compactMap { state.newlySeen($0) }
         if !seen.isEmpty { context.append([.accepted(seen)], flush: false) }
     }
@@ -83,7 +99,7 @@ extension SyncStateMachine {
     ///
     /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
     /// under that name is not an edit of it.
-    mutating func takeReadInVain(_ versions: [ReadVersion]) {
+    private mutating func takeReadInVain(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
         var entries: [JournalEntry] = []
         for version in versions {
@@ -98,7 +114,7 @@ extension SyncStateMachine {
 
     // MARK: Waiting for a sync
 
-    mutating func takeSync(_ call: CallID, _ parts: SyncParts) {
+    private mutating func sync(_ call: CallID, _ parts: SyncParts) {
         account.renewIfStale(context)
         // The caller may be another user than the one who must decide; signals request nothing in the
         // meantime.

@@ -37,9 +37,22 @@ struct DeliveryMachine: Sendable {
     /// Whether no stream holds an element, which it is about to accept.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
+    mutating func take(_ input: DeliveryInput, _ context: inout SyncContext) {
+        switch input {
+        case .streamRequested(let stream): takeRequest(stream, &context)
+        case .streamEnded(let stream): takeEnd(stream, &context)
+        case .undecodable(let stream, let changes, let isEmpty):
+            takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
+        case .overtaken(let stream, let names, let isEmpty):
+            takeOvertaken(stream, names, isEmpty: isEmpty)
+        case .unread(let stream, let names, let isEmpty):
+            takeUnread(stream, names, isEmpty: isEmpty, &context)
+        }
+    }
+
     // MARK: Requests of streams
 
-    mutating func takeRequest(_ id: StreamID, _ context: inout SyncContext) {
+    private mutating func takeRequest(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return streams.append(newStream(id, context.state)) }
         // A stream that is already waiting holds no element, so it accepts nothing.
         guard streams[index].stage == .holding else { return }
@@ -69,7 +82,7 @@ struct DeliveryMachine: Sendable {
 
     /// Removes a stream that has ended, without accepting what it holds; accepts what only this stream held
     /// back.
-    mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
+    private mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
         guard !streams.isEmpty || !context.configuration.keepsUndelivered else { return }
@@ -263,13 +276,13 @@ struct DeliveryMachine: Sendable {
     }
 
     /// Drops outdated changes; anything newer to deliver is in the stream's queue.
-    mutating func takeOvertaken(_ id: StreamID, _ names: [String], isEmpty: Bool) {
+    private mutating func takeOvertaken(_ id: StreamID, _ names: [String], isEmpty: Bool) {
         guard let index = index(of: id) else { return }
         streams[index].drop(names, isEmpty: isEmpty)
     }
 
     /// Keeps changes that could not be decoded; they are tried again at the next opening.
-    mutating func takeUndecodable(
+    private mutating func takeUndecodable(
         _ id: StreamID,
         _ changes: [UndecodableChange],
         isEmpty: Bool,
@@ -287,7 +300,7 @@ struct DeliveryMachine: Sendable {
     }
 
     /// Retries changes that cannot be read at the moment after a wait; the stream continues with the others.
-    mutating func takeUnread(
+    private mutating func takeUnread(
         _ id: StreamID,
         _ names: [String],
         isEmpty: Bool,

@@ -1,7 +1,7 @@
 import RecordCoding
 
 /// A response about records.
-enum RecordResponse: Equatable, Sendable {
+package enum RecordResponse: Equatable, Sendable {
     case fetched(RequestID, Result<FetchedPage, CloudError>)
     case lookedUp(RequestID, Result<[LookedUp], CloudError>)
     case sent(RequestID, Result<[SendResult], CloudError>)

@@ -50,6 +50,15 @@ struct ZoneMachine: Sendable {
         lane.isStoring ? false : state.summary.zone == .purged
     }
 
+    mutating func take(_ input: ZoneInput, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
+        switch input {
+        case .saved(let request, let error):
+            takeSaved(request, error, isOwnerConfirmed: isOwnerConfirmed, &context)
+        case .databaseChanged(let request, let result):
+            takeChanges(request, result, isOwnerConfirmed: isOwnerConfirmed, &context)
+        }
+    }
+
     // MARK: Creating and examining the zone
 
     /// Starts the look-up of the owner that comes before a doubt is resolved, once for each doubt.
@@ -83,7 +92,7 @@ struct ZoneMachine: Sendable {
         }
     }
 
-    mutating func takeSaved(
+    private mutating func takeSaved(
         _ request: RequestID,
         _ error: CloudError?,
         isOwnerConfirmed: Bool,
@@ -177,7 +186,7 @@ struct ZoneMachine: Sendable {
 
     // MARK: The database's feed
 
-    mutating func takeChanges(
+    private mutating func takeChanges(
         _ request: RequestID,
         _ result: Result<ZoneFate, CloudError>,
         isOwnerConfirmed: Bool,

@@ -8,10 +8,10 @@ final class MachineAccountTests: MachineAccountTestCase {
     func testFirstUserIsStoredBeforeAnyRequest() {
         machine = MachineHarness()
         machine.upload("A", 1)
-        machine.run(.start)
+        machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
-        let actions = machine.feed(.accountChecked(request, .success(found)))
+        let actions = machine.feed(.account(.checked(request, .success(found))))
         XCTAssertEqual(actions.entries, [.claimed(by: "alice")])
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(machine.feed(.signal(.reachable)).requests, [])
@@ -23,9 +23,11 @@ final class MachineAccountTests: MachineAccountTestCase {
 
     func testClaimIsRetriedWhenItCannotBeStored() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        machine.feed(.accountChecked(request, .success(.init(status: .available, userRecordName: "alice"))))
+        machine.feed(
+            .account(.checked(request, .success(.init(status: .available, userRecordName: "alice"))))
+        )
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertNil(machine.machine.userRecordName)
         XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
@@ -39,7 +41,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let former = machine.setupRequest else { return XCTFail("no setup request") }
         XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, ["checkAccount"])
         let late = CloudAccount(status: .available, userRecordName: "alice")
-        XCTAssertEqual(machine.run(.accountChecked(former, .success(late))), [])
+        XCTAssertEqual(machine.run(.account(.checked(former, .success(late)))), [])
         XCTAssertEqual(machine.machine.account.stage, .unknown)
     }
 
@@ -50,7 +52,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(.signal(.accountChanged))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(9)))
-        XCTAssertEqual(machine.run(.sent(send.id, .success([saved]))), [])
+        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([saved])))), [])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.faults, [])
         machine = start
@@ -59,7 +61,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         var page = FetchedPage(token: ChangeToken("bob's"), moreComing: false)
         page.records = [.init("B", 3)]
-        XCTAssertEqual(machine.run(.fetched(fetch.id, .success(page))), [])
+        XCTAssertEqual(machine.run(.records(.fetched(fetch.id, .success(page)))), [])
         XCTAssertNil(machine.state["B"])
         machine.confirmAccount()
         XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
@@ -94,7 +96,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         let told = [SyncAction.reportAccount(.noAccount), .report(.paused(.account(.noAccount)))]
 
-        let asked = machine.feed(.accountChecked(request, .success(found)))
+        let asked = machine.feed(.account(.checked(request, .success(found))))
         XCTAssertEqual(asked.entries, [.signedOut(removing: true)])
         XCTAssertEqual(asked.filter(told.contains), [])
         XCTAssertEqual(machine.commitAll().filter(told.contains), told)
@@ -106,7 +108,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
-        machine.feed(.accountChecked(request, .success(found)))
+        machine.feed(.account(.checked(request, .success(found))))
         let failed = machine.failNextCommit()
         XCTAssertTrue(failed.contains(.reportAccount(.noAccount)))
         XCTAssertTrue(failed.contains(.report(.paused(.account(.noAccount)))))
@@ -121,7 +123,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
-        machine.feed(.accountChecked(request, .success(found)))
+        machine.feed(.account(.checked(request, .success(found))))
         machine.feed(machine.reading("A"))
         machine.commitAll()
         machine.upload("A", 3)
@@ -135,11 +137,11 @@ final class MachineAccountTests: MachineAccountTestCase {
         {
             machine.know(name, number)
         }
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("edited", 12)
         machine.upload("new", 15)
         machine.delete("deleted")
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.run(.signal(.accountChanged))
         let actions = answer(.noAccount)
         XCTAssertEqual(actions.entries.first, .signedOut(removing: true))
@@ -162,11 +164,11 @@ final class MachineAccountTests: MachineAccountTestCase {
     /// again.
     func testAnElementDeliveredBeforeARemovalIsNotAcceptedAfterIt() {
         machine = .synced { $0.removesOnSignOut = true }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
@@ -179,7 +181,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.upload("B", 2)
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        machine.run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: nil))))
+        machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: nil, token: nil)))))
         XCTAssertEqual(machine.state["A"]?.lost?.handle, 1)
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)
@@ -199,7 +201,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
-        machine.run(.resolvePurge(machine.newCall(), uploadAgain: true))
+        machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: true)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send B=2@- A=1@-"])
     }

@@ -8,17 +8,17 @@ final class MachineSwitchTests: MachineAccountTestCase {
     /// I-42: another user is not blocked by a decision that the previous user has not made.
     func testAPurgeDecisionBlocksOnlyItsOwnUser() {
         machine = purged()
-        let early = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        let early = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         XCTAssertEqual(early.answers, [.failed(.waitingForDecision(.purged))])
         machine.run(.signal(.accountChanged))
-        let late = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        let late = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         XCTAssertEqual(late.answers, [], "the call may belong to another user")
         XCTAssertEqual(answer(.available, "bob").answers, [])
         XCTAssertEqual(machine.switchTo, "bob")
         let alice = machine.state
         machine.switchUser(state: state(of: "bob"), from: "alice")
         XCTAssertEqual(answer(.available, "bob").requests, ["saveZone"])
-        machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
+        machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: false)))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.switchUser(state: alice, from: "bob").answers, [])
@@ -29,9 +29,9 @@ final class MachineSwitchTests: MachineAccountTestCase {
     func testAPurgeDecisionIsAwaitedEvenIfTheUserCannotBeChecked() {
         machine = purged()
         machine.run(.signal(.accountChanged))
-        machine.run(.sync(machine.newCall(), [.fetch]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch])))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let failed = machine.run(.accountChecked(request, .failure(CloudError(.networkUnavailable))))
+        let failed = machine.run(.account(.checked(request, .failure(CloudError(.networkUnavailable)))))
         XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
     }
 
@@ -41,8 +41,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.available, "bob").entries, [])
         XCTAssertEqual(machine.state.sortedNames, ["A"])
-        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [.signedOut(removing: true)])
-        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [], "only once")
+        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [.signedOut(removing: true)])
+        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [], "only once")
         XCTAssertEqual(machine.state.sortedNames, [])
     }
 
@@ -50,22 +50,22 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.know("A", 1)
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
-        XCTAssertEqual(machine.run(.formerCallsEnded).entries, [])
+        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [])
     }
 
     /// With removal on sign-out, a switch removes the user's records even if the other state cannot be
     /// opened.
     func testAnElementDeliveredBeforeAFailedSwitchIsNotAcceptedAfterIt() {
         machine = .synced { $0.removesOnSignOut = true }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(machine.reading("A"))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
-        machine.run(.formerCallsEnded)
-        machine.run(.switchFailed(.stateUnreadable("no")))
+        machine.run(.account(.formerCallsEnded))
+        machine.run(.account(.switchFailed(.stateUnreadable("no"))))
         XCTAssertGreaterThan(machine.machine.losses, 0)
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
@@ -76,7 +76,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         XCTAssertEqual(machine.machine.formerUserToTell, "alice")
-        machine.run(.switchFailed(.stateUnreadable("no")))
+        machine.run(.account(.switchFailed(.stateUnreadable("no"))))
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.noAccount).events, [.accountChanged(from: "alice", to: nil)])
         machine.run(.signal(.accountChanged))
@@ -89,15 +89,15 @@ final class MachineSwitchTests: MachineAccountTestCase {
     func testNextUsersMachineKeepsCallsAndStreamsAndNothingElse() {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
-        machine.run(.streamRequested(7))
-        machine.run(.streamRequested(8))
+        machine.run(.delivery(.streamRequested(7)))
+        machine.run(.delivery(.streamRequested(8)))
         machine.fetch([.init("B", 2)], token: "2")
-        machine.run(.streamRequested(8))
+        machine.run(.delivery(.streamRequested(8)))
         machine.upload("A", 3)
         machine.failSend(CloudError(.quotaExceeded, retryAfter: .seconds(600)))
         machine.advance(by: .seconds(601))
         let call = machine.newCall()
-        machine.run(.sync(call, [.fetch, .send]))
+        machine.run(.calls(.sync(call, [.fetch, .send])))
         let late = machine.machine.context.lastNumber
         machine.run(.signal(.accountChanged))
         XCTAssertEqual(answer(.available, "bob").requests, [])
@@ -128,13 +128,13 @@ final class MachineSwitchTests: MachineAccountTestCase {
     }
 
     func testAStreamCannotAcceptAnElementOfTheFormerUser() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         let alice = machine.state
         machine.switchUser(state: state(of: "bob"), from: "alice")
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.switchTo, "alice")
         XCTAssertEqual(machine.switchUser(state: alice, from: "bob").delivered, [item("A", updated: 1)])
@@ -143,11 +143,11 @@ final class MachineSwitchTests: MachineAccountTestCase {
     /// I-41: a state that cannot be opened does not affect the previous user's state.
     func testAFailedSwitchKeepsTheFormerUserAndIsRetried() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), [.send]))
+        machine.run(.calls(.sync(machine.newCall(), [.send])))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
         let error = SyncError.stateUnreadable("no")
-        let actions = machine.run(.switchFailed(error))
+        let actions = machine.run(.account(.switchFailed(error)))
         XCTAssertEqual(actions.answers, [.failed(error)])
         XCTAssertEqual(actions.events, [.accountSwitchFailed(to: "bob", error)])
         XCTAssertEqual(actions.statuses, [.paused(.state(error))])
@@ -168,8 +168,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
     func testACallIgnoresAnEarlierFailedSwitch() {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
-        machine.run(.switchFailed(.stateUnreadable("no")))
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), [.send])).requests, ["checkAccount"])
+        machine.run(.account(.switchFailed(.stateUnreadable("no"))))
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), [.send]))).requests, ["checkAccount"])
         XCTAssertEqual(answer(.available, "bob").answers, [])
         XCTAssertEqual(machine.switchTo, "bob")
     }
@@ -185,9 +185,12 @@ final class MachineSwitchTests: MachineAccountTestCase {
             former.run(.signal(.changes(in: nil)))
             guard let fetch = former.fetchRequest else { return XCTFail("no fetch request") }
             var bare = former.machine
-            var actions = bare.handle(.fetched(fetch.id, .failure(CloudError(code))), at: former.now)
+            var actions = bare.handle(
+                .records(.fetched(fetch.id, .failure(CloudError(code)))),
+                at: former.now
+            )
             for case .append(let batch, _, _) in actions {
-                actions += bare.handle(.committed(batch), at: former.now)
+                actions += bare.handle(.journal(.committed(batch)), at: former.now)
             }
             XCTAssertEqual(actions.requests, ["checkAccount"], code.name)
         }

@@ -9,7 +9,7 @@ final class MachineCallTests: MachineTestCase {
     override func setUp() {
         super.setUp()
         machine = .synced { $0.automaticallySyncs = false }
-        machine.run(.sync(machine.newCall(), [.fetch]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch])))
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(token: "0")
@@ -23,7 +23,7 @@ final class MachineCallTests: MachineTestCase {
 
     func testSyncFetchesThenSendsThenAnswers() {
         machine.upload("A", 1)
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), [.fetch, .send])).requests, ["fetch 0"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), [.fetch, .send]))).requests, ["fetch 0"])
         let fetched = machine.answerFetch([.init("B", 2)], token: "1")
         XCTAssertEqual(fetched.requests, ["send A=1@-"])
         XCTAssertEqual(fetched.answers, [])
@@ -35,13 +35,13 @@ final class MachineCallTests: MachineTestCase {
 
     func testSendAloneDoesNotFetch() {
         machine.upload("A", 1)
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .send))).requests, ["send A=1@-"])
         XCTAssertEqual(saveAll(from: 10).answers.count, 1)
     }
 
     func testFetchAloneDoesNotSend() {
         machine.upload("A", 1)
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .fetch)).requests, ["fetch 0"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .fetch))).requests, ["fetch 0"])
         let actions = machine.answerFetch(token: "1")
         XCTAssertEqual(actions.requests, [])
         var summary = SyncSummary()
@@ -50,13 +50,16 @@ final class MachineCallTests: MachineTestCase {
     }
 
     func testSendWithoutChangesReturnsImmediately() {
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).answers, [.summary(SyncSummary())])
+        XCTAssertEqual(
+            machine.run(.calls(.sync(machine.newCall(), .send))).answers,
+            [.summary(SyncSummary())]
+        )
     }
 
     /// P3: calls made during a run share the next one.
     func testCallersShareTheNextRun() {
-        machine.run(.sync(machine.newCall(), .fetch))
-        for _ in 0..<20 { XCTAssertEqual(machine.run(.sync(machine.newCall(), .fetch)).requests, []) }
+        machine.run(.calls(.sync(machine.newCall(), .fetch)))
+        for _ in 0..<20 { XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .fetch))).requests, []) }
         let first = machine.answerFetch(token: "1")
         XCTAssertEqual(first.answers.count, 1)
         XCTAssertEqual(first.requests, ["fetch 1"])
@@ -67,7 +70,7 @@ final class MachineCallTests: MachineTestCase {
     func testSyncWaitsForConflictsAndTheirUploads() {
         machine.know("A", 1)
         machine.upload("A", 2)
-        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "1").answers, [])
         XCTAssertEqual(machine.resolve { _ in .merged(6, size: 1, edited: nil) }.answers, [])
         let answers = saveAll(from: 10).answers
@@ -79,22 +82,25 @@ final class MachineCallTests: MachineTestCase {
     }
 
     func testSyncFailsWithTheErrorOfItsFetch() {
-        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.networkUnavailable)
-        XCTAssertEqual(machine.run(.fetched(request.id, .failure(error))).answers, [.failed(.cloud(error))])
+        XCTAssertEqual(
+            machine.run(.records(.fetched(request.id, .failure(error)))).answers,
+            [.failed(.cloud(error))]
+        )
     }
 
     func testSyncFailsWithTheErrorOfItsSend() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         let error = CloudError(.networkFailure)
         XCTAssertEqual(machine.failSend(error).answers, [.failed(.cloud(error))])
     }
 
     func testSyncReturnsWhenAnItemFailsTemporarily() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         var summary = SyncSummary()
         summary.pending = 1
         let actions = machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
@@ -107,11 +113,11 @@ final class MachineCallTests: MachineTestCase {
             configuration.maximumItems = 1
             configuration.automaticallySyncs = true
         }
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.restart()
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         let first = machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         XCTAssertEqual(first.requests, ["send B=2@-"])
         XCTAssertEqual(first.answers, [])
@@ -120,50 +126,50 @@ final class MachineCallTests: MachineTestCase {
 
     func testSyncIgnoresTheEnginesOwnBackoff() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         machine.failSend(CloudError(.serviceUnavailable))
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .send))).requests, ["send A=1@-"])
     }
 
     func testSyncFailsDuringTheServersRetryAfter() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         let until = machine.now.wall.addingTimeInterval(30)
         let failed = machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(30)))
         XCTAssertEqual(failed.answers.count, 1)
         XCTAssertEqual(
-            machine.run(.sync(machine.newCall(), .send)).answers,
+            machine.run(.calls(.sync(machine.newCall(), .send))).answers,
             [.failed(.waiting(until: until))]
         )
         machine.advance(by: .seconds(31))
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["send A=1@-"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .send))).requests, ["send A=1@-"])
     }
 
     func testStopAnswersEveryCaller() {
-        machine.run(.sync(machine.newCall(), .fetch))
-        machine.run(.sync(machine.newCall(), .fetch))
-        XCTAssertEqual(machine.run(.stop).answers, [.failed(.stopped), .failed(.stopped)])
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .fetch)).answers, [.failed(.stopped)])
+        machine.run(.calls(.sync(machine.newCall(), .fetch)))
+        machine.run(.calls(.sync(machine.newCall(), .fetch)))
+        XCTAssertEqual(machine.run(.calls(.stop)).answers, [.failed(.stopped), .failed(.stopped)])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .fetch))).answers, [.failed(.stopped)])
     }
 
     func testAbandonedCallIsNotAnswered() {
         let call = machine.newCall()
-        machine.run(.sync(call, .fetch))
-        machine.run(.abandoned(call))
+        machine.run(.calls(.sync(call, .fetch)))
+        machine.run(.calls(.abandoned(call)))
         XCTAssertEqual(machine.answerFetch(token: "1").answers, [])
     }
 
     func testSyncWithoutAUserFails() {
         machine.run(.signal(.accountChanged))
-        machine.run(.sync(machine.newCall(), .fetch))
+        machine.run(.calls(.sync(machine.newCall(), .fetch)))
         let gone = CloudAccount(status: .noAccount, userRecordName: nil)
-        let actions = machine.run(.accountChecked(machine.setupRequest ?? 0, .success(gone)))
+        let actions = machine.run(.account(.checked(machine.setupRequest ?? 0, .success(gone))))
         XCTAssertEqual(actions.answers, [.failed(.cloud(CloudError(.notAuthenticated)))])
     }
 
     func testSyncAfterAPurgeAsksForADecision() {
         machine.upload("A", 1)
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         XCTAssertEqual(
             machine.failSend(CloudError(.userDeletedZone)).answers,
             [.failed(.waitingForDecision(.purged))]

@@ -7,15 +7,15 @@ final class MachineReadTests: MachineTestCase {
     /// I-01: otherwise the second upload would count as an edit of a record that another device deleted.
     func testAReadDuringADeletionDoesNotMakeALaterUploadAnEdit() {
         machine.know("A", 1)
-        machine.feed(.enqueue(machine.newCall(), [.delete("A")]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.delete("A")])))
         machine.feed(machine.reading("A"))
         machine.commitAll()
         saveAll(from: 10)
         XCTAssertNil(machine.state["A"])
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 7)
         machine.upload("A", 8)
-        let actions = machine.run(.start)
+        let actions = machine.run(.calls(.start))
         XCTAssertEqual(actions.conflicts, [])
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }
@@ -32,9 +32,9 @@ final class MachineReadTests: MachineTestCase {
             machine.run(machine.reading("A"))
             guard let send = machine.sendRequest?.id else { return XCTFail("no send request") }
             let saved = SendResult(name: "A", handle: 6, outcome: .saved(KnownVersion(10)))
-            machine.feed(.sent(send, .success([saved])))
+            machine.feed(.records(.sent(send, .success([saved]))))
             if isStored { machine.commitAll() }
-            machine.feed(.enqueue(machine.newCall(), [.save("A", 11)]))
+            machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 11)])))
             let actions = machine.commitAll()
             XCTAssertEqual(actions.conflicts, [], "\(isStored)")
             XCTAssertEqual(actions.requests, ["send A=11@t10"], "\(isStored)")
@@ -46,7 +46,7 @@ final class MachineReadTests: MachineTestCase {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
         machine.run(machine.reading("A"))
-        machine.feed(.enqueue(machine.newCall(), [.delete("A")]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.delete("A")])))
         machine.failNextCommit()
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts, [])
@@ -67,6 +67,6 @@ final class MachineReadTests: MachineTestCase {
     private func edit(_ name: String, _ handle: ContentHandle) {
         let basis = NewChange.Basis(machine.state.editBasis(of: name).base)
         let change = NewChange(name: name, kind: .save(handle, size: 1), edited: nil, basis: basis)
-        machine.run(.enqueue(machine.newCall(), [change]))
+        machine.run(.calls(.enqueue(machine.newCall(), [change])))
     }
 }

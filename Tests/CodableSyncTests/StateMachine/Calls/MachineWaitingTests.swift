@@ -5,11 +5,11 @@ import XCTest
 /// Calls to `sync` return, whatever fails meanwhile.
 final class MachineWaitingTests: MachineTestCase {
     func testAFailedLookUpOfOneRecordDoesNotHoldUpTheCaller() throws {
-        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         machine.answerFetch(failed: ["A"], token: "1")
         let request = try XCTUnwrap(machine.lookUpRequest)
         let failed = LookedUp(name: "A", result: .failure(CloudError(.networkFailure)))
-        let answers = machine.run(.lookedUp(request.id, .success([failed]))).answers
+        let answers = machine.run(.records(.lookedUp(request.id, .success([failed])))).answers
         XCTAssertEqual(answers.count, 1)
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
@@ -19,7 +19,7 @@ final class MachineWaitingTests: MachineTestCase {
         for code in [CloudError.Code.networkFailure, .zoneNotFound] {
             machine = .synced()
             machine.upload("A", 1)
-            machine.run(.sync(machine.newCall(), [.fetch]))
+            machine.run(.calls(.sync(machine.newCall(), [.fetch])))
             XCTAssertEqual(machine.failSend(CloudError(code)).answers, [], "\(code)")
         }
     }
@@ -27,21 +27,21 @@ final class MachineWaitingTests: MachineTestCase {
     /// The call's own fetch has ended; the failed one was started by another signal.
     func testALaterFailedFetchDoesNotFailACallWaitingToSend() throws {
         machine = .synced { $0.maximumItems = 1 }
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.upload("C", 3)
         machine.upload("D", 4)
         machine.restart()
         saveAll(from: 10)
-        machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         saveAll(from: 11)
         machine.answerFetch(token: "2")
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["C"])
         saveAll(from: 12)
         let request = try XCTUnwrap(machine.fetchRequest)
-        let failed = machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
+        let failed = machine.run(.records(.fetched(request.id, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(failed.answers, [])
         let answers = saveAll(from: 13).answers
         guard case .summary(let summary)? = answers.first else { return XCTFail("\(answers)") }
@@ -51,7 +51,7 @@ final class MachineWaitingTests: MachineTestCase {
     func testADiscardedDeferredChangeDoesNotHoldBackAnother() {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.networkFailure)) }
-        machine.run(.discard(machine.newCall(), names: ["A"]))
+        machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertEqual(machine.upload("B", 2).requests, ["send B=2@-"])
     }
 }

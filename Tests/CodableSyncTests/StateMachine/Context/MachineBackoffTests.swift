@@ -17,35 +17,35 @@ final class MachineBackoffTests: MachineAccountTestCase {
     private func open(hasFeed: Bool) {
         machine = MachineHarness()
         machine.hasFeed = hasFeed
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
     }
 
     func testAPositionThatCannotBeStoredIsReadWithLongerWaits() throws {
         open(hasFeed: true)
-        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
         let fate = ZoneFate(reason: nil, token: ChangeToken("p"))
         for attempt in 1...6 {
-            try refuseSetup { .databaseChanged($0, .success(fate)) }
+            try refuseSetup { .zone(.databaseChanged($0, .success(fate))) }
             XCTAssertEqual(zone.lane.backoff.attempts, attempt)
         }
-        machine.run(.databaseChanged(try XCTUnwrap(machine.setupRequest), .success(fate)))
+        machine.run(.zone(.databaseChanged(try XCTUnwrap(machine.setupRequest), .success(fate))))
         XCTAssertEqual(zone.lane.backoff.attempts, 0)
     }
 
     func testAZoneThatCannotBeStoredIsSavedWithLongerWaits() throws {
         open(hasFeed: false)
         for attempt in 1...6 {
-            try refuseSetup { .zoneSaved($0, nil) }
+            try refuseSetup { .zone(.saved($0, nil)) }
             XCTAssertEqual(zone.lane.backoff.attempts, attempt)
         }
-        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
         XCTAssertEqual(zone.lane.backoff.attempts, 0)
     }
 
     func testASubscriptionThatCannotBeStoredIsMadeWithLongerWaits() throws {
         open(hasFeed: false)
-        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
         machine.answerFetch(token: "0")
         for attempt in 1...6 {
             try refuseSetup { .subscribed($0, nil) }
@@ -60,12 +60,12 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         let found = [LookedUp(name: "A", result: .success(KnownVersion(3)))]
         for attempt in 1...6 {
-            machine.feed(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found)))
+            machine.feed(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
             machine.failNextCommit()
             XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
-        machine.run(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found)))
+        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
         XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 0)
     }
 
@@ -74,7 +74,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         for attempt in 1...6 {
             let failed = LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))
-            machine.run(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success([failed])))
+            machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success([failed]))))
             XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
@@ -85,7 +85,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...6 {
             machine.run(.signal(.changes(in: nil)))
             let request = try XCTUnwrap(machine.fetchRequest)
-            machine.run(.fetched(request.id, .failure(CloudError(.notAuthenticated))))
+            machine.run(.records(.fetched(request.id, .failure(CloudError(.notAuthenticated)))))
             XCTAssertEqual(machine.machine.account.lane.backoff.attempts, attempt)
             machine.fireNext { $0 == .accountRetry }
             machine.confirmAccount()
@@ -100,14 +100,16 @@ final class MachineBackoffTests: MachineAccountTestCase {
             rounds += 1
             if machine.fetchRequest == nil { machine.run(.signal(.changes(in: nil))) }
             if let request = machine.fetchRequest {
-                machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+                machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
             }
             machine.fireNext { $0 == .zoneRetry }
             if let request = machine.setupRequest, machine.open[request] == "account" {
                 machine.confirmAccount()
             }
             if let request = machine.setupRequest {
-                machine.run(.databaseChanged(request, .success(ZoneFate(reason: .deleted, token: nil))))
+                machine.run(
+                    .zone(.databaseChanged(request, .success(ZoneFate(reason: .deleted, token: nil))))
+                )
             }
             machine.finishSetup()
         }
@@ -134,7 +136,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
     func testTheAccountIsLookedUpWhenTheNetworkIsBack() {
         for status in [AccountStatus.couldNotDetermine, .temporarilyUnavailable, .noAccount] {
             machine = MachineHarness()
-            machine.run(.start)
+            machine.run(.calls(.start))
             XCTAssertEqual(answer(status).requests, [])
             XCTAssertEqual(machine.run(.signal(.reachable)).requests, ["checkAccount"], status.rawValue)
         }
@@ -142,15 +144,19 @@ final class MachineBackoffTests: MachineAccountTestCase {
 
     func testTheNextZonesSubscriptionWaitsForItself() throws {
         open(hasFeed: false)
-        machine.run(.zoneSaved(try XCTUnwrap(machine.setupRequest), nil))
+        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
         let request = try XCTUnwrap(machine.setupRequest)
         machine.run(.subscribed(request, CloudError(.serviceUnavailable)))
         XCTAssertNotNil(machine.timers[.subscriptionRetry])
-        machine.run(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.zoneNotFound))))
         machine.run(
-            .databaseChanged(
-                try XCTUnwrap(machine.setupRequest),
-                .success(ZoneFate(reason: .deleted, token: nil))
+            .records(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.zoneNotFound))))
+        )
+        machine.run(
+            .zone(
+                .databaseChanged(
+                    try XCTUnwrap(machine.setupRequest),
+                    .success(ZoneFate(reason: .deleted, token: nil))
+                )
             )
         )
         XCTAssertNil(machine.timers[.subscriptionRetry])

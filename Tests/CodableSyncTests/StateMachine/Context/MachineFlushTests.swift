@@ -16,20 +16,20 @@ final class MachineFlushTests: MachineTestCase {
     }
 
     func testAQueuedChangeIsFlushed() {
-        XCTAssertEqual(flushes(machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))), [true])
+        XCTAssertEqual(flushes(machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))), [true])
     }
 
     /// After a power loss, a request that was sent is still recognized.
     func testAnAnnouncementIsFlushed() {
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
         XCTAssertEqual(flushes(machine.commitNext()), [true])
     }
 
     func testASaveIsNotFlushedByItself() {
         machine = .synced { $0.maximumItems = 1 }
-        machine.run(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)]))
+        machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)])))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        let actions = machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved])))
+        let actions = machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved]))))
         XCTAssertEqual(flushes(actions), [false])
         // The next announcement is flushed, and the save with it.
         XCTAssertEqual(flushes(machine.commitNext()), [true])
@@ -40,14 +40,14 @@ final class MachineFlushTests: MachineTestCase {
         machine.know("A", 1)
         machine.delete("A")
         let deleted = SendResult(name: "A", handle: nil, outcome: .deleted)
-        let actions = machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([deleted])))
+        let actions = machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([deleted]))))
         XCTAssertEqual(flushes(actions), [true])
     }
 
     func testPagesAreFlushedAfterASecondOrWhenIdle() {
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(
-            flushes(machine.feed(.fetched(machine.fetchRequest?.id ?? 0, .success(page)))),
+            flushes(machine.feed(.records(.fetched(machine.fetchRequest?.id ?? 0, .success(page))))),
             [false]
         )
         XCTAssertEqual(machine.timers[.flush], machine.now.monotonic + .seconds(1))
@@ -62,18 +62,18 @@ final class MachineFlushTests: MachineTestCase {
 
     func testTheSubscriptionIsFlushedWithTheRest() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
         XCTAssertEqual(flushes(machine.feed(.subscribed(machine.setupRequest ?? 0, nil))), [false])
     }
 
     /// An accepted element is flushed once its loop asks for the next element and there is none.
     func testAnAcceptedElementIsFlushedWhenNoneIsLeft() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(flushes(machine.fetch([.init("A", 1)], token: "1")), [false, false])
         XCTAssertNotNil(machine.timers[.flush])
-        XCTAssertEqual(flushes(machine.run(.streamRequested(1))), [false, true])
+        XCTAssertEqual(flushes(machine.run(.delivery(.streamRequested(1)))), [false, true])
     }
 
     /// A failed flush is reported once and not retried in a loop.
@@ -82,9 +82,11 @@ final class MachineFlushTests: MachineTestCase {
         machine.feed(machine.reading("A"))
         machine.run(.signal(.changes(in: nil)))
         machine.feed(
-            .fetched(
-                machine.fetchRequest?.id ?? 0,
-                .success(FetchedPage(token: ChangeToken("2"), moreComing: false))
+            .records(
+                .fetched(
+                    machine.fetchRequest?.id ?? 0,
+                    .success(FetchedPage(token: ChangeToken("2"), moreComing: false))
+                )
             )
         )
         machine.commitNext()

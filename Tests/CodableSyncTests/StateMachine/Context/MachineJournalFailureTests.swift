@@ -11,7 +11,7 @@ final class MachineJournalFailureTests: MachineTestCase {
             (.storageFull("full"), .storageFull("full")), (.unreadable("broken"), .stateUnreadable("broken")),
         ]
         for (failure, error) in rows {
-            machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+            machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
             XCTAssertEqual(machine.failNextCommit(failure).answers, [.failed(error)])
             XCTAssertNil(machine.state["A"])
         }
@@ -21,17 +21,17 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.upload("A", 1)
         machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
         for input in [
-            SyncInput.retry(machine.newCall(), names: ["A"]), .discard(machine.newCall(), names: ["A"]),
+            CallInput.retry(machine.newCall(), names: ["A"]), .discard(machine.newCall(), names: ["A"]),
             .resync(machine.newCall()),
         ] {
-            let requests = machine.feed(input).requests
+            let requests = machine.feed(.calls(input)).requests
             XCTAssertEqual(requests + machine.failNextCommit().requests.filter { $0 != "fetch 0" }, [])
             XCTAssertNotNil(machine.state["A"]?.pending?.parked)
         }
     }
 
     func testAnnouncementThatIsNotStoredSendsNothing() {
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
         machine.commitNext()
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.requests, [])
@@ -43,7 +43,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.upload("A", 1)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.sent(request.id, .success([saved])))
+        machine.feed(.records(.sent(request.id, .success([saved]))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
@@ -56,14 +56,14 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.upload("A", 1)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.sent(request.id, .success([saved])))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 2)]))
+        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2)])))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.first, .resumeJournal)
         XCTAssertEqual(failed.answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(failed.conflicts, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
-        machine.run(.enqueue(machine.newCall(), [.save("A", 3)]))
+        machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
         XCTAssertNil(machine.state["A"]?.pending?.base)
         XCTAssertEqual(machine.conflicts, [])
     }
@@ -71,11 +71,15 @@ final class MachineJournalFailureTests: MachineTestCase {
     /// The journal reports every failed batch, but the machine has already handled all of them with the
     /// first.
     func testBatchesThatFailWithAnEarlierOneAreHandledOnce() {
-        for number in 1...3 { machine.feed(.enqueue(machine.newCall(), [.save("A", UInt64(number))])) }
+        for number in 1...3 {
+            machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", UInt64(number))])))
+        }
         let batches = machine.waiting.map(\.batch)
         XCTAssertEqual(machine.failNextCommit().answers.count, 3)
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 4)]))
-        for batch in batches { XCTAssertEqual(machine.feed(.commitFailed(batch, .storageFull("full"))), []) }
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 4)])))
+        for batch in batches {
+            XCTAssertEqual(machine.feed(.journal(.commitFailed(batch, .storageFull("full")))), [])
+        }
         XCTAssertEqual(machine.commitAll().answers, [.done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 4)
     }
@@ -97,7 +101,9 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.answerSend { _ in .conflict(server: nil) }
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.feed(
-            .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
+            .records(
+                .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
+            )
         )
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
@@ -105,29 +111,29 @@ final class MachineJournalFailureTests: MachineTestCase {
 
     func testZoneIsCreatedAgainWhenItIsNotStored() {
         var harness = MachineHarness()
-        harness.run(.start)
+        harness.run(.calls(.start))
         harness.confirmAccount()
-        harness.feed(.zoneSaved(harness.setupRequest ?? 0, nil))
+        harness.feed(.zone(.saved(harness.setupRequest ?? 0, nil)))
         XCTAssertEqual(harness.failNextCommit().requests, [])
         XCTAssertEqual(harness.fireNext().requests, ["saveZone"])
     }
 
     func testAcceptanceThatIsNotStoredIsLostOnlyAtARestart() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.failNextCommit().delivered, [])
-        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [])
         XCTAssertEqual(machine.journal.last, .accepted([AcceptedChange(name: "A", order: 1, seen: 1)]))
     }
 
     /// A caller does not wait for a disk that may stay full forever.
     func testSyncFailsWhenTheStateCannotBeWritten() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.restart()
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
-        machine.feed(.sync(machine.newCall(), .send))
+        machine.feed(.calls(.sync(machine.newCall(), .send)))
         XCTAssertEqual(machine.failNextCommit().answers, [.failed(.storageFull("full"))])
     }
 }

@@ -9,7 +9,9 @@ final class MachineLateTimerTests: MachineTestCase {
     func testATimerAfterItsRetrySendsNoRequest() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
-            .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+            .records(
+                .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+            )
         )
         machine.advance(by: .seconds(60))
         let retry = machine.run(.signal(.reachable))
@@ -23,7 +25,9 @@ final class MachineLateTimerTests: MachineTestCase {
     func testATimerStartsTheRetry() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
-            .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+            .records(
+                .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
+            )
         )
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, ["fetch 0"])
     }

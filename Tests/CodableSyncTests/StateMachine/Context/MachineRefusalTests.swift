@@ -15,7 +15,7 @@ final class MachineRefusalTests: MachineTestCase {
             state.apply(entry)
         }
         var harness = MachineHarness(state: state)
-        harness.run(.start)
+        harness.run(.calls(.start))
         harness.confirmAccount()
         XCTAssertEqual(harness.state.summary.zone, .purged)
         return harness
@@ -23,7 +23,7 @@ final class MachineRefusalTests: MachineTestCase {
 
     func testTheZoneIsRecreatedOnceThePurgeAnswerIsStored() {
         var harness = makePurged()
-        let answered = harness.feed(.resolvePurge(harness.newCall(), uploadAgain: true))
+        let answered = harness.feed(.calls(.resolvePurge(harness.newCall(), uploadAgain: true)))
         XCTAssertEqual(answered.requests, [])
         XCTAssertEqual(harness.commitNext().requests, ["saveZone"])
         XCTAssertEqual(harness.faults, [])
@@ -31,7 +31,7 @@ final class MachineRefusalTests: MachineTestCase {
 
     func testAPurgeAnswerThatCannotBeStoredCreatesNoZone() {
         var harness = makePurged()
-        harness.feed(.resolvePurge(harness.newCall(), uploadAgain: false))
+        harness.feed(.calls(.resolvePurge(harness.newCall(), uploadAgain: false)))
         let refused = harness.failNextCommit()
         XCTAssertEqual(refused.answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(refused.requests, [])
@@ -42,21 +42,21 @@ final class MachineRefusalTests: MachineTestCase {
 
     func testTheSubscriptionIsCreatedOnceTheZoneIsStored() {
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
-        machine.run(.databaseChanged(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase))))
-        XCTAssertEqual(machine.feed(.zoneSaved(machine.setupRequest ?? 0, nil)).requests, [])
+        machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound)))))
+        machine.run(.zone(.databaseChanged(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase)))))
+        XCTAssertEqual(machine.feed(.zone(.saved(machine.setupRequest ?? 0, nil))).requests, [])
         XCTAssertTrue(machine.commitNext().requests.contains("subscribe"))
     }
 
     func testAnElementWaitsForItsPageWhenUndeliveredChangesAreNotKept() {
         for isRefused in [false, true] {
             var harness = MachineHarness.synced { $0.keepsUndelivered = false }
-            harness.run(.streamRequested(1))
+            harness.run(.delivery(.streamRequested(1)))
             harness.run(.signal(.changes(in: nil)))
             var page = FetchedPage(token: .init("1"), moreComing: false)
             page.records = [.init("A", 1)]
             XCTAssertEqual(
-                harness.feed(.fetched(harness.fetchRequest?.id ?? 0, .success(page))).delivered,
+                harness.feed(.records(.fetched(harness.fetchRequest?.id ?? 0, .success(page)))).delivered,
                 []
             )
             let actions = isRefused ? harness.failNextCommit() : harness.commitAll()
@@ -68,21 +68,21 @@ final class MachineRefusalTests: MachineTestCase {
     // MARK: What streams have taken
 
     func testARejectedUploadRepeatsNoElement() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 5)]))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 5)])))
         XCTAssertEqual(machine.failNextCommit().delivered + machine.commitAll().delivered, [])
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(2)))
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
     /// A rejected acceptance is stored with the next entries; a flush alone can succeed even on a full disk.
     func testAFlushDoesNotRetryARejectedAcceptance() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
         var rounds = 0
         while let batch = machine.waiting.first, rounds < 20 {
             rounds += 1
@@ -97,8 +97,8 @@ final class MachineRefusalTests: MachineTestCase {
     /// The app edits an element that it accepted while the disk was full.
     func testAnUploadIsBasedOnARejectedAcceptance() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
         machine.failNextCommit()
         machine.upload("A", 5)
         XCTAssertEqual(machine.state["A"]?.pending?.base, 1)
@@ -114,7 +114,7 @@ final class MachineRefusalTests: MachineTestCase {
         harness.run(.signal(.changes(in: nil)))
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 2)]
-        harness.feed(.fetched(harness.fetchRequest?.id ?? 0, .success(page)))
+        harness.feed(.records(.fetched(harness.fetchRequest?.id ?? 0, .success(page))))
         harness.commitNext()
         XCTAssertNotNil(harness.failNextCommit().first)
         harness.upload("B", 9)
@@ -126,10 +126,10 @@ final class MachineRefusalTests: MachineTestCase {
     // MARK: What a restart would rebuild
 
     func testEntriesAreFlushedLaterIfTheirFlushFails() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
         XCTAssertNotNil(machine.timers[.flush])
-        machine.feed(.enqueue(machine.newCall(), [.save("B", 2)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("B", 2)])))
         XCTAssertNil(machine.timers[.flush])
         machine.failNextCommit()
         XCTAssertNotNil(machine.timers[.flush])
@@ -140,15 +140,17 @@ final class MachineRefusalTests: MachineTestCase {
         harness.hasFeed = true
         harness.goOnline()
         let found = ZoneFate(reason: nil, token: .init("y"))
-        harness.run(.databaseChanged(harness.setupRequest ?? 0, .success(found)))
+        harness.run(.zone(.databaseChanged(harness.setupRequest ?? 0, .success(found))))
         harness.run(.signal(.changes(in: nil)))
         harness.answerFetch(failed: ["B"], token: "1")
-        harness.run(.lookedUp(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+        harness.run(
+            .records(.lookedUp(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+        )
         harness.run(.signal(.changes(in: nil)))
         XCTAssertTrue(harness.machine.lookingUp.queue.contains("B"))
-        harness.run(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
+        harness.run(.records(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound)))))
         let gone = ZoneFate(reason: .purged, token: .init("z"))
-        harness.feed(.databaseChanged(harness.setupRequest ?? 0, .success(gone)))
+        harness.feed(.zone(.databaseChanged(harness.setupRequest ?? 0, .success(gone))))
         XCTAssertEqual(harness.state.summary.zone, .purged)
         harness.failNextCommit()
         XCTAssertEqual(harness.state.summary.zone, .ready)

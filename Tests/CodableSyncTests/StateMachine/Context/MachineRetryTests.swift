@@ -79,7 +79,7 @@ final class MachineRetryTests: MachineTestCase {
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         let until = machine.now.wall.addingTimeInterval(60)
-        let call = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+        let call = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         XCTAssertEqual(call.answers, [.failed(.waiting(until: until))])
         XCTAssertEqual(machine.fireNext().requests.first, "fetch 0")
     }
@@ -89,7 +89,7 @@ final class MachineRetryTests: MachineTestCase {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(60)))
         var restarted = MachineHarness(state: machine.state)
-        XCTAssertEqual(restarted.run(.start).requests, [])
+        XCTAssertEqual(restarted.run(.calls(.start)).requests, [])
         let begin = restarted.now.monotonic
         XCTAssertEqual(restarted.fireNext().requests, ["checkAccount"])
         XCTAssertGreaterThanOrEqual(restarted.now.monotonic - begin, .seconds(59))
@@ -101,7 +101,7 @@ final class MachineRetryTests: MachineTestCase {
         let harness = MachineHarness()
         state.apply(.serverWait(until: harness.now.wall.addingTimeInterval(365 * 86400)))
         var restarted = MachineHarness(state: state)
-        restarted.run(.start)
+        restarted.run(.calls(.start))
         XCTAssertEqual(restarted.timers[.serverWait], restarted.now.monotonic + .seconds(3600))
     }
 
@@ -114,14 +114,14 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
         let result = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
-        let actions = machine.run(.sent(late.id, .success([result])))
+        let actions = machine.run(.records(.sent(late.id, .success([result]))))
         XCTAssertEqual(actions, [])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
     }
 
     func testEveryLaneHasADeadline() {
         var harness = MachineHarness()
-        harness.run(.start)
+        harness.run(.calls(.start))
         for lane in ["account", "zone", "fetch", "look-up", "send"] {
             XCTAssertEqual(harness.open.count, lane == "zone" ? 1 : harness.open.count, lane)
             guard let (id, _) = harness.open.first else { return XCTFail("\(lane): no request") }
@@ -137,7 +137,9 @@ final class MachineRetryTests: MachineTestCase {
                 harness.answerFetch(failed: ["X"], token: "0")
             case "look-up":
                 guard let request = harness.lookUpRequest else { return XCTFail("no look-up request") }
-                harness.run(.lookedUp(request.id, .success([LookedUp(name: "X", result: .success(nil))])))
+                harness.run(
+                    .records(.lookedUp(request.id, .success([LookedUp(name: "X", result: .success(nil))])))
+                )
                 harness.upload("A", 1)
             default: break
             }
@@ -156,24 +158,24 @@ final class MachineRetryTests: MachineTestCase {
     // MARK: Stop and start
 
     func testStopSendsNothingAndAcceptsUploads() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         XCTAssertEqual(machine.upload("A", 1).answers, [.done])
         XCTAssertNil(machine.sendRequest)
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).answers, [.failed(.stopped)])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .send))).answers, [.failed(.stopped)])
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
 
     func testAnswerAfterStopStillCounts() {
         machine.upload("A", 1)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         saveAll(from: 10)
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
     func testStopBetweenAnnouncementAndRequestHoldsTheRequestBack() {
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
         machine.commitNext()
-        machine.feed(.stop)
+        machine.feed(.calls(.stop))
         XCTAssertEqual(machine.commitAll().requests, [])
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
@@ -184,18 +186,18 @@ final class MachineRetryTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.fetched(fetch.id, .failure(CloudError(.serviceUnavailable))))
-        machine.run(.stop)
+        machine.run(.records(.fetched(fetch.id, .failure(CloudError(.serviceUnavailable)))))
+        machine.run(.calls(.stop))
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
 
     func testStartChecksTheAccountAgain() {
         var harness = MachineHarness()
-        harness.run(.start)
+        harness.run(.calls(.start))
         let gone = CloudAccount(status: .noAccount, userRecordName: nil)
-        harness.run(.accountChecked(harness.setupRequest ?? 0, .success(gone)))
-        harness.run(.stop)
-        XCTAssertEqual(harness.run(.start).requests, ["checkAccount"])
+        harness.run(.account(.checked(harness.setupRequest ?? 0, .success(gone))))
+        harness.run(.calls(.stop))
+        XCTAssertEqual(harness.run(.calls(.start)).requests, ["checkAccount"])
     }
 
     // MARK: Account
@@ -204,10 +206,10 @@ final class MachineRetryTests: MachineTestCase {
     func testUnavailableAccountIsCheckedAgain() {
         for status in [AccountStatus.noAccount, .restricted, .temporarilyUnavailable, .couldNotDetermine] {
             var harness = MachineHarness()
-            harness.run(.start)
+            harness.run(.calls(.start))
             harness.upload("A", 1)
             let gone = CloudAccount(status: status, userRecordName: nil)
-            let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(gone)))
+            let actions = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(gone))))
             XCTAssertEqual(actions.requests, [], status.rawValue)
             XCTAssertEqual(harness.machine.reported, .paused(.account(status)), status.rawValue)
             XCTAssertEqual(harness.fireNext().requests, ["checkAccount"], status.rawValue)
@@ -233,18 +235,18 @@ final class MachineRetryTests: MachineTestCase {
         var state = SyncState()
         state.apply(.claimed(by: "alice"))
         var harness = MachineHarness(state: state)
-        harness.run(.start)
+        harness.run(.calls(.start))
         harness.upload("A", 1)
         let bob = CloudAccount(status: .available, userRecordName: "bob")
-        let actions = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(bob)))
+        let actions = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(bob))))
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(harness.switchTo, "bob")
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, [])
-        harness.run(.switchFailed(.stateUnreadable("")))
+        harness.run(.account(.switchFailed(.stateUnreadable(""))))
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, ["checkAccount"])
         harness.confirmAccount("alice")
         XCTAssertEqual(
-            harness.run(.zoneSaved(harness.setupRequest ?? 0, nil)).requests,
+            harness.run(.zone(.saved(harness.setupRequest ?? 0, nil))).requests,
             ["subscribe", "fetch -"]
         )
         XCTAssertEqual(harness.answerFetch(token: "0").requests, ["send A=1@-"])
@@ -256,7 +258,7 @@ final class MachineRetryTests: MachineTestCase {
         let actions = machine.failSend(error)
         XCTAssertEqual(actions.statuses.last, .paused(.configuration(error)))
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
-        XCTAssertEqual(machine.run(.sync(machine.newCall(), .send)).requests, ["fetch 0"])
+        XCTAssertEqual(machine.run(.calls(.sync(machine.newCall(), .send))).requests, ["fetch 0"])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["send A=1@-"])
     }
 }

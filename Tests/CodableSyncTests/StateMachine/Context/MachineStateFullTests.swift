@@ -24,35 +24,35 @@ final class MachineStateFullTests: MachineTestCase {
     }
 
     func testAPageThatCannotBeStoredFailsTheCall() {
-        machine.feed(.sync(machine.newCall(), [.fetch, .send]))
+        machine.feed(.calls(.sync(machine.newCall(), [.fetch, .send])))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         assertTold("page")
     }
 
     func testAnAnnouncementThatCannotBeStoredFailsTheCall() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.restart()
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
-        machine.feed(.sync(machine.newCall(), .send))
+        machine.feed(.calls(.sync(machine.newCall(), .send)))
         assertTold("announcement")
     }
 
     func testResultsThatCannotBeStoredFailTheCall() {
         machine.upload("A", 1)
-        machine.feed(.sync(machine.newCall(), .send))
+        machine.feed(.calls(.sync(machine.newCall(), .send)))
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.sent(request.id, .success([saved])))
+        machine.feed(.records(.sent(request.id, .success([saved]))))
         assertTold("results")
     }
 
     func testUnreadableContentsAreNotSentAndAreRetried() {
         machine.upload("A", 1)
-        machine.feed(.sync(machine.newCall(), .send))
+        machine.feed(.calls(.sync(machine.newCall(), .send)))
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let actions = machine.run(.sendUnread(request.id, .unreadable("broken")))
         XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
@@ -63,11 +63,11 @@ final class MachineStateFullTests: MachineTestCase {
 
     func testAnOwnerThatCannotBeStoredFailsTheCall() {
         machine = MachineHarness()
-        machine.run(.start)
-        machine.feed(.sync(machine.newCall(), [.fetch, .send]))
+        machine.run(.calls(.start))
+        machine.feed(.calls(.sync(machine.newCall(), [.fetch, .send])))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let account = CloudAccount(status: .available, userRecordName: "alice")
-        machine.feed(.accountChecked(request, .success(account)))
+        machine.feed(.account(.checked(request, .success(account))))
         assertTold("owner")
     }
 }

@@ -50,8 +50,8 @@ final class UncommittedBatchesTests: MachineTestCase {
         machine.upload("A", 2)
         let request = machine.sendRequest?.id ?? 0
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(3)))
-        machine.feed(.sent(request, .success([saved])))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 4)]))
+        machine.feed(.records(.sent(request, .success([saved]))))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 4)])))
         machine.commitAll()
         XCTAssertEqual(machine.state["A"]?.pending?.base, 3)
         XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t3"])
@@ -59,14 +59,14 @@ final class UncommittedBatchesTests: MachineTestCase {
 
     /// The user's edit is newer than the initial models, even while it is being stored.
     func testInitialModelsDoNotReplaceAnEditBeingStored() {
-        machine.run(.stop)
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 1)]))
+        machine.run(.calls(.stop))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
         var (old, other) = (NewChange.save("A", 2), NewChange.save("B", 3))
         old.isInitial = true
         other.isInitial = true
-        machine.feed(.enqueue(machine.newCall(), [old, other]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
         // The app passes its initial models again while the first call is being stored.
-        machine.feed(.enqueue(machine.newCall(), [old, other]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
         XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
         XCTAssertEqual(machine.journal.count { if case .queued("B", _) = $0 { true } else { false } }, 1)
@@ -101,7 +101,7 @@ final class UncommittedBatchesTests: MachineTestCase {
             XCTAssertEqual(machine.machine.deferred.count, 0, "round \(round): not stored yet")
             if round == 8 {
                 // Another record is sent meanwhile.
-                machine.feed(.enqueue(machine.newCall(), [.save("B", 50)]))
+                machine.feed(.calls(.enqueue(machine.newCall(), [.save("B", 50)])))
             }
             machine.commitAll()
         }
@@ -119,13 +119,13 @@ final class UncommittedBatchesTests: MachineTestCase {
         machine.upload("A", 1)
         machine.failSend(CloudError(.networkFailure))
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+        machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.networkFailure)))))
         var other = machine
-        XCTAssertEqual(other.run(.sync(other.newCall(), .fetch)).requests, ["fetch 0"])
+        XCTAssertEqual(other.run(.calls(.sync(other.newCall(), .fetch))).requests, ["fetch 0"])
         other = machine
-        XCTAssertEqual(other.run(.sync(other.newCall(), [.fetch, .hint])).requests, ["fetch 0"])
+        XCTAssertEqual(other.run(.calls(.sync(other.newCall(), [.fetch, .hint]))).requests, ["fetch 0"])
         other = machine
-        XCTAssertEqual(other.run(.sync(other.newCall(), .send)).requests, ["send A=1@-"])
+        XCTAssertEqual(other.run(.calls(.sync(other.newCall(), .send))).requests, ["send A=1@-"])
         // The wait that ended has no timer left.
         XCTAssertNil(other.timers[.sendRetry])
         XCTAssertNotNil(other.timers[.fetchRetry])
@@ -135,13 +135,13 @@ final class UncommittedBatchesTests: MachineTestCase {
         var broken = machine
         broken.upload("A", 1)
         broken.failSend(CloudError(.badContainer))
-        let push = broken.run(.sync(broken.newCall(), [.fetch, .hint]))
+        let push = broken.run(.calls(.sync(broken.newCall(), [.fetch, .hint])))
         XCTAssertEqual(push.answers, [.failed(.cloud(CloudError(.badContainer)))])
         XCTAssertEqual(push.requests, [])
         var alone = machine
         alone.upload("A", 1)
         alone.failSend(CloudError(.notAuthenticated))
-        let hint = alone.run(.sync(alone.newCall(), [.fetch, .hint]))
+        let hint = alone.run(.calls(.sync(alone.newCall(), [.fetch, .hint])))
         XCTAssertEqual(hint.answers, [.failed(.cloud(CloudError(.notAuthenticated)))])
         XCTAssertEqual(hint.requests, [])
     }
@@ -163,9 +163,9 @@ final class UncommittedBatchesTests: MachineTestCase {
     // PS-07
     func testAFailedSubscriptionDoesNotDelaySync() {
         var harness = MachineHarness()
-        harness.run(.start)
+        harness.run(.calls(.start))
         harness.confirmAccount()
-        harness.run(.zoneSaved(harness.setupRequest ?? 0, nil))
+        harness.run(.zone(.saved(harness.setupRequest ?? 0, nil)))
         let failed = harness.run(.subscribed(harness.setupRequest ?? 0, CloudError(.networkFailure)))
         XCTAssertEqual(failed.requests, [])
         XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync continues")
@@ -190,16 +190,20 @@ final class UncommittedBatchesTests: MachineTestCase {
             let isBusy = round % 10 == 0
             if isBusy {
                 driver.run(
-                    .enqueue(CallID(2 * round + 1), [.save("n\(round % 50)", UInt64(100 + round * 2))])
+                    .calls(
+                        .enqueue(CallID(2 * round + 1), [.save("n\(round % 50)", UInt64(100 + round * 2))])
+                    )
                 )
             }
-            driver.run(.stop)
+            driver.run(.calls(.stop))
             if isBusy {
                 driver.run(
-                    .enqueue(CallID(2 * round + 2), [.save("n\(round % 70)", UInt64(101 + round * 2))])
+                    .calls(
+                        .enqueue(CallID(2 * round + 2), [.save("n\(round % 70)", UInt64(101 + round * 2))])
+                    )
                 )
             }
-            driver.run(.start)
+            driver.run(.calls(.start))
             if round % 30 == 0 { driver.failSend() }
             if round % 30 == 10 { driver.saveAll(from: UInt64(100_000 + round * 10)) }
             if round % 7 == 0 { driver.answerFetch() }
@@ -210,7 +214,7 @@ final class UncommittedBatchesTests: MachineTestCase {
             for (one, first) in zip(later, sizes[0]) { XCTAssertLessThanOrEqual(one, first + 70, "\(later)") }
         }
         XCTAssertEqual(driver.answers, 600)
-        driver.run(.sync(90_000, [.fetch, .send]))
+        driver.run(.calls(.sync(90_000, [.fetch, .send])))
         for round in 0..<4 {
             driver.answerFetch()
             driver.saveAll(from: 900_000 + UInt64(round) * 10)
@@ -239,7 +243,7 @@ private struct MachineDriver {
         while !inputs.isEmpty {
             for action in machine.handle(inputs.removeFirst(), at: now) {
                 switch action {
-                case .append(let batch, _, _): inputs.append(.committed(batch))
+                case .append(let batch, _, _): inputs.append(.journal(.committed(batch)))
                 case .send(let id, let items): send = (id, items)
                 case .fetch(let id, _): fetch = id
                 case .setTimer(let timer, let instant): timers[timer] = instant
@@ -254,7 +258,7 @@ private struct MachineDriver {
     mutating func failSend() {
         guard let send else { return }
         self.send = nil
-        run(.sent(send.id, .failure(CloudError(.networkFailure))))
+        run(.records(.sent(send.id, .failure(CloudError(.networkFailure)))))
     }
 
     mutating func saveAll(from number: UInt64) {
@@ -267,13 +271,13 @@ private struct MachineDriver {
                 outcome: .saved(KnownVersion(number + UInt64(index)))
             )
         }
-        run(.sent(send.id, .success(results)))
+        run(.records(.sent(send.id, .success(results))))
     }
 
     mutating func answerFetch() {
         guard let fetch else { return }
         self.fetch = nil
-        run(.fetched(fetch, .success(FetchedPage(token: .init("0"), moreComing: false))))
+        run(.records(.fetched(fetch, .success(FetchedPage(token: .init("0"), moreComing: false)))))
     }
 
     var sizes: [Int] {

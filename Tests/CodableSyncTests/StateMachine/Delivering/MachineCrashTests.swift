@@ -17,7 +17,7 @@ final class MachineCrashTests: MachineTestCase {
     // I-25
     func testAnElementIsNotedBeforeItIsDelivered() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        let asked = machine.feed(.streamRequested(1))
+        let asked = machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(asked.entries, [.handedOut(OrderRuns([1, 2]))])
         XCTAssertEqual(asked.delivered, [])
         guard case .append(_, _, flush: false)? = asked.first else { return XCTFail("\(asked)") }
@@ -30,20 +30,20 @@ final class MachineCrashTests: MachineTestCase {
     func testEachElementWritesOneShortLine() {
         fetch(0..<1000, token: "1")
         for element in 0..<5 {
-            let lines = machine.run(.streamRequested(1)).entries.compactMap { entry -> Int? in
+            let lines = machine.run(.delivery(.streamRequested(1))).entries.compactMap { entry -> Int? in
                 guard case .handedOut = entry else { return nil }
                 return JournalLine.make(entry).bytes.count
             }
             XCTAssertEqual(lines.count, 1, "element \(element)")
             XCTAssertLessThan(lines.first ?? .max, 40)
         }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty, "acceptance clears it")
     }
 
     func testAFullDiskDoesNotHoldBackElements() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.feed(.streamRequested(1))
+        machine.feed(.delivery(.streamRequested(1)))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.delivered, [item("A", updated: 1)])
         XCTAssertEqual(failed.events, [.stateUnwritable("full")])
@@ -52,25 +52,27 @@ final class MachineCrashTests: MachineTestCase {
     func testAChangeReplacedBeforeDeliveryIsDeliveredInItsNewVersion() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.signal(.changes(in: nil)))
-        machine.feed(.streamRequested(1))
+        machine.feed(.delivery(.streamRequested(1)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 3)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         XCTAssertEqual(machine.commitAll().delivered, [item("B", updated: 2)])
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 3)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 3)])
     }
 
     /// CR-11.
     func testChangesOfACrashedProcessAreDeliveredLastAndOneAtATime() {
         fetch(0..<3, token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         fetch(10..<14, token: "2")
         var next = restarted()
         var elements: [[String]] = []
-        for _ in 0..<5 { elements += next.run(.streamRequested(1)).deliveries.map { $0.map(\.name) } }
+        for _ in 0..<5 {
+            elements += next.run(.delivery(.streamRequested(1))).deliveries.map { $0.map(\.name) }
+        }
         XCTAssertEqual(elements, [names(10..<14), ["N0"], ["N1"], ["N2"]])
-        next.run(.streamRequested(1))
+        next.run(.delivery(.streamRequested(1)))
         XCTAssertTrue(next.state.summary.handedOut.isEmpty)
         XCTAssertTrue(next.state.deliveryQueue.isEmpty)
     }
@@ -78,14 +80,14 @@ final class MachineCrashTests: MachineTestCase {
     /// CR-11: changes delivered alone but not accepted come last.
     func testChangesNotAcceptedAloneComeLastWithTheLatestAtTheEnd() {
         fetch(0..<4, token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         // The app crashes on N0, then on N1, then on N2.
         for dead in 0..<3 {
             machine = restarted()
-            XCTAssertEqual(machine.run(.streamRequested(1)).delivered.map(\.name), ["N\(dead)"])
+            XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered.map(\.name), ["N\(dead)"])
         }
         machine = restarted()
-        let order = (0..<4).flatMap { _ in machine.run(.streamRequested(1)).delivered.map(\.name) }
+        let order = (0..<4).flatMap { _ in machine.run(.delivery(.streamRequested(1))).delivered.map(\.name) }
         XCTAssertEqual(order, ["N3", "N0", "N1", "N2"])
     }
 
@@ -100,7 +102,7 @@ final class MachineCrashTests: MachineTestCase {
             machine = restarted()
             var gained = 0
             while true {
-                let element = machine.run(.streamRequested(1)).delivered.map(\.name)
+                let element = machine.run(.delivery(.streamRequested(1))).delivered.map(\.name)
                 if element.isEmpty { return XCTFail("no element was delivered in start \(start)") }
                 if let reason = element.first(where: { deadly.contains($0) }) {
                     // The app crashes while it handles the element.
@@ -123,50 +125,50 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertNotEqual(dying[dying.count - 1], dying[dying.count - 2])
         // A version of the app that can handle them receives both.
         machine = restarted()
-        for _ in 0..<3 { machine.run(.streamRequested(1)) }
+        for _ in 0..<3 { machine.run(.delivery(.streamRequested(1))) }
         XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
     }
 
     func testLeavingALoopIsNotACrash() {
         fetch(0..<3, token: "1")
-        machine.run(.streamRequested(1))
-        machine.run(.streamEnded(1))
-        XCTAssertEqual(machine.run(.streamRequested(2)).deliveries.map(\.count), [3])
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamEnded(1)))
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).deliveries.map(\.count), [3])
     }
 
     func testASuspectStaysASuspectInANewVersion() {
         fetch(0..<2, token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("N0", 10)], token: "2")
         machine = restarted()
         machine.goOnline()
         machine.fetch([.init("N0", 11), .init("N5", 12)], token: "3")
         machine = restarted()
         machine.fetch([.init("N0", 13)], token: "4")
-        let order = (0..<3).map { _ in machine.run(.streamRequested(1)).delivered.map(\.name) }
+        let order = (0..<3).map { _ in machine.run(.delivery(.streamRequested(1))).delivered.map(\.name) }
         XCTAssertEqual(order, [["N5"], ["N1"], ["N0"]])
     }
 
     func testAChangeThatNeedsNoDeliveryIsNoSuspect() {
         fetch(0..<2, token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("N0", 50)
         machine.resolve { _ in .client }
         saveAll(from: 60)
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
     }
 
     func testNothingIsNotedWhenUndeliveredChangesAreNotKept() {
         machine = .synced { $0.keepsUndelivered = false }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let actions = machine.fetch([.init("A", 1)], token: "1")
         XCTAssertEqual(actions.delivered, [item("A", updated: 1)])
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
         var next = MachineHarness(state: machine.state) { $0.keepsUndelivered = false }
-        XCTAssertEqual(next.run(.streamRequested(1)).delivered, [])
+        XCTAssertEqual(next.run(.delivery(.streamRequested(1))).delivered, [])
         XCTAssertTrue(next.state.deliveryQueue.isEmpty)
     }
 }

@@ -10,7 +10,7 @@ final class MachineStreamTests: MachineTestCase {
     func testStreamGetsChangesFetchedBeforeIt() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         XCTAssertEqual(
-            machine.run(.streamRequested(1)).deliveries,
+            machine.run(.delivery(.streamRequested(1))).deliveries,
             [[item("A", updated: 1), item("B", updated: 2)]]
         )
     }
@@ -18,30 +18,30 @@ final class MachineStreamTests: MachineTestCase {
     /// FD-10, FD-11.
     func testChangesAreDeliveredAgainUntilAccepted() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         var crashed = MachineHarness(state: machine.state)
-        XCTAssertEqual(crashed.run(.streamRequested(1)).delivered, [item("A", updated: 1)])
-        crashed.run(.streamRequested(1))
+        XCTAssertEqual(crashed.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 1)])
+        crashed.run(.delivery(.streamRequested(1)))
         var restarted = MachineHarness(state: crashed.state)
-        XCTAssertEqual(restarted.run(.streamRequested(1)).delivered, [])
+        XCTAssertEqual(restarted.run(.delivery(.streamRequested(1))).delivered, [])
         XCTAssertEqual(restarted.state["A"]?.seen, 1)
     }
 
     /// FD-13.
     func testEndingAStreamDoesNotAcceptItsElement() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        XCTAssertEqual(machine.run(.streamEnded(1)).entries, [])
-        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.run(.delivery(.streamEnded(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [item("A", updated: 1)])
     }
 
     /// FD-13: storing the acceptance may take longer than the app needs to start another loop.
     func testNextStreamDoesNotGetAnElementBeingAccepted() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
-        machine.feed(.streamEnded(1))
-        XCTAssertEqual(machine.feed(.streamRequested(2)).delivered, [])
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamEnded(1)))
+        XCTAssertEqual(machine.feed(.delivery(.streamRequested(2))).delivered, [])
         XCTAssertEqual(machine.commitAll().delivered, [])
         XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
     }
@@ -49,29 +49,29 @@ final class MachineStreamTests: MachineTestCase {
     func testElementsHaveOneKindAndAtMostTwoHundredChanges() {
         machine.fetch((0..<250).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
         machine.fetch(deletions: ["N0"], token: "2")
-        let first = machine.run(.streamRequested(1)).deliveries
+        let first = machine.run(.delivery(.streamRequested(1))).deliveries
         XCTAssertEqual(first.map(\.count), [200])
-        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries.map(\.count), [49])
-        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries, [[item(deleted: "N0")]])
-        XCTAssertEqual(machine.run(.streamRequested(1)).deliveries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).deliveries.map(\.count), [49])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).deliveries, [[item(deleted: "N0")]])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).deliveries, [])
     }
 
     func testChangesOfOneRecordAreCoalesced() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.fetch([.init("A", 2)], token: "2")
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 2)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 2)])
         machine.fetch(deletions: ["A"], token: "3")
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item(deleted: "A")])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item(deleted: "A")])
     }
 
     func testANewVersionDuringHandlingIsDeliveredToo() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 2)], token: "2")
-        let next = machine.run(.streamRequested(1))
+        let next = machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(next.delivered, [item("A", updated: 2)])
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertNil(machine.state["A"]?.undelivered)
         XCTAssertEqual(machine.state["A"]?.seen, 2)
     }
@@ -79,19 +79,19 @@ final class MachineStreamTests: MachineTestCase {
     /// The acceptance of the older version is being stored when the new one arrives.
     func testANewVersionDuringAcceptanceIsDelivered() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.feed(.streamRequested(1))
+        machine.feed(.delivery(.streamRequested(1)))
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 2)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 2)])
     }
 
     /// A loop edits the element that it handles, and accepts it while the save of the edit is being stored.
     func testALateAcceptanceHidesNoUploadSavedMeanwhile() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(machine.reading("A"))
         machine.upload("A", 2)
@@ -100,7 +100,7 @@ final class MachineStreamTests: MachineTestCase {
 
     func testALateAcceptanceOfADeletionHidesNoUploadSavedMeanwhile() {
         machine.know("A", 1)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").delivered, [item(deleted: "A")])
         machine.run(machine.reading("A"))
         machine.upload("A", 3)
@@ -112,8 +112,8 @@ final class MachineStreamTests: MachineTestCase {
     /// - Returns: The accepted changes.
     private func takeLate(saved handle: ContentHandle, as version: UInt64) -> [AcceptedChange] {
         let result = SendResult(name: "A", handle: handle, outcome: .saved(KnownVersion(version)))
-        machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([result])))
-        let taken = machine.feed(.streamRequested(1)).entries
+        machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([result]))))
+        let taken = machine.feed(.delivery(.streamRequested(1))).entries
         XCTAssertEqual(machine.commitAll().delivered, [item("A", saved: version)])
         XCTAssertEqual(machine.state["A"]?.seen, ContentHandle(version))
         let edit = machine.upload("A", 99)
@@ -124,28 +124,28 @@ final class MachineStreamTests: MachineTestCase {
     }
 
     func testTwoStreamsGetEveryChangeAndBothMustAccept() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").deliveries.count, 2)
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-        XCTAssertEqual(machine.run(.streamRequested(2)).entries.count, 1)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).entries.count, 1)
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
     /// A version that both streams accepted counts as seen, even while a newer version waits for one or both.
     func testAVersionAcceptedByBothStreamsIsSeenWhileANewerOneWaits() {
         machine.know("A", 1)
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("A", 2)], token: "2")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 3)], token: "3")
         XCTAssertEqual(machine.state["A"]?.seen, 1, "the second stream has not accepted it yet")
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(2)))
         XCTAssertEqual(machine.state["A"]?.seen, 2)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(3))
-        for stream: StreamID in [1, 2] { machine.run(.streamRequested(stream)) }
+        for stream: StreamID in [1, 2] { machine.run(.delivery(.streamRequested(stream))) }
         XCTAssertEqual(machine.state["A"]?.seen, 3)
         XCTAssertNil(machine.state["A"]?.undelivered)
         XCTAssertTrue(machine.machine.delivering.streams.allSatisfy(\.taken.isEmpty))
@@ -155,73 +155,75 @@ final class MachineStreamTests: MachineTestCase {
     func testAVersionThatOneStreamSkippedIsNotSeen() {
         machine.know("A", 1)
         machine.know("B", 2)
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("B", 3)], token: "3")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 4)], token: "4")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 5)], token: "5")
-        for _ in 0..<2 { machine.run(.streamRequested(2)) }
+        for _ in 0..<2 { machine.run(.delivery(.streamRequested(2))) }
         XCTAssertEqual(machine.state["A"]?.seen, 1)
         XCTAssertNotNil(machine.state["A"]?.undelivered, "the first stream accepted an older version")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.state["A"]?.seen, 5)
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
     func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasAccepted() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.fetch([.init("B", 2)], token: "2")
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-        machine.run(.streamEnded(2))
+        machine.run(.delivery(.streamEnded(2)))
         XCTAssertNil(machine.state["A"]?.undelivered)
         XCTAssertNil(machine.state["B"]?.undelivered)
     }
 
     func testEndOfTheSlowerStreamDoesNotAcceptWhatTheOtherHolds() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamEnded(2))
+        machine.run(.delivery(.streamEnded(2)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
     }
 
     /// FD-17, I-30.
     func testUndecodableChangeIsSkippedAndKept() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: false))
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: false)))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
         XCTAssertNil(machine.state["B"]?.undelivered)
         let next = machine.fetch([.init("C", 3)], token: "2")
         XCTAssertEqual(next.delivered, [item("C", updated: 3)])
         var restarted = MachineHarness(state: machine.state)
-        let retried = (0..<3).flatMap { _ in restarted.run(.streamRequested(1)).delivered.map(\.name) }
+        let retried = (0..<3).flatMap { _ in
+            restarted.run(.delivery(.streamRequested(1))).delivered.map(\.name)
+        }
         XCTAssertEqual(Set(retried), ["A", "C"])
     }
 
     func testElementWithoutDecodableChangesIsReplacedByTheNext() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: true))
+        machine.run(.delivery(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: true)))
         XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
     }
 
     /// The end of another stream does not accept a change that no stream could decode.
     func testUndecodableChangeIsKeptWhenAnotherStreamEnds() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.run(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: true))
-        machine.run(.streamRequested(2))
-        machine.run(.undecodable(2, [.init(name: "A", reason: "no")], isEmpty: true))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: true)))
+        machine.run(.delivery(.streamRequested(2)))
+        machine.run(.delivery(.undecodable(2, [.init(name: "A", reason: "no")], isEmpty: true)))
         machine.fetch([.init("B", 2)], token: "2")
-        machine.run(.streamEnded(2))
+        machine.run(.delivery(.streamEnded(2)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
     }
 
@@ -230,9 +232,9 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("A", 1)], token: "1")
         XCTAssertNil(machine.state["A"]?.undelivered)
         XCTAssertNil(machine.state["A"]?.seen, "the app has not seen it")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
-        machine.run(.streamEnded(1))
+        machine.run(.delivery(.streamEnded(1)))
         XCTAssertNil(machine.state["B"]?.undelivered)
     }
 
@@ -243,7 +245,7 @@ final class MachineStreamTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         machine.commitNext()
         machine.feed(machine.reading("A"))
         machine.commitAll()
@@ -254,21 +256,21 @@ final class MachineStreamTests: MachineTestCase {
     /// An edit is based on the accepted version, not on one that was only fetched.
     func testEditIsBasedOnTheAcceptedVersion() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 2)]))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2)])))
         XCTAssertEqual(machine.commitAll().requests, ["send A=2@t1"])
         var other = MachineHarness.synced()
         other.fetch([.init("A", 1)], token: "1")
-        other.run(.streamRequested(1))
+        other.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(other.upload("A", 2).conflicts.map(\.ancestor), [nil])
     }
 
     func testAcceptingATouchedRecordAcceptsItsLatestVersion() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.fetch([.init("A", 5, hash: 1)], token: "2")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.upload("A", 6).conflicts, [])
         XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [6])
     }

@@ -6,7 +6,9 @@ import XCTest
 /// Streams that are misused or slow, changes that cannot be decoded, and disks that reject writes.
 final class MachineStreamTroubleTests: MachineTestCase {
     private func undecodable(_ stream: StreamID, _ names: String..., isEmpty: Bool = true) -> SyncInput {
-        .undecodable(stream, names.map { .init(name: $0, reason: "no") }, isEmpty: isEmpty)
+        .delivery(
+            .undecodable(stream, names.map { .init(name: $0, reason: "no") }, isEmpty: isEmpty)
+        )
     }
 
     // MARK: G5
@@ -15,37 +17,37 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testARequestByAStreamWithoutAnElementAcceptsNothing() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         // Two tasks request an element at once, before the first is delivered.
-        machine.feed(.streamRequested(1))
-        XCTAssertEqual(machine.feed(.streamRequested(1)).entries, [])
+        machine.feed(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.feed(.delivery(.streamRequested(1))).entries, [])
         XCTAssertEqual(machine.commitAll().deliveries.count, 1)
         XCTAssertEqual(machine.state.deliveryQueue.count, 2)
-        machine.run(.streamRequested(1))
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
-        XCTAssertEqual(machine.run(.streamRequested(1)).entries, [])
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
     }
 
     // G5
     func testInputsOfUnknownOrEndedStreamsAreIgnored() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
-        XCTAssertEqual(machine.run(.streamEnded(7)), [])
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.run(.delivery(.streamEnded(7))), [])
         XCTAssertEqual(machine.run(undecodable(7, "A")).entries, [])
         XCTAssertEqual(machine.run(undecodable(1, "B", isEmpty: false)).events, [])
-        machine.run(.streamEnded(1))
-        XCTAssertEqual(machine.run(.streamEnded(1)), [])
+        machine.run(.delivery(.streamEnded(1)))
+        XCTAssertEqual(machine.run(.delivery(.streamEnded(1))), [])
         XCTAssertEqual(machine.run(undecodable(1, "A")).events, [])
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-        XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item("A", updated: 1)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [item("A", updated: 1)])
     }
 
     // G5
     func testAStreamAcceptsOnlyItsCurrentElement() {
         machine.fetch((0..<450).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.state.deliveryQueue.count, 250)
         // The older element is not accepted again by later requests.
-        let accepted = machine.run(.streamRequested(1)).entries.flatMap { entry -> [String] in
+        let accepted = machine.run(.delivery(.streamRequested(1))).entries.flatMap { entry -> [String] in
             if case .accepted(let changes) = entry { changes.map(\.name) } else { [] }
         }
         XCTAssertEqual(accepted, (200..<400).map { "N\($0)" })
@@ -66,12 +68,12 @@ final class MachineStreamTroubleTests: MachineTestCase {
 
     func testAStreamThatStallsForAThousandChangesIsReportedOnce() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(stalls(arrive(999, from: 1000)), [])
         XCTAssertEqual(stalls(arrive(1, from: 2000)), [.streamStalled(waiting: 1000)])
         XCTAssertEqual(stalls(arrive(1500, from: 3000)), [])
         // The stream requests another element, and stalls again.
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(stalls(arrive(999, from: 6000)), [])
         XCTAssertEqual(stalls(arrive(999, from: 8000)).count, 1)
     }
@@ -80,26 +82,26 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(stalls(arrive(2000, from: 1)), [])
         var actions: [SyncAction] = []
         for round in 0..<5 {
-            actions += machine.run(.streamRequested(1))
+            actions += machine.run(.delivery(.streamRequested(1)))
             actions += arrive(900, from: 10_000 + UInt64(round) * 1000)
         }
         XCTAssertEqual(stalls(actions), [])
     }
 
     func testAStalledStreamDoesNotHoldUpAnother() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         var actions = machine.fetch([.init("A", 1)], token: "1")
         for round in 0..<3 {
             actions += arrive(400, from: 1000 + UInt64(round) * 1000)
             while machine.machine.delivering.streams[1].stage == .holding {
-                actions += machine.run(.streamRequested(2))
+                actions += machine.run(.delivery(.streamRequested(2)))
             }
         }
         XCTAssertEqual(stalls(actions), [.streamStalled(waiting: 1200)])
         XCTAssertEqual(machine.machine.delivering.streams[1].waitingCount, 0)
         XCTAssertEqual(machine.state.deliveryQueue.count, 1201)
-        machine.run(.streamEnded(1))
+        machine.run(.delivery(.streamEnded(1)))
         XCTAssertEqual(machine.state.deliveryQueue.count, 0)
     }
 
@@ -107,17 +109,17 @@ final class MachineStreamTroubleTests: MachineTestCase {
 
     /// I-30.
     func testAnUndecodableChangeIsKeptWhenStreamsEndBeforeAcceptingIt() {
-        machine.run(.streamRequested(1))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("B", 1)], token: "1")
         machine.fetch([.init("A", 2)], token: "2")
         // The first stream has received A and cannot decode it; the second still handles B, and gets A next.
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.run(undecodable(1, "A"))
-        machine.run(.streamEnded(2))
+        machine.run(.delivery(.streamEnded(2)))
         XCTAssertNil(machine.state["B"]?.undelivered)
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-        machine.run(.streamEnded(1))
+        machine.run(.delivery(.streamEnded(1)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
         XCTAssertEqual(machine.machine.undecodableNames, ["A"])
     }
@@ -126,22 +128,22 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testAnUndecodableChangeIsTriedAndReportedOncePerOpening() {
         machine.fetch([.init("A", 1)], token: "1")
         for _ in 0..<3 {
-            XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 1)])
+            XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 1)])
             let told = machine.run(undecodable(1, "A")).events
             XCTAssertEqual(told, [.undecodable(recordName: "A", reason: "no")])
-            XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [])
+            XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [])
             machine = MachineHarness(state: machine.state)
         }
     }
 
     /// I-30: a loop and a read find the same undecodable version.
     func testAnUndecodableVersionIsReportedOnceByLoopOrRead() {
-        let read = SyncInput.readInVain([ReadVersion(name: "A", handle: 1, reason: "no")])
+        let read = SyncInput.calls(.readInVain([ReadVersion(name: "A", handle: 1, reason: "no")]))
         for isReadFirst in [false, true] {
             machine = .synced()
             machine.fetch([.init("A", 1)], token: "1")
             var told = isReadFirst ? machine.run(read).events : []
-            machine.run(.streamRequested(1))
+            machine.run(.delivery(.streamRequested(1)))
             told += machine.run(undecodable(1, "A")).events
             told += machine.run(read).events
             XCTAssertEqual(told, [.undecodable(recordName: "A", reason: "no")], "\(isReadFirst)")
@@ -153,24 +155,24 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testAnUndecodableEditIsNotReportedAsTheServersVersion() {
         machine.know("A", 1)
         machine.upload("A", 2)
-        let read = machine.run(.readInVain([ReadVersion(name: "A", handle: 2, reason: "no")]))
+        let read = machine.run(.calls(.readInVain([ReadVersion(name: "A", handle: 2, reason: "no")])))
         XCTAssertEqual(read.events, [])
         XCTAssertEqual(machine.machine.undecodableNames, [])
     }
 
     func testANewVersionOfAnUndecodableChangeIsTried() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.run(undecodable(1, "A"))
         XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
         XCTAssertEqual(machine.machine.undecodableNames, [])
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertNil(machine.state["A"]?.undelivered)
     }
 
     func testAnOutdatedVersionThatCannotBeReadIsNotReportedAsUndecodable() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 2)], token: "2")
         let actions = machine.run(undecodable(1, "A"))
         XCTAssertEqual(actions.events, [])
@@ -182,31 +184,31 @@ final class MachineStreamTroubleTests: MachineTestCase {
     /// P-27, I-28.
     func testContentsThatCannotBeReadNowAreRetriedAfterAWait() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.streamRequested(1))
-        let actions = machine.run(.unread(1, ["A", "B"], isEmpty: true))
+        machine.run(.delivery(.streamRequested(1)))
+        let actions = machine.run(.delivery(.unread(1, ["A", "B"], isEmpty: true)))
         XCTAssertEqual(actions.delivered, [])
         XCTAssertNotNil(actions.timer(.deliverRetry))
         XCTAssertEqual(
             machine.fireNext { $0 == .deliverRetry }.delivered,
             [item("A", updated: 1), item("B", updated: 2)]
         )
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
     }
 
     func testReadableChangesAreAcceptedWithoutTheUnreadableOnes() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.run(.unread(1, ["A"], isEmpty: false))
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [])
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.unread(1, ["A"], isEmpty: false)))
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [])
         XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["A"])
         XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [item("A", updated: 1)])
     }
 
     func testAnAcceptanceThatTheDiskRejectedIsStoredLater() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.streamRequested(1))
-        machine.feed(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamRequested(1)))
         machine.failNextCommit()
         XCTAssertEqual(machine.state.deliveryQueue.count, 2)
         // B gets a new version meanwhile, which the app has not accepted.
@@ -219,7 +221,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
 
     func testAModelThatAConflictOnlyRedatedIsDeliveredAsSaved() {
         machine.know("A", 1)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
         let resolved = machine.resolve { _ in .redated(6, size: 10, edited: nil) }
@@ -239,8 +241,8 @@ final class MachineStreamTroubleTests: MachineTestCase {
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         machine.answerSend { _ in .conflict(server: KnownVersion(7)) }
         machine.resolve { _ in .redated(8, size: 10, edited: nil) }
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 8)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 8)])
         saveAll(from: 10)
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 10)])
     }
 }

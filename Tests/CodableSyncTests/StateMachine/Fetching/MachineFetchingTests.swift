@@ -8,18 +8,18 @@ import XCTest
 final class MachineFetchingTests: MachineTestCase {
     override func setUp() {
         super.setUp()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
     }
 
     /// FD-01, FD-02, FD-03.
     func testChangesElsewhereAreDeliveredOnce() {
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "3").delivered, [item(deleted: "A")])
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [])
         XCTAssertNil(machine.state["A"])
     }
 
@@ -29,7 +29,7 @@ final class MachineFetchingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: true)
         page.records = [.init("A", 1), .init("B", 2)]
-        let actions = machine.feed(.fetched(request.id, .success(page)))
+        let actions = machine.feed(.records(.fetched(request.id, .success(page))))
         XCTAssertEqual(
             machine.waiting.first?.entries,
             [
@@ -47,7 +47,7 @@ final class MachineFetchingTests: MachineTestCase {
         machine.answerFetch([.init("A", 1)], token: "1", moreComing: true)
         machine.answerFetch([.init("B", 2)], token: "2", moreComing: true)
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.fetched(request.id, .failure(CloudError(.networkFailure))))
+        machine.run(.records(.fetched(request.id, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(machine.state.knownCount, 2)
         XCTAssertEqual(machine.fireNext().requests, ["fetch 2"])
     }
@@ -56,7 +56,7 @@ final class MachineFetchingTests: MachineTestCase {
     func testEchoOfAnOwnSaveIsIgnored() {
         machine.upload("A", 1)
         saveAll(from: 10)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let actions = machine.fetch([FetchedRecord(name: "A", version: KnownVersion(10))], token: "1")
         XCTAssertEqual(actions.delivered, [])
         XCTAssertEqual(actions.requests, ["fetch 0"])
@@ -65,7 +65,7 @@ final class MachineFetchingTests: MachineTestCase {
     /// FD-06, N11.
     func testOlderVersionIsIgnored() {
         machine.fetch([.init("A", 5)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.fetch([.init("A", 4)], token: "2").delivered, [])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t5")
     }
@@ -116,7 +116,7 @@ final class MachineFetchingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNil(machine.state["A"])
         XCTAssertEqual(machine.fireNext().requests, ["fetch 0"])
@@ -128,13 +128,13 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(failed: ["A"], token: "1").requests, ["lookUp A"])
         for answer in [LookedUp(name: "A", result: .failure(CloudError(.internalError)))] {
             guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
-            XCTAssertEqual(machine.run(.lookedUp(request.id, .success([answer]))).requests, [])
+            XCTAssertEqual(machine.run(.records(.lookedUp(request.id, .success([answer])))).requests, [])
         }
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
         XCTAssertEqual(
-            machine.run(.lookedUp(request.id, .success([found]))).delivered,
+            machine.run(.records(.lookedUp(request.id, .success([found])))).delivered,
             [item("A", updated: 3)]
         )
     }
@@ -144,7 +144,7 @@ final class MachineFetchingTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1")
         var restarted = MachineHarness(state: machine.state)
-        restarted.run(.start)
+        restarted.run(.calls(.start))
         XCTAssertEqual(restarted.runAccount(), ["lookUp A"])
     }
 
@@ -164,7 +164,7 @@ final class MachineFetchingTests: MachineTestCase {
     /// FD-23, I-43.
     func testExpiredTokenListsEverythingAndRemovesMissingRecordsAtTheEnd() {
         machine.fetch([.init("A", 1), .init("B", 2), .init("C", 3)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("C", 9)
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         expire()
@@ -173,7 +173,7 @@ final class MachineFetchingTests: MachineTestCase {
         let last = machine.answerFetch([.init("D", 4)], token: "n2")
         XCTAssertEqual(last.entries.filter { if case .fetchedDeletion = $0 { true } else { false } }.count, 2)
         XCTAssertEqual(last.delivered, [item("D", updated: 4)])
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item(deleted: "B")])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item(deleted: "B")])
         XCTAssertEqual(last.conflicts.map(\.name), ["C"])
         XCTAssertEqual(machine.state["C"]?.pending?.handle, 9)
     }
@@ -184,7 +184,7 @@ final class MachineFetchingTests: MachineTestCase {
         expire()
         machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let again = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        let again = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
         XCTAssertEqual(again.requests, ["fetch -"])
         let last = machine.answerFetch([.init("B", 2)], token: "n2")
         XCTAssertEqual(
@@ -200,7 +200,7 @@ final class MachineFetchingTests: MachineTestCase {
         expire()
         machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
         var restarted = MachineHarness(state: machine.state)
-        restarted.run(.start)
+        restarted.run(.calls(.start))
         XCTAssertEqual(restarted.runAccount(), ["fetch n1"])
         restarted.answerFetch(token: "n2")
         XCTAssertNotNil(restarted.state["A"]?.known)
@@ -219,7 +219,7 @@ final class MachineFetchingTests: MachineTestCase {
 
     func testResyncListsEverythingAndKeepsEverything() {
         machine.fetch([.init("A", 1)], token: "1")
-        let actions = machine.run(.resync(machine.newCall()))
+        let actions = machine.run(.calls(.resync(machine.newCall())))
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.requests, ["fetch -"])
         XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "2").delivered, [])
@@ -228,7 +228,7 @@ final class MachineFetchingTests: MachineTestCase {
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let actions = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
 }
@@ -238,6 +238,6 @@ extension MachineHarness {
     mutating func runAccount(_ user: String = "alice") -> [String] {
         guard let request = setupRequest else { return [] }
         let account = CloudAccount(status: .available, userRecordName: user)
-        return run(.accountChecked(request, .success(account))).requests
+        return run(.account(.checked(request, .success(account)))).requests
     }
 }

@@ -14,7 +14,9 @@ final class MachineLateAnswerTests: MachineTestCase {
         let answered = machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
         XCTAssertEqual(answered.requests, ["lookUp A"])
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
-        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(6)))])))
+        machine.run(
+            .records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(6)))])))
+        )
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t6")
     }
 
@@ -27,7 +29,7 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.resolve { _ in .server }
         machine.run(machine.reading("A"))
         let late = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(7)))
-        XCTAssertEqual(machine.run(.sent(send, .success([late]))), [])
+        XCTAssertEqual(machine.run(.records(.sent(send, .success([late])))), [])
         machine.upload("A", 10)
         machine.fireNext { $0 == .sendRetry }
         XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t8"])

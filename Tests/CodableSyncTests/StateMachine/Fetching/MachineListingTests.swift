@@ -8,7 +8,7 @@ import XCTest
 final class MachineListingTests: MachineTestCase {
     override func setUp() {
         super.setUp()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
     }
 
     // MARK: The order of versions
@@ -23,7 +23,9 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.run(
-            .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
+            .records(
+                .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
+            )
         )
         XCTAssertEqual(machine.fetch([.init("A", 30)], token: "10").requests, ["fetch 9"])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t30")
@@ -37,7 +39,7 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 20, outcome: .saved(KnownVersion(6)))
-        XCTAssertEqual(machine.feed(.sent(send.id, .success([saved]))).requests, [])
+        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([saved])))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch known-A-1"])
         var next = KnownVersion(7)
         next.modified = KnownVersion(6).modified
@@ -116,7 +118,7 @@ final class MachineListingTests: MachineTestCase {
     /// FD-25, P6: each wait is longer, and a caller gets the error.
     func testTheWaitGrowsAfterEachEndlessFeed() {
         let call = machine.newCall()
-        machine.run(.sync(call, .fetch))
+        machine.run(.calls(.sync(call, .fetch)))
         var answers: [CallAnswer] = []
         var ends: [Duration] = []
         for _ in 0..<6 {
@@ -141,12 +143,12 @@ final class MachineListingTests: MachineTestCase {
     /// I-43: no record is removed before the last page is stored, or if storing it fails.
     func testNothingIsRemovedBeforeTheLastPageIsStored() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         expire()
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("n"), moreComing: false)
         page.records = [.init("A", 1)]
-        XCTAssertEqual(machine.feed(.fetched(request.id, .success(page))).delivered, [])
+        XCTAssertEqual(machine.feed(.records(.fetched(request.id, .success(page)))).delivered, [])
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNotNil(machine.state["B"]?.known)
         XCTAssertTrue(machine.state.summary.isListing)
@@ -158,7 +160,7 @@ final class MachineListingTests: MachineTestCase {
     /// I-43: the listing confirms a pending deletion: the app gets no change, and no request is needed.
     func testAListingConfirmsAPendingDeletionOfAMissingRecord() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.delete("A")
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         expire()
@@ -170,7 +172,7 @@ final class MachineListingTests: MachineTestCase {
     /// I-43: a record that could not be read may still exist.
     func testARecordThatAListingCouldNotReadIsNotRemoved() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         expire()
         machine.answerFetch(failed: ["A"], token: "n1", moreComing: true)
         XCTAssertEqual(machine.answerFetch(failed: ["B"], token: "n2").delivered, [])
@@ -180,7 +182,7 @@ final class MachineListingTests: MachineTestCase {
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let actions = machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
 }

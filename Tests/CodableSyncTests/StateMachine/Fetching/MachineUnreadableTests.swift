@@ -9,12 +9,12 @@ final class MachineUnreadableTests: MachineTestCase {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
-        XCTAssertEqual(machine.run(.readInVain([lost])).requests, ["lookUp A"])
+        XCTAssertEqual(machine.run(.calls(.readInVain([lost]))).requests, ["lookUp A"])
     }
 
     private func find(_ version: KnownVersion?) {
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
-        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(version))])))
+        machine.run(.records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(version))]))))
     }
 
     private func copy(_ handle: ContentHandle) -> KnownVersion {
@@ -48,11 +48,11 @@ final class MachineUnreadableTests: MachineTestCase {
     /// The loop still handles the version whose copy was looked up.
     func testALoopThatAcceptsLateHasSeenTheCopy() {
         machine.fetch([.init("A", 1)], token: "f")
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
-        machine.run(.readInVain([lost]))
+        machine.run(.calls(.readInVain([lost])))
         find(copy(7))
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 9)
         XCTAssertEqual(machine.conflicts, [])
         XCTAssertEqual(machine.state["A"]?.pending?.base, 7)

@@ -87,7 +87,7 @@ final class ContestedFieldTests: XCTestCase {
         var edit = NewChange.save("A", 5)
         let basis = harness.state.editBasis(of: "A")
         edit.basis = NewChange.Basis(basis.base, contested: basis.contested)
-        harness.run(.enqueue(harness.newCall(), [edit]))
+        harness.run(.calls(.enqueue(harness.newCall(), [edit])))
         XCTAssertEqual(harness.state["A"]?.pending?.handle, 5)
         XCTAssertEqual(harness.state["A"]?.pending?.contested, 3)
     }
@@ -105,7 +105,7 @@ final class ContestedFieldTests: XCTestCase {
 
     func testTheResolverGetsTheContestedFields() {
         var harness = MachineHarness(state: makeState())
-        XCTAssertEqual(harness.run(.start).conflicts.map(\.contested), [3])
+        XCTAssertEqual(harness.run(.calls(.start)).conflicts.map(\.contested), [3])
     }
 
     /// The app has seen the draft and uploads a newer model: the contested fields are still unresolved.

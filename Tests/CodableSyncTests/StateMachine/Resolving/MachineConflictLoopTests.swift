@@ -73,7 +73,7 @@ final class MachineConflictLoopTests: MachineTestCase {
             machine.answerSend { _ in .conflict(server: KnownVersion(UInt64(10 + round), hash: 1)) }
         }
         machine.answerSend { _ in .conflict(server: nil) }
-        machine.run(.discard(machine.newCall(), names: ["A"]))
+        machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         _ = lookedUp(KnownVersion(30, hash: 1))
         machine.run(machine.reading("A"))
         XCTAssertEqual(machine.upload("A", 50).requests, ["send A=50@t30"])
@@ -91,7 +91,7 @@ final class MachineConflictLoopTests: MachineTestCase {
     private func lookedUp(_ version: KnownVersion) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
         return machine.run(
-            .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(version))]))
+            .records(.lookedUp(request.id, .success([LookedUp(name: "A", result: .success(version))])))
         )
     }
 }

@@ -25,7 +25,7 @@ final class MachineConflictTests: MachineTestCase {
     }
 
     func testConflictIsDeliveredOnlyOnceItIsResolved() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 2)
         XCTAssertEqual(machine.answerSend { _ in .conflict(server: KnownVersion(5)) }.deliveries, [])
         XCTAssertEqual(
@@ -47,7 +47,7 @@ final class MachineConflictTests: MachineTestCase {
     /// CF-02, CF-04, I-20.
     func testServersValueDiscardsTheEditAndReportsIt() {
         conflict()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let actions = machine.resolve { _ in .server }
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(actions.delivered, [item("A", updated: 5)])
@@ -59,11 +59,11 @@ final class MachineConflictTests: MachineTestCase {
     /// CF-03.
     func testMergedValueIsSentAndDelivered() {
         conflict()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let actions = machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         XCTAssertEqual(actions.requests, ["send A=6@t5"])
         XCTAssertEqual(actions.delivered, [item("A", updated: 6)])
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(saveAll(from: 10).delivered, [item("A", saved: 10)])
     }
 
@@ -71,7 +71,7 @@ final class MachineConflictTests: MachineTestCase {
         conflict()
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
         saveAll(from: 10)
-        XCTAssertEqual(machine.run(.streamRequested(1)).delivered, [item("A", updated: 10)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 10)])
     }
 
     /// CF-08: the app uploads again before it accepts the merged value.
@@ -88,9 +88,9 @@ final class MachineConflictTests: MachineTestCase {
 
     func testEditAfterAnAcceptedMergeIsBasedOnTheServersValue() {
         conflict()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.resolve { _ in .merged(6, size: 10, edited: nil) }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 7)
         let saved = saveAll(from: 10)
         XCTAssertEqual(saved.conflicts, [])
@@ -110,21 +110,21 @@ final class MachineConflictTests: MachineTestCase {
     /// CF-12.
     func testFailedResolverParksTheEditAndDeliversTheServersValue() {
         conflict()
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         let reason = ParkReason(kind: .resolverFailed, message: "no")
         let actions = machine.resolve { _ in .failed(reason) }
         XCTAssertEqual(actions.delivered, [item("A", updated: 5)])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.state["A"]?.pending?.parked, reason)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 5)
-        let retried = machine.run(.retry(machine.newCall(), names: ["A"]))
+        let retried = machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
         XCTAssertEqual(retried.conflicts.map(\.client), [2])
     }
 
     func testParkingAReplacedEditIsNotReported() {
         conflict()
         let items = machine.conflicts
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
         let failed = Resolution.failed(ParkReason(kind: .resolverFailed, message: "no"))
         machine.feed(.reconciled(items.map { Reconciled(item: $0, resolution: failed, wasAsked: true) }))
         XCTAssertFalse(machine.commitAll().events.contains { if case .parked = $0 { true } else { false } })
@@ -165,7 +165,7 @@ final class MachineConflictTests: MachineTestCase {
     func testOutcomeIsIgnoredWhileANewerEditIsBeingStored() {
         conflict()
         let items = machine.conflicts
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
         machine.feed(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
         let actions = machine.commitAll()
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
@@ -205,7 +205,7 @@ final class MachineConflictTests: MachineTestCase {
                 machine.answerSend { _ in .conflict(server: nil) }
                 guard row != 0 || tag != nil, let request = machine.lookUpRequest else { continue }
                 let result = LookedUp(name: name, result: answer)
-                let actions = machine.run(.lookedUp(request.id, .success([result])))
+                let actions = machine.run(.records(.lookedUp(request.id, .success([result]))))
                 XCTAssertEqual(actions.requests, [], "row \(row), \(name)")
                 XCTAssertEqual(machine.fireNext().requests.count, 1, "row \(row), \(name)")
             }
@@ -216,7 +216,7 @@ final class MachineConflictTests: MachineTestCase {
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: nil) }
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
-        XCTAssertEqual(machine.run(.lookedUp(request.id, .success([]))).requests, [])
+        XCTAssertEqual(machine.run(.records(.lookedUp(request.id, .success([])))).requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
     }
@@ -266,14 +266,14 @@ final class MachineConflictTests: MachineTestCase {
     }
 
     func testEditOfADeletedRecordIsDiscardedWithAnEvent() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 2)
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         let actions = machine.resolve { _ in .server }
         XCTAssertEqual(actions.delivered, [item(deleted: "A")])
         XCTAssertEqual(actions.loading, [.editOfDeleted(name: "A", 2, kept: false)])
         XCTAssertEqual(machine.state.pendingCount, 0)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertNil(machine.state["A"])
     }
 
@@ -314,13 +314,13 @@ final class MachineConflictTests: MachineTestCase {
 
     private func lookedUp(_ name: String, _ result: Result<KnownVersion?, CloudError>) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
-        return machine.run(.lookedUp(request.id, .success([LookedUp(name: name, result: result)])))
+        return machine.run(.records(.lookedUp(request.id, .success([LookedUp(name: name, result: result)]))))
     }
 
     /// OB-02: discarded while the resolver runs.
     func testAnEditDiscardedDuringResolutionIsReportedOnce() {
         conflict()
-        machine.feed(.discard(machine.newCall(), names: ["A"]))
+        machine.feed(.calls(.discard(machine.newCall(), names: ["A"])))
         var actions = machine.resolve { _ in .server }
         XCTAssertEqual(actions.loading, [.discarded(name: "A", 2, .discarded)])
         XCTAssertEqual(machine.state.notes.map(\.kind), [.discarded])
@@ -331,7 +331,7 @@ final class MachineConflictTests: MachineTestCase {
         machine.answerSend { _ in .conflict(server: KnownVersion(105)) }
         let item = machine.conflicts[0]
         machine.feed(.reconciled([Reconciled(item: item, resolution: .server, wasAsked: true)]))
-        actions = machine.run(.discard(machine.newCall(), names: ["B"]))
+        actions = machine.run(.calls(.discard(machine.newCall(), names: ["B"])))
         XCTAssertEqual(actions.loading, [.conflictResolved(name: "B", client: 101, server: 105, .server)])
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(machine.state.notes.count, 2)
@@ -341,7 +341,7 @@ final class MachineConflictTests: MachineTestCase {
         conflict()
         let item = machine.conflicts[0]
         machine.feed(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))
-        let actions = machine.run(.discard(machine.newCall(), names: ["A"]))
+        let actions = machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertEqual(actions.loading.last, .discarded(name: "A", 2, .discarded))
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(machine.state.pendingCount, 0)

@@ -48,7 +48,9 @@ final class MachineCrossingTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "f")
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
-        machine.run(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
+        machine.run(
+            .records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
+        )
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
 
@@ -75,7 +77,7 @@ final class MachineCrossingTests: MachineTestCase {
         for resolution in [Resolution.confirmed(2), .client] {
             machine = start
             uploadAfterADeletionOfUnknownOutcome { _ in resolution }
-            machine.run(.start)
+            machine.run(.calls(.start))
             machine.confirmAccount()
             machine.finishSetup()
             machine.answerFetch(deletions: ["A"], token: "g")
@@ -89,7 +91,7 @@ final class MachineCrossingTests: MachineTestCase {
     /// applied.
     func testASavedEditEndsTheWaitForAnEarlierDeletion() {
         uploadAfterADeletionOfUnknownOutcome { _ in .client }
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(token: "f")
@@ -101,7 +103,7 @@ final class MachineCrossingTests: MachineTestCase {
     /// The app has been shown the record again, so it must be told about the deletion.
     func testDeletionOfARecordShownAgainIsDelivered() {
         uploadAfterADeletionOfUnknownOutcome { _ in .server }
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(deletions: ["A"], token: "g")
@@ -113,7 +115,7 @@ final class MachineCrossingTests: MachineTestCase {
     func testDeletionOfARecordWithAParkedEditIsDelivered() {
         let reason = ParkReason(kind: .resolverFailed, message: "it throws")
         uploadAfterADeletionOfUnknownOutcome { _ in .failed(reason) }
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(deletions: ["A"], token: "g")
@@ -139,7 +141,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.failSend(CloudError(.serverResponseLost))
         machine.fetch(deletions: ["A"], token: "f")
         machine.upload("A", 9)
-        machine.run(.discard(machine.newCall(), names: ["A"]))
+        machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertNil(machine.state["A"]?.known)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
@@ -153,23 +155,23 @@ final class MachineCrossingTests: MachineTestCase {
         guard let fetch = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: ChangeToken("f"), moreComing: false)
         page.failed = ["A"]
-        machine.run(.fetched(fetch, .success(page)))
+        machine.run(.records(.fetched(fetch, .success(page))))
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         let failure = LookedUp(name: "A", result: .failure(CloudError(.internalError)))
-        machine.run(.lookedUp(request, .success([failure])))
+        machine.run(.records(.lookedUp(request, .success([failure]))))
         XCTAssertNil(machine.lookUpRequest)
-        let actions = machine.run(.discard(machine.newCall(), names: ["A"]))
+        let actions = machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertEqual(actions.requests, ["lookUp A"])
     }
 
     /// The first page fails and waits for its retry; an upload is sent before it.
     private func uploadWhileTheFirstPageIsAwaited() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         guard let first = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
-        machine.run(.fetched(first, .failure(CloudError(.networkFailure))))
+        machine.run(.records(.fetched(first, .failure(CloudError(.networkFailure)))))
         machine.upload("A", 2)
     }
 
@@ -179,7 +181,10 @@ final class MachineCrossingTests: MachineTestCase {
         uploadWhileTheFirstPageIsAwaited()
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, [])
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
-        XCTAssertEqual(machine.feed(.sent(machine.sendRequest?.id ?? 0, .success([saved]))).requests, [])
+        XCTAssertEqual(
+            machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved])))).requests,
+            []
+        )
         XCTAssertEqual(machine.commitAll().requests, ["fetch -"])
         machine.answerFetch(token: "f")
         XCTAssertNil(machine.state["A"]?.known)
@@ -188,7 +193,7 @@ final class MachineCrossingTests: MachineTestCase {
     /// I-43: the same for a record saved after a listing was requested but before its first page.
     func testARecordSavedBeforeAListingAndMissingFromItIsRemoved() {
         machine.upload("A", 2)
-        machine.run(.resync(machine.newCall()))
+        machine.run(.calls(.resync(machine.newCall())))
         XCTAssertNil(machine.state.summary.zoneToken)
         XCTAssertEqual(saveAll(from: 5).requests, ["fetch -"])
         machine.answerFetch(token: "f")
@@ -200,23 +205,23 @@ final class MachineCrossingTests: MachineTestCase {
         machine.know("A", 1)
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
-        machine.run(.fetched(request, .failure(CloudError(.userDeletedZone))))
+        machine.run(.records(.fetched(request, .failure(CloudError(.userDeletedZone)))))
         XCTAssertEqual(machine.state.summary.zone, .purged)
         let start = machine
         for uploadsAgain in [true, false] {
             machine = start
-            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
-            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            machine.feed(.calls(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain)))
+            machine.feed(.calls(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain)))
             XCTAssertEqual(machine.commitAll().answers, [.done, .done])
             XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
             // If the disk rejects the first answer, the second fails with it, and the next answer counts as
             // the first.
             machine = start
-            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
-            machine.feed(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain))
+            machine.feed(.calls(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain)))
+            machine.feed(.calls(.resolvePurge(machine.newCall(), uploadAgain: !uploadsAgain)))
             let failed = SyncError.storageFull("full")
             XCTAssertEqual(machine.failNextCommit().answers, [.failed(failed), .failed(failed)])
-            machine.run(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain))
+            machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: uploadsAgain)))
             XCTAssertEqual(machine.state["A"]?.lost?.changeTag, uploadsAgain ? "t1" : nil)
         }
     }

@@ -8,24 +8,24 @@ import XCTest
 final class MachineQueueTests: MachineTestCase {
     func testFirstUploadIsSentConfirmedAndAccepted() {
         var harness = MachineHarness()
-        XCTAssertEqual(harness.run(.start).requests, ["checkAccount"])
+        XCTAssertEqual(harness.run(.calls(.start)).requests, ["checkAccount"])
         let confirmed = CloudAccount(status: .available, userRecordName: "alice")
-        let account = harness.run(.accountChecked(harness.setupRequest ?? 0, .success(confirmed)))
+        let account = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(confirmed))))
         XCTAssertEqual(account.requests, ["saveZone"])
-        let zone = harness.run(.zoneSaved(harness.setupRequest ?? 0, nil))
+        let zone = harness.run(.zone(.saved(harness.setupRequest ?? 0, nil)))
         XCTAssertEqual(zone.entries, [.zoneReady])
         XCTAssertEqual(zone.requests, ["subscribe", "fetch -"])
         XCTAssertEqual(harness.run(.subscribed(harness.setupRequest ?? 0, nil)).entries, [.subscribed])
         XCTAssertEqual(harness.answerFetch(token: "0").requests, [])
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
-        harness.run(.streamRequested(1))
+        harness.run(.delivery(.streamRequested(1)))
         let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
         XCTAssertEqual(
             saved.entries,
             [.saved(name: "A", sent: 1, KnownVersion(2)), .handedOut(OrderRuns([1]))]
         )
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
-        let accepted = harness.run(.streamRequested(1))
+        let accepted = harness.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1, seen: 2)])])
         XCTAssertNil(harness.state["A"]?.undelivered)
         XCTAssertEqual(harness.state.pendingCount, 0)
@@ -34,14 +34,14 @@ final class MachineQueueTests: MachineTestCase {
 
     func testUploadIsAnsweredOnlyWhenItIsCommitted() {
         let call = machine.newCall()
-        XCTAssertEqual(machine.feed(.enqueue(call, [.save("A", 1)])).answers, [])
+        XCTAssertEqual(machine.feed(.calls(.enqueue(call, [.save("A", 1)]))).answers, [])
         XCTAssertEqual(machine.state.pendingCount, 1)
         XCTAssertEqual(machine.commitNext().answers, [.done])
     }
 
     /// LQ-02.
     func testNewerEditReplacesAnUnsentEdit() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.upload("A", 2)
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=2@-"])
@@ -49,7 +49,7 @@ final class MachineQueueTests: MachineTestCase {
 
     /// LQ-03.
     func testDeletionReplacesAnUnsentUpload() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.delete("A")
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=delete@-"])
@@ -61,7 +61,7 @@ final class MachineQueueTests: MachineTestCase {
     /// LQ-04.
     func testUploadReplacesAnUnsentDeletion() {
         machine.know("A", 1)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.delete("A")
         machine.upload("A", 2)
         XCTAssertEqual(machine.restart().requests.last, "send A=2@t1")
@@ -70,7 +70,7 @@ final class MachineQueueTests: MachineTestCase {
     /// LQ-05.
     func testLastOfUploadDeleteUploadWins() {
         machine.know("A", 1)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 2)
         machine.delete("A")
         machine.upload("A", 3)
@@ -96,8 +96,8 @@ final class MachineQueueTests: MachineTestCase {
         machine.upload("A", 2)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
-        machine.feed(.sent(request.id, .success([saved])))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
         let actions = machine.commitAll()
         XCTAssertEqual(actions.conflicts, [])
         XCTAssertEqual(actions.requests, ["send A=3@t10"])
@@ -199,7 +199,7 @@ final class MachineQueueTests: MachineTestCase {
 
     /// LQ-11.
     func testEmptyCallReturnsImmediately() {
-        let actions = machine.run(.enqueue(machine.newCall(), []))
+        let actions = machine.run(.calls(.enqueue(machine.newCall(), [])))
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.entries, [])
     }
@@ -207,12 +207,15 @@ final class MachineQueueTests: MachineTestCase {
     /// LQ-12.
     func testLastOfTwoModelsWithTheSameNameWins() {
         let changes = [NewChange.save("A", 1), .save("B", 2), .save("A", 3)]
-        XCTAssertEqual(machine.run(.enqueue(machine.newCall(), changes)).requests, ["send A=3@- B=2@-"])
+        XCTAssertEqual(
+            machine.run(.calls(.enqueue(machine.newCall(), changes))).requests,
+            ["send A=3@- B=2@-"]
+        )
     }
 
     /// LQ-24.
     func testDeletionOfAnUnknownRecordEndsSilently() {
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.delete("A")
         let actions = machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
         XCTAssertEqual(actions.deliveries, [])
@@ -222,7 +225,7 @@ final class MachineQueueTests: MachineTestCase {
     /// I-29: the feed shows this device's own deletion although its response was lost.
     func testOwnDeletionInTheFeedIsNotDelivered() {
         machine.know("A", 1)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.delete("A")
         machine.failSend(CloudError(.serverResponseLost))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").deliveries, [])
@@ -231,9 +234,9 @@ final class MachineQueueTests: MachineTestCase {
 
     /// LQ-15.
     func testFullDiskQueuesNothingAndKeepsTheRest() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 2), .save("B", 3)]))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2), .save("B", 3)])))
         XCTAssertEqual(machine.failNextCommit().answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
@@ -248,12 +251,12 @@ final class MachineQueueTests: MachineTestCase {
         let changes = ["A", "B", "C"].map {
             NewChange(name: $0, kind: .save(7, size: 1), edited: nil, isInitial: true)
         }
-        let first = machine.run(.enqueue(machine.newCall(), changes))
+        let first = machine.run(.calls(.enqueue(machine.newCall(), changes)))
         XCTAssertEqual(first.conflicts.map(\.name), ["A"])
         XCTAssertEqual(first.conflicts.map(\.ancestor), [nil])
         XCTAssertEqual(machine.state["C"]?.pending?.handle, 2)
         XCTAssertEqual(saveAll(from: 10).requests, ["send B=7@-"])
-        let second = machine.run(.enqueue(machine.newCall(), changes))
+        let second = machine.run(.calls(.enqueue(machine.newCall(), changes)))
         XCTAssertEqual(second.entries, [])
         XCTAssertEqual(second.answers, [.done])
     }
@@ -265,7 +268,7 @@ final class MachineQueueTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 5)]
-        machine.feed(.fetched(request.id, .success(page)))
+        machine.feed(.records(.fetched(request.id, .success(page))))
         machine.feed(machine.reading("A"))
         machine.commitAll()
         let actions = machine.upload("A", 6)

@@ -109,7 +109,7 @@ final class MachineSendingTests: MachineTestCase {
     func testEachResultFollowsItsOwnRule() {
         machine.know("B", 1)
         machine.know("C", 2)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         for (name, handle) in [("A", 11), ("B", 12), ("C", 13), ("D", 14)] {
             machine.upload(name, UInt64(handle))
         }
@@ -132,7 +132,7 @@ final class MachineSendingTests: MachineTestCase {
     func testOtherItemsOfAFailedAtomicRequestAreSentNext() {
         machine.know("A", 1)
         machine.know("B", 2)
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 11)
         machine.delete("B")
         machine.restart()
@@ -153,13 +153,13 @@ final class MachineSendingTests: MachineTestCase {
 
     /// SN-13, I-14.
     func testItemThatIsNotMentionedIsSentAgain() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let result = SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(10)))
-        let actions = machine.run(.sent(request.id, .success([result])))
+        let actions = machine.run(.records(.sent(request.id, .success([result]))))
         XCTAssertTrue(actions.events.contains(.unmentioned(recordName: "A")))
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
@@ -167,20 +167,22 @@ final class MachineSendingTests: MachineTestCase {
 
     /// SN-14, SN-15.
     func testResultsAreMatchedByNameAndUnexpectedOnesAreIgnored() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         machine.upload("A", 1)
         machine.upload("B", 2)
         machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(
-            .sent(
-                request.id,
-                .success([
-                    SendResult(name: "X", handle: 9, outcome: .saved(KnownVersion(12))),
-                    SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(11))),
-                    SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10))),
-                    SendResult(name: "A", handle: 1, outcome: .failed(CloudError(.permissionFailure))),
-                ])
+            .records(
+                .sent(
+                    request.id,
+                    .success([
+                        SendResult(name: "X", handle: 9, outcome: .saved(KnownVersion(12))),
+                        SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(11))),
+                        SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10))),
+                        SendResult(name: "A", handle: 1, outcome: .failed(CloudError(.permissionFailure))),
+                    ])
+                )
             )
         )
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
@@ -217,7 +219,7 @@ final class MachineSendingTests: MachineTestCase {
         }
         XCTAssertEqual(events, 1)
         XCTAssertGreaterThanOrEqual(machine.now.monotonic - begin, .seconds(5 * 300))
-        machine.run(.sync(machine.newCall(), .send))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
         // The last account check is too old, so the user is checked again.
         machine.confirmAccount()
         machine.answerFetch(token: "0")
@@ -228,7 +230,7 @@ final class MachineSendingTests: MachineTestCase {
 
     /// SN-33: a failing item at the head of the queue lets the others go first.
     func testFailingItemDoesNotHoldUpOthers() {
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         for number in 0..<5 { machine.upload("N\(number)", UInt64(number)) }
         machine.restart()
         let actions = machine.answerSend { item in
@@ -256,8 +258,8 @@ final class MachineSendingTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
         XCTAssertEqual(machine.state.pendingNames, ["A", "B"])
         XCTAssertNil(machine.sendRequest)
-        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
-        let discarded = machine.run(.discard(machine.newCall(), names: ["B"]))
+        XCTAssertEqual(machine.run(.calls(.retry(machine.newCall(), names: ["A"]))).requests, ["send A=1@-"])
+        let discarded = machine.run(.calls(.discard(machine.newCall(), names: ["B"])))
         XCTAssertEqual(discarded.loading, [.discarded(name: "B", 2, .discarded)])
         XCTAssertNil(machine.state["B"]?.pending)
     }
@@ -266,12 +268,12 @@ final class MachineSendingTests: MachineTestCase {
 
     private func uploadWhileStopped(_ count: Int, size: Int = 100) -> MachineHarness {
         var machine = machine
-        machine.run(.stop)
+        machine.run(.calls(.stop))
         let changes = (0..<count).map { number in
             let name = number < 10 ? "N0\(number)" : "N\(number)"
             return NewChange.save(name, UInt64(number), size: size)
         }
-        machine.run(.enqueue(machine.newCall(), changes))
+        machine.run(.calls(.enqueue(machine.newCall(), changes)))
         return machine
     }
 }

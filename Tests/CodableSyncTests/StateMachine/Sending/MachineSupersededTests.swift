@@ -31,7 +31,7 @@ final class MachineSupersededTests: MachineTestCase {
         for isStored in [true, false] {
             for refuse in refusals() {
                 machine = start
-                machine.feed(.enqueue(machine.newCall(), [.save("A", 3)]))
+                machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
                 if isStored { machine.commitAll() }
                 machine = refuse(machine)
                 XCTAssertTrue(machine.state.parkedQueue.isEmpty)
@@ -56,7 +56,7 @@ final class MachineSupersededTests: MachineTestCase {
     /// never delivered.
     func testARejectedEditInConflictGoesToTheResolver() {
         machine.know("A", 1)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 2)
         let start = machine
         for refuse in refusals() {
@@ -78,8 +78,8 @@ final class MachineSupersededTests: MachineTestCase {
         machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
         let item = machine.conflicts[0]
         machine.feed(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))
-        machine.feed(.discard(machine.newCall(), names: ["A"]))
-        machine.feed(.enqueue(machine.newCall(), [.save("A", 7)]))
+        machine.feed(.calls(.discard(machine.newCall(), names: ["A"])))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 7)])))
         machine.commitAll()
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 7)
     }
@@ -89,7 +89,7 @@ extension MachineSupersededTests {
     /// I-36: the server's retry-after for one item delays the requests that other items cause.
     func testARetryAfterForOneItemDelaysRequestsForOthers() {
         machine = MachineHarness()
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.hasFeed = true
         machine.finishSetup()
@@ -98,7 +98,9 @@ extension MachineSupersededTests {
         let start = machine
         for names in [["A", "B"], ["B", "A"]] {
             machine = start
-            machine.run(.enqueue(machine.newCall(), names.enumerated().map { .save($1, UInt64($0 + 2)) }))
+            machine.run(
+                .calls(.enqueue(machine.newCall(), names.enumerated().map { .save($1, UInt64($0 + 2)) }))
+            )
             let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
             let actions = machine.answerSend { .failed($0.name == "A" ? CloudError(.unknownItem) : wait) }
             XCTAssertEqual(actions.requests, [])

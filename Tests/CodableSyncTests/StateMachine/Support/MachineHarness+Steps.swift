@@ -6,30 +6,32 @@ import RecordCoding
 extension MachineHarness {
     /// A read that returns the current contents of these records.
     func reading(_ names: String...) -> SyncInput {
-        .read(
-            names.map { name in
-                let known = state[name]?.known
-                let shown = state.shownHandle(of: name)
-                let tag = shown == known?.handle ? known?.changeTag : nil
-                return GivenContents(
-                    name: name,
-                    handle: shown,
-                    known: known?.handle,
-                    version: shown == known?.handle ? shown : state[name]?.pending?.base,
-                    changeTag: tag
-                )
-            }
+        .calls(
+            .read(
+                names.map { name in
+                    let known = state[name]?.known
+                    let shown = state.shownHandle(of: name)
+                    let tag = shown == known?.handle ? known?.changeTag : nil
+                    return GivenContents(
+                        name: name,
+                        handle: shown,
+                        known: known?.handle,
+                        version: shown == known?.handle ? shown : state[name]?.pending?.base,
+                        changeTag: tag
+                    )
+                }
+            )
         )
     }
 
     @discardableResult
     mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
-        run(.enqueue(newCall(), [.save(name, handle, size: size)]))
+        run(.calls(.enqueue(newCall(), [.save(name, handle, size: size)])))
     }
 
     @discardableResult
     mutating func delete(_ name: String) -> [SyncAction] {
-        run(.enqueue(newCall(), [.delete(name)]))
+        run(.calls(.enqueue(newCall(), [.delete(name)])))
     }
 
     @discardableResult
@@ -45,7 +47,7 @@ extension MachineHarness {
         page.records = records
         page.deletions = deletions
         page.failed = failed
-        return run(.fetched(request.id, .success(page)))
+        return run(.records(.fetched(request.id, .success(page))))
     }
 
     /// Fetches these changes.
@@ -65,13 +67,13 @@ extension MachineHarness {
         let results = request.items.map {
             SendResult(name: $0.name, handle: $0.handle, outcome: outcome($0))
         }
-        return run(.sent(request.id, .success(results)))
+        return run(.records(.sent(request.id, .success(results))))
     }
 
     @discardableResult
     mutating func failSend(_ error: CloudError) -> [SyncAction] {
         guard let request = sendRequest else { return [] }
-        return run(.sent(request.id, .failure(error)))
+        return run(.records(.sent(request.id, .failure(error))))
     }
 
     @discardableResult
@@ -86,9 +88,9 @@ extension MachineHarness {
     mutating func know(_ name: String, _ number: UInt64) {
         fetch([.init(name, number)], token: "known-\(name)-\(number)")
         let stream: StreamID = 999
-        run(.streamRequested(stream))
-        run(.streamRequested(stream))
-        run(.streamEnded(stream))
-        for other in machine.delivering.streams.map(\.id) { run(.streamRequested(other)) }
+        run(.delivery(.streamRequested(stream)))
+        run(.delivery(.streamRequested(stream)))
+        run(.delivery(.streamEnded(stream)))
+        for other in machine.delivering.streams.map(\.id) { run(.delivery(.streamRequested(other))) }
     }
 }

@@ -49,7 +49,7 @@ struct MachineHarness {
     }
 
     mutating func goOnline(user: String = "alice") {
-        run(.start)
+        run(.calls(.start))
         confirmAccount(user)
         finishSetup()
         answerFetch(token: "0")
@@ -57,24 +57,27 @@ struct MachineHarness {
 
     mutating func confirmAccount(_ user: String = "alice") {
         guard let request = setupRequest else { return }
-        run(.accountChecked(request, .success(CloudAccount(status: .available, userRecordName: user))))
+        run(.account(.checked(request, .success(CloudAccount(status: .available, userRecordName: user)))))
     }
 
     /// Starts the machine again; its first page is empty.
     @discardableResult
     mutating func restart() -> [SyncAction] {
-        let actions = run(.start)
+        let actions = run(.calls(.start))
         guard let token = state.summary.zoneToken, let request = fetchRequest else { return actions }
-        return actions + run(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false))))
+        return actions
+            + run(.records(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false)))))
     }
 
     /// Creates the zone and the subscription if the machine asks for them.
     mutating func finishSetup() {
         if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
-            run(.zoneSaved(request, nil))
+            run(.zone(.saved(request, nil)))
         }
         if hasFeed, machine.state.summary.databaseToken == nil, let request = setupRequest {
-            run(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
+            run(
+                .zone(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
+            )
         }
         if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
@@ -97,7 +100,7 @@ struct MachineHarness {
         let actions = machine.handle(input, at: now)
         machine.assertInvariants(after: input)
         for action in actions {
-            if case .enqueue(let call, _) = input, case .append(let batch, let entries, _) = action,
+            if case .calls(.enqueue(let call, _)) = input, case .append(let batch, let entries, _) = action,
                 entries.contains(where: { if case .queued = $0 { true } else { false } })
             {
                 batches[call] = batch
@@ -114,13 +117,13 @@ struct MachineHarness {
         else { return actions }
         var actions = actions
         actions.remove(at: index)
-        return actions + feed(.databaseChanged(request, .failure(CloudError(.badDatabase))))
+        return actions + feed(.zone(.databaseChanged(request, .failure(CloudError(.badDatabase)))))
     }
 
     /// Confirms the user when the machine checks the account again.
     private mutating func answerRenewal(_ actions: [SyncAction], after input: SyncInput) -> [SyncAction] {
         switch input {
-        case .fetched, .sent, .lookedUp, .committed, .zoneSaved, .subscribed: break
+        case .records, .journal(.committed), .zone(.saved), .subscribed: break
         default: return actions
         }
         guard let user = machine.userRecordName, let index = actions.firstIndex(where: \.isAccountCheck),
@@ -129,7 +132,7 @@ struct MachineHarness {
         var actions = actions
         actions.remove(at: index)
         let account = CloudAccount(status: .available, userRecordName: user)
-        return actions + feed(.accountChecked(request, .success(account)))
+        return actions + feed(.account(.checked(request, .success(account))))
     }
 
     /// Handles one input, and commits everything that follows.
@@ -144,7 +147,7 @@ struct MachineHarness {
         let (batch, entries) = waiting.removeFirst()
         journal += entries
         committed.insert(batch)
-        return feed(.committed(batch))
+        return feed(.journal(.committed(batch)))
     }
 
     @discardableResult
@@ -163,7 +166,7 @@ struct MachineHarness {
     mutating func failNextCommit(_ failure: JournalFailure = .storageFull("full")) -> [SyncAction] {
         guard !waiting.isEmpty else { return [] }
         let (batch, _) = waiting.removeFirst()
-        return feed(.commitFailed(batch, failure))
+        return feed(.journal(.commitFailed(batch, failure)))
     }
 
     mutating func advance(by duration: Duration) {
@@ -201,18 +204,17 @@ struct MachineHarness {
         switchTo = nil
         conflicts = []
         timers = [:]
-        return run(.switched(from: former))
+        return run(.account(.switched(from: former)))
     }
 
     // MARK: The mechanical checks
 
     private mutating func end(_ input: SyncInput) {
         switch input {
-        case .accountChecked(let id, _), .databaseChanged(let id, _): close(id)
-        case .zoneSaved(let id, _), .subscribed(let id, _): close(id)
-        case .fetched(let id, _): close(id)
-        case .lookedUp(let id, _): close(id)
-        case .sent(let id, _), .sendUnread(let id, _): close(id)
+        case .account(.checked(let id, _)), .zone(.databaseChanged(let id, _)): close(id)
+        case .zone(.saved(let id, _)), .subscribed(let id, _): close(id)
+        case .records(let response): close(response.request)
+        case .sendUnread(let id, _): close(id)
         case .timerFired(.deadline(let id)): close(id)
         case .reconciled: conflicts = []
         default: break

@@ -58,9 +58,11 @@ extension StampWorld {
         copies[name] = options.consumes ? stamps : nil
         let edited = harness.now.wall
         feed(
-            .enqueue(
-                call,
-                [NewChange(name: name, kind: .save(handle, size: 10), edited: edited, basis: basis)]
+            .calls(
+                .enqueue(
+                    call,
+                    [NewChange(name: name, kind: .save(handle, size: 10), edited: edited, basis: basis)]
+                )
             )
         )
     }
@@ -75,7 +77,7 @@ extension StampWorld {
         changedSince.insert(name)
         copies[name] = nil
         expected[name] = nil
-        feed(.enqueue(call, [NewChange(name: name, kind: .delete, edited: harness.now.wall)]))
+        feed(.calls(.enqueue(call, [NewChange(name: name, kind: .delete, edited: harness.now.wall)])))
     }
 
     mutating func end(_ call: CallID, _ answer: CallAnswer) {
@@ -107,7 +109,7 @@ extension StampWorld {
         deletedHere.remove(name)
         // An edit that is not stored yet may be discarded as well, or not.
         for (id, call) in calls where call.name == name { calls[id] = (name, 0) }
-        feed(.discard(call, names: [name]))
+        feed(.calls(.discard(call, names: [name])))
         if !options.consumes { copies[name] = nil }
     }
 
@@ -123,7 +125,7 @@ extension StampWorld {
         log.append("hands out \(left), not \(overtaken)")
         held = left
         changedSince = Set(underWay.keys)
-        if !overtaken.isEmpty { feed(.overtaken(stream, overtaken, isEmpty: left.isEmpty)) }
+        if !overtaken.isEmpty { feed(.delivery(.overtaken(stream, overtaken, isEmpty: left.isEmpty))) }
     }
 
     /// The app's loop accepts its element and requests the next.
@@ -143,7 +145,7 @@ extension StampWorld {
             }
         }
         held = []
-        feed(.streamRequested(stream))
+        feed(.delivery(.streamRequested(stream)))
     }
 
     // MARK: The second loop
@@ -161,7 +163,7 @@ extension StampWorld {
         log.append("asks the second stream")
         secondHasTaken.merge(secondHolds) { $1 }
         secondHolds = [:]
-        feed(.streamRequested(stream + 1000))
+        feed(.delivery(.streamRequested(stream + 1000)))
     }
 
     // MARK: The model

@@ -125,21 +125,25 @@ extension StampWorld {
                     page.deletions.append(name)
                 }
             }
-            feed(.fetched(id, .success(page)))
+            feed(.records(.fetched(id, .success(page))))
         case (.lookUp, .lookUp(let found)?):
             let results = found.map { one in
                 LookedUp(name: one.name, result: .success(one.version.map { version($0) }))
             }
-            feed(.lookedUp(id, .success(results)))
+            feed(.records(.lookedUp(id, .success(results))))
         case (.send, .sent(let results)?):
             let handles = handles.removeValue(forKey: id) ?? [:]
-            feed(.sent(id, .success(results.map { result($0.item, $0.outcome, handles[$0.item.name]) })))
+            feed(
+                .records(
+                    .sent(id, .success(results.map { result($0.item, $0.outcome, handles[$0.item.name]) }))
+                )
+            )
         case (.checkAccount, _):
-            feed(.accountChecked(id, .success(CloudAccount(status: .available, userRecordName: "alice"))))
-        case (.saveZone, _): feed(.zoneSaved(id, nil))
+            feed(.account(.checked(id, .success(CloudAccount(status: .available, userRecordName: "alice")))))
+        case (.saveZone, _): feed(.zone(.saved(id, nil)))
         case (.subscribe, _): feed(.subscribed(id, nil))
         case (.readDatabaseChanges, _):
-            feed(.databaseChanged(id, .success(ZoneFate(reason: nil, token: ChangeToken("z")))))
+            feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: nil, token: ChangeToken("z"))))))
         default: break
         }
     }
@@ -164,15 +168,15 @@ extension StampWorld {
         log.append("failure of \(id): \(error.code)")
         answers[id] = nil
         switch request {
-        case .fetch: feed(.fetched(id, .failure(error)))
-        case .lookUp: feed(.lookedUp(id, .failure(error)))
+        case .fetch: feed(.records(.fetched(id, .failure(error))))
+        case .lookUp: feed(.records(.lookedUp(id, .failure(error))))
         case .send(_, let items):
             if error.code == .serverResponseLost { ghosts.append(items) }
-            feed(.sent(id, .failure(error)))
-        case .checkAccount: feed(.accountChecked(id, .failure(CloudError(.networkFailure))))
-        case .saveZone: feed(.zoneSaved(id, CloudError(.networkFailure)))
+            feed(.records(.sent(id, .failure(error))))
+        case .checkAccount: feed(.account(.checked(id, .failure(CloudError(.networkFailure)))))
+        case .saveZone: feed(.zone(.saved(id, CloudError(.networkFailure))))
         case .subscribe: feed(.subscribed(id, CloudError(.networkFailure)))
-        default: feed(.databaseChanged(id, .failure(CloudError(.networkFailure))))
+        default: feed(.zone(.databaseChanged(id, .failure(CloudError(.networkFailure)))))
         }
     }
 

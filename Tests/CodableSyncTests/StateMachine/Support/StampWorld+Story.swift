@@ -18,13 +18,13 @@ extension StampWorld {
         case 8: if !options.consumes { read(name) } else { ask() }
         case 9: if options.consumes { ask() }
         case 10: if options.discards, pick(2) == 0 { discard(name) }
-        case 11: feed(.retry(harness.newCall(), names: [name]))
+        case 11: feed(.calls(.retry(harness.newCall(), names: [name])))
         case 12:
             let call = harness.newCall()
             waiting.insert(call)
             log.append("sync, call \(call)")
             let parts: [SyncParts] = [.fetch, .send, [.fetch, .send]]
-            feed(.sync(call, parts[pick(3)]))
+            feed(.calls(.sync(call, parts[pick(3)])))
         case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
         case 14...15 where options.removes: crossAnswers(name)
         case 16...17 where options.removes: if !options.consumes { read(name) }
@@ -35,7 +35,7 @@ extension StampWorld {
         case 18:
             log.append("a timer fires")
             fireTimer()
-        case 19: if options.faults, pick(6) == 0 { feed(.resync(harness.newCall())) }
+        case 19: if options.faults, pick(6) == 0 { feed(.calls(.resync(harness.newCall()))) }
         case 20, 21: reconcile()
         case 32, 33: finishDecoding()
         case 22...25:
@@ -94,12 +94,12 @@ extension StampWorld {
         log.append("-- calm")
         while !ghosts.isEmpty { haunt() }
         settle()
-        feed(.retry(harness.newCall(), names: names))
+        feed(.calls(.retry(harness.newCall(), names: names)))
         for round in 0..<12 {
             settle()
             // The disk may have rejected the first call.
             if round == 3, !harness.state.parkedQueue.isEmpty {
-                feed(.retry(harness.newCall(), names: names))
+                feed(.calls(.retry(harness.newCall(), names: names)))
             }
             if options.consumes { ask() }
             if options.hasSecondStream { askSecond() }

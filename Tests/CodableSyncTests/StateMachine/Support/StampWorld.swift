@@ -115,7 +115,7 @@ struct StampWorld {
         random = SplitMix64(seed: seed)
         names = ["A", "B"]
         harness = Self.newHarness()
-        feed(.start)
+        feed(.calls(.start))
         settle()
     }
 
@@ -243,6 +243,6 @@ struct StampWorld {
         (secondHolds, secondHasTaken) = ([:], [:])
         if !options.consumes { copies = [:] }
         stream += 1
-        feed(.start)
+        feed(.calls(.start))
     }
 }

@@ -15,7 +15,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         state.changeSummary { $0.isPositionLate = false }
         machine = MachineHarness(state: state)
         machine.hasFeed = true
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.answerFetch(token: "9")
         XCTAssertEqual(machine.state.knownCount, 2)
@@ -26,14 +26,14 @@ final class MachineFormerZoneTests: MachineTestCase {
     private func tell(_ reason: DatabaseChanges.Deletion.Reason?, token: String = "d") -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(
-            .databaseChanged(request, .success(ZoneFate(reason: reason, token: .init(token))))
+            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init(token)))))
         )
     }
 
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.fetched(request.id, .failure(CloudError(.changeTokenExpired))))
+        machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
     }
 
     /// The zone may be re-created before the page is read, so the feed is read after the page.
@@ -67,7 +67,7 @@ final class MachineFormerZoneTests: MachineTestCase {
             guard let lookUp = machine.lookUpRequest else { return XCTFail("no look-up request") }
             let found = [LookedUp(name: "A", result: .success(nil))]
             XCTAssertEqual(
-                machine.run(.lookedUp(lookUp.id, .success(found))).requests,
+                machine.run(.records(.lookedUp(lookUp.id, .success(found)))).requests,
                 ["readDatabaseChanges"]
             )
             tell(reason)
@@ -117,7 +117,7 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     /// A retry-after in an answer also delays reading the feed for that answer.
     func testARetryAfterAlsoDelaysReadingTheFeed() {
-        machine.run(.enqueue(machine.newCall(), [.save("A", 3), .save("B", 4)]))
+        machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 3), .save("B", 4)])))
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
         let actions = machine.answerSend { .failed($0.name == "A" ? CloudError(.unknownItem) : wait) }
         XCTAssertEqual(actions.requests, [])
@@ -132,9 +132,9 @@ final class MachineFormerZoneTests: MachineTestCase {
     func testTheFeedIsReadDuringAPendingSubscription() {
         machine = MachineHarness()
         machine.hasFeed = true
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         tell(nil)
@@ -152,7 +152,9 @@ final class MachineFormerZoneTests: MachineTestCase {
                 machine.delete("A")
                 machine.failSend(CloudError(.zoneNotFound))
                 tell(reason)
-                if reason == .purged { machine.run(.resolvePurge(machine.newCall(), uploadAgain: !removes)) }
+                if reason == .purged {
+                    machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: !removes)))
+                }
                 machine.finishSetup()
                 machine.answerFetch([.init("A", 10)], token: "n")
                 tell(nil, token: "f")
@@ -175,7 +177,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.run(.fetched(request.id, .failure(reset)))
+        machine.run(.records(.fetched(request.id, .failure(reset))))
         machine.finishSetup()
         machine.answerFetch(token: "n")
         tell(nil, token: "f")
@@ -183,7 +185,10 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.answerSend { .saved(KnownVersion($0.name == "A" ? 10 : 11)) }
         XCTAssertNotNil(machine.state["A"]?.pending?.parked)
         XCTAssertNil(machine.state.shownHandle(of: "A"))
-        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=delete@t10"])
+        XCTAssertEqual(
+            machine.run(.calls(.retry(machine.newCall(), names: ["A"]))).requests,
+            ["send A=delete@t10"]
+        )
     }
 
     // MARK: The position
@@ -193,12 +198,12 @@ final class MachineFormerZoneTests: MachineTestCase {
     func testTheDatabaseTokenIsReadBeforeTheFirstFetch() {
         machine = MachineHarness()
         machine.hasFeed = true
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         guard let making = machine.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertEqual(machine.run(.zoneSaved(making, nil)).requests, ["readDatabaseChanges"])
+        XCTAssertEqual(machine.run(.zone(.saved(making, nil))).requests, ["readDatabaseChanges"])
         guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
-        let failed = machine.run(.databaseChanged(reading, .failure(CloudError(.networkFailure))))
+        let failed = machine.run(.zone(.databaseChanged(reading, .failure(CloudError(.networkFailure)))))
         XCTAssertEqual(failed.requests, [])
         XCTAssertEqual(machine.fireNext { $0 == .zoneRetry }.requests, ["readDatabaseChanges"])
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
@@ -211,15 +216,15 @@ final class MachineFormerZoneTests: MachineTestCase {
         for code in [CloudError.Code.badDatabase, .invalidArguments, .changeTokenExpired] {
             machine = MachineHarness()
             machine.hasFeed = true
-            machine.run(.start)
+            machine.run(.calls(.start))
             machine.confirmAccount()
-            machine.run(.zoneSaved(machine.setupRequest ?? 0, nil))
+            machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
             guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
-            let told = machine.run(.databaseChanged(reading, .failure(CloudError(code))))
+            let told = machine.run(.zone(.databaseChanged(reading, .failure(CloudError(code)))))
             XCTAssertEqual(told.requests, ["subscribe", "fetch -"], "\(code)")
             var next = MachineHarness(state: machine.state)
             next.hasFeed = true
-            next.run(.start)
+            next.run(.calls(.start))
             next.confirmAccount()
             XCTAssertEqual(next.open.values.sorted(), ["setup"], "\(code)")
             XCTAssertEqual(next.faults, [])
@@ -246,7 +251,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         expire()
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        machine.feed(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d")))))
+        machine.feed(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d"))))))
         machine.failNextCommit()
         machine.fireNext { $0 == .zoneRetry }
         tell(.purged)
@@ -260,7 +265,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let actions = machine.run(.databaseChanged(request, .failure(CloudError(.networkUnavailable))))
+        let actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.networkUnavailable)))))
         XCTAssertEqual(actions.statuses.last, .offline)
     }
 
@@ -270,14 +275,14 @@ final class MachineFormerZoneTests: MachineTestCase {
         state.apply(.databaseToken(nil))
         machine = MachineHarness(state: state)
         machine.hasFeed = true
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
         XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("start"))
         machine.answerFetch(token: "10")
         machine = MachineHarness(state: machine.state)
         machine.hasFeed = true
-        machine.run(.start)
+        machine.run(.calls(.start))
         machine.confirmAccount()
         expire()
         machine.answerFetch([.init("B", 2)], token: "n")

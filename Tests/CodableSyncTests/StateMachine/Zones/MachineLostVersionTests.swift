@@ -10,7 +10,7 @@ final class MachineLostVersionTests: MachineTestCase {
         super.setUp()
         machine.know("A", 1)
         machine.know("B", 2)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
     }
 
     private func park(_ name: String, _ handle: UInt64) {
@@ -23,7 +23,7 @@ final class MachineLostVersionTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.run(.fetched(request.id, .failure(reset)))
+        machine.run(.records(.fetched(request.id, .failure(reset))))
         machine.finishSetup()
     }
 
@@ -37,14 +37,17 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
         XCTAssertEqual(machine.state["A"]?.pending?.base, 10)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
-        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=3@t10"])
+        XCTAssertEqual(
+            machine.run(.calls(.retry(machine.newCall(), names: ["A"]))).requests,
+            ["send A=3@t10"]
+        )
     }
 
     /// Z1: the parked edit is retried before the lost version has been uploaded.
     func testARetriedEditWaitsForTheVersionUnderIt() {
         park("A", 3)
         loseZone()
-        machine.run(.retry(machine.newCall(), names: ["A"]))
+        machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
         XCTAssertEqual(saveAll(from: 10).requests, ["send A=3@t10"])
     }
@@ -74,19 +77,19 @@ final class MachineLostVersionTests: MachineTestCase {
     /// Z1: an element is delivered while the loss is being stored, and accepted after another device has
     /// re-created the zone.
     func testAnElementDeliveredDuringALossIsNoAncestor() {
-        machine.run(.streamEnded(1))
+        machine.run(.delivery(.streamEnded(1)))
         machine.fetch([.init("A", 3)], token: "3")
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.feed(.fetched(request.id, .failure(reset)))
-        machine.feed(.streamRequested(2))
+        machine.feed(.records(.fetched(request.id, .failure(reset))))
+        machine.feed(.delivery(.streamRequested(2)))
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 3)])
         machine.finishSetup()
         machine.answerFetch([.init("A", 20)], token: "n")
         machine.resolve { _ in .server }
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(20))
-        machine.run(.streamRequested(2))
+        machine.run(.delivery(.streamRequested(2)))
         XCTAssertNil(machine.state["A"]?.seen)
     }
 
@@ -95,7 +98,7 @@ final class MachineLostVersionTests: MachineTestCase {
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
         machine.resolve { _ in .failed(ParkReason(kind: .resolverFailed, message: "no")) }
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.state["A"]?.seen, 4)
         loseZone()
         machine.answerFetch(token: "n")
@@ -108,7 +111,7 @@ final class MachineLostVersionTests: MachineTestCase {
     func testInitialModelsAreNotBasedOnLostVersions() {
         loseZone()
         let initial = NewChange(name: "A", kind: .save(7, size: 1), edited: nil, isInitial: true)
-        machine.run(.enqueue(machine.newCall(), [initial]))
+        machine.run(.calls(.enqueue(machine.newCall(), [initial])))
         XCTAssertNotNil(machine.state["A"]?.lost)
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }
@@ -120,7 +123,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.fetched(request.id, .failure(reset)))
+            machine.run(.records(.fetched(request.id, .failure(reset))))
             machine.finishSetup()
             if !isSent { machine.delete("A") }
             machine.answerFetch(token: "n")
@@ -145,7 +148,7 @@ final class MachineLostVersionTests: MachineTestCase {
         }
         XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .refused)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
-        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
+        XCTAssertEqual(machine.run(.calls(.retry(machine.newCall(), names: ["A"]))).requests, ["send A=1@-"])
     }
 
     /// Z1: another device has uploaded its own version: the resolver gets both, and neither is overwritten.
@@ -172,7 +175,7 @@ final class MachineLostVersionTests: MachineTestCase {
         XCTAssertNil(machine.sendRequest)
         XCTAssertEqual(machine.state["A"]?.lost?.handle, 1)
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
-        XCTAssertEqual(machine.run(.retry(machine.newCall(), names: ["A"])).requests, ["send A=1@-"])
+        XCTAssertEqual(machine.run(.calls(.retry(machine.newCall(), names: ["A"]))).requests, ["send A=1@-"])
     }
 
     /// Z1: another device has uploaded the same or a different version.
@@ -210,13 +213,13 @@ final class MachineLostVersionTests: MachineTestCase {
     func testAnUndeliveredDeletionSurvivesTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
             var machine = machine
-            machine.run(.streamEnded(1))
+            machine.run(.delivery(.streamEnded(1)))
             machine.fetch(deletions: ["A"], token: "9")
             machine.upload("B", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
-            XCTAssertEqual(machine.run(.streamRequested(2)).delivered, [item(deleted: "A")])
+            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil)))))
+            XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [item(deleted: "A")])
         }
     }
 
@@ -233,7 +236,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.fetched(request.id, .failure(reset)))
+            machine.run(.records(.fetched(request.id, .failure(reset))))
             // A resolution that arrives now belongs to the former zone.
             let items = machine.conflicts
             machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
@@ -253,6 +256,8 @@ final class MachineLostVersionTests: MachineTestCase {
     @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
-        return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        return machine.run(
+            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        )
     }
 }

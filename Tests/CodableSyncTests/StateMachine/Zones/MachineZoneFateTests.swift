@@ -10,7 +10,7 @@ final class MachineZoneFateTests: MachineTestCase {
         super.setUp()
         machine.know("A", 1)
         machine.know("B", 2)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
     }
 
     private let zone = ZoneID(zoneName: "Item")
@@ -129,17 +129,19 @@ final class MachineZoneFateTests: MachineTestCase {
             machine.upload("A", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let first = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d")))))
+            machine.run(.zone(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d"))))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
             guard let asked = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d")))))
+            machine.run(.zone(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d"))))))
             machine.failSend(CloudError(.zoneNotFound))
             guard let second = machine.setupRequest else { return XCTFail("no setup request") }
-            let actions = machine.run(.databaseChanged(second, .failure(CloudError(code))))
+            let actions = machine.run(.zone(.databaseChanged(second, .failure(CloudError(code)))))
             XCTAssertEqual(actions.databaseTokens, [nil])
             guard let third = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
+            machine.run(
+                .zone(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
+            )
             XCTAssertEqual(machine.state.summary.zone, .purged)
             XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("e"))
             XCTAssertEqual(machine.faults, [])
@@ -151,7 +153,7 @@ final class MachineZoneFateTests: MachineTestCase {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let actions = machine.run(.databaseChanged(request, .failure(CloudError(.changeTokenExpired))))
+        let actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.changeTokenExpired)))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
@@ -164,7 +166,7 @@ final class MachineZoneFateTests: MachineTestCase {
         var actions: [SyncAction] = []
         for attempt in 1...8 {
             guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-            actions = machine.run(.databaseChanged(request, .failure(CloudError(.unknown("new")))))
+            actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.unknown("new"))))))
             XCTAssertEqual(actions.events.contains(.zoneLost(nil)), attempt == 8, "\(attempt)")
             if attempt < 8 { XCTAssertEqual(machine.fireNext().requests, ["readDatabaseChanges"]) }
         }
@@ -177,35 +179,35 @@ final class MachineZoneFateTests: MachineTestCase {
     func testSetupRequestsDetectTheLoss() {
         // After a reset of the encryption key, the zone must be deleted before it can be created.
         var fresh = MachineHarness()
-        fresh.run(.start)
+        fresh.run(.calls(.start))
         fresh.confirmAccount()
         guard let making = fresh.setupRequest else { return XCTFail("no setup request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        let actions = fresh.run(.zoneSaved(making, reset))
+        let actions = fresh.run(.zone(.saved(making, reset)))
         XCTAssertEqual(actions.replacements, [true])
         guard let replacing = fresh.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertEqual(fresh.run(.zoneSaved(replacing, reset)).requests, [], "the next attempt waits")
+        XCTAssertEqual(fresh.run(.zone(.saved(replacing, reset))).requests, [], "the next attempt waits")
         XCTAssertEqual(fresh.fireNext().replacements, [true])
         // The zone is lost before the subscription is created: the next zone gets one.
         var late = MachineHarness()
-        late.run(.start)
+        late.run(.calls(.start))
         late.confirmAccount()
         guard let zone = late.setupRequest else { return XCTFail("no setup request") }
-        late.run(.zoneSaved(zone, nil))
+        late.run(.zone(.saved(zone, nil)))
         guard let subscribing = late.setupRequest else { return XCTFail("no setup request") }
         late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
         XCTAssertEqual(late.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         guard let reading = late.setupRequest else { return XCTFail("no setup request") }
-        late.run(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
+        late.run(.zone(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil)))))
         guard let next = late.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertTrue(late.run(.zoneSaved(next, nil)).requests.contains("subscribe"))
+        XCTAssertTrue(late.run(.zone(.saved(next, nil))).requests.contains("subscribe"))
         // Reading the feed itself fails because the user has purged the zone.
         machine.upload("A", 3)
         let call = machine.newCall()
-        machine.run(.sync(call, [.fetch, .send]))
+        machine.run(.calls(.sync(call, [.fetch, .send])))
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let purged = machine.run(.databaseChanged(request, .failure(CloudError(.userDeletedZone))))
+        let purged = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.userDeletedZone)))))
         XCTAssertEqual(purged.answers, [.failed(.waitingForDecision(.purged))])
         XCTAssertEqual(fresh.faults, [])
     }
@@ -213,7 +215,9 @@ final class MachineZoneFateTests: MachineTestCase {
     @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
-        return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        return machine.run(
+            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        )
     }
 }
 

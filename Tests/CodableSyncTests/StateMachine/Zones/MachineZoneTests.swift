@@ -10,7 +10,7 @@ final class MachineZoneTests: MachineTestCase {
         super.setUp()
         machine.know("A", 1)
         machine.know("B", 2)
-        machine.run(.streamRequested(1))
+        machine.run(.delivery(.streamRequested(1)))
     }
 
     /// SN-24.
@@ -36,17 +36,17 @@ final class MachineZoneTests: MachineTestCase {
             } else {
                 machine.failSend(CloudError(.zoneNotFound))
                 guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-                machine.run(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil))))
+                machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil)))))
             }
             XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
             XCTAssertEqual(machine.state.knownCount, 2)
             XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
             XCTAssertEqual(machine.upload("C", 4).requests, [])
-            XCTAssertEqual(machine.run(.start).requests, [])
-            let sync = machine.run(.sync(machine.newCall(), [.fetch, .send]))
+            XCTAssertEqual(machine.run(.calls(.start)).requests, [])
+            let sync = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
             XCTAssertEqual(sync.answers, [.failed(.waitingForDecision(.purged))])
             var restarted = MachineHarness(state: machine.state)
-            restarted.run(.start)
+            restarted.run(.calls(.start))
             XCTAssertEqual(restarted.runAccount(), [])
             XCTAssertEqual(machine.faults, [])
         }
@@ -55,7 +55,7 @@ final class MachineZoneTests: MachineTestCase {
     func testAnsweringAPurgeWithUploadSendsEveryRecordAgain() {
         machine.upload("A", 3)
         machine.failSend(CloudError(.userDeletedZone))
-        let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: true))
+        let actions = machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: true)))
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.requests, ["saveZone"])
         machine.finishSetup()
@@ -67,8 +67,8 @@ final class MachineZoneTests: MachineTestCase {
         machine.failSend(CloudError(.userDeletedZone))
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.fetched(request.id, .failure(CloudError(.userDeletedZone))))
-        let actions = machine.run(.resolvePurge(machine.newCall(), uploadAgain: false))
+        machine.run(.records(.fetched(request.id, .failure(CloudError(.userDeletedZone)))))
+        let actions = machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: false)))
         XCTAssertEqual(actions.delivered, [item(deleted: "A"), item(deleted: "B")])
         machine.finishSetup()
         machine.answerFetch(token: "n")
@@ -79,7 +79,7 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        let actions = machine.run(.fetched(request.id, .failure(error)))
+        let actions = machine.run(.records(.fetched(request.id, .failure(error))))
         XCTAssertEqual(actions.requests, ["saveZone"])
         XCTAssertEqual(actions.delivered, [])
         machine.finishSetup()
@@ -102,10 +102,10 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.timerFired(.deadline(send.id)))
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.feed(.fetched(fetch.id, .failure(CloudError(.userDeletedZone))))
+        machine.feed(.records(.fetched(fetch.id, .failure(CloudError(.userDeletedZone)))))
         XCTAssertEqual(machine.feed(.signal(.changes(in: nil))).requests, [])
         let late = SendResult(name: "A", handle: 3, outcome: .saved(KnownVersion(10)))
-        XCTAssertEqual(machine.feed(.sent(send.id, .success([late]))), [])
+        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([late])))), [])
         XCTAssertEqual(machine.commitAll().requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
     }
@@ -113,7 +113,7 @@ final class MachineZoneTests: MachineTestCase {
     func testALossThatCannotBeStoredIsStoredLater() {
         machine.upload("A", 3)
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
-        machine.feed(.sent(send.id, .failure(CloudError(.userDeletedZone))))
+        machine.feed(.records(.sent(send.id, .failure(CloudError(.userDeletedZone)))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.state.summary.zone, .ready)
         XCTAssertEqual(machine.fireNext().requests, [])
@@ -124,15 +124,15 @@ final class MachineZoneTests: MachineTestCase {
     func testAnEditAfterALossNeedsNoResolver() {
         for isHandedOut in [false, true] {
             var machine = machine
-            if !isHandedOut { machine.run(.streamEnded(1)) }
+            if !isHandedOut { machine.run(.delivery(.streamEnded(1))) }
             machine.fetch([.init("B", 5)], token: "9")
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-            machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+            machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil))))
-            machine.run(.streamRequested(1))
-            machine.run(.streamRequested(1))
+            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil)))))
+            machine.run(.delivery(.streamRequested(1)))
+            machine.run(.delivery(.streamRequested(1)))
             machine.upload("B", 7)
             XCTAssertEqual(machine.state["B"]?.isInConflict, false, "\(isHandedOut)")
             machine.finishSetup()
@@ -150,7 +150,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(items.map(\.server), [nil])
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+        machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
         machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
@@ -161,12 +161,12 @@ final class MachineZoneTests: MachineTestCase {
     func testAPendingDeletionInALostZoneLeavesNothing() {
         for reason in [DatabaseChanges.Deletion.Reason?.none, .deleted] {
             var machine = machine
-            machine.run(.streamEnded(1))
+            machine.run(.delivery(.streamEnded(1)))
             machine.fetch([.init("A", 5)], token: "9")
             machine.delete("A")
             machine.failSend(CloudError(.zoneNotFound))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil))))
+            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil)))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
             XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, .some(nil))
@@ -183,9 +183,9 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         while let request = machine.fetchRequest, rounds < 20 {
             rounds += 1
-            machine.run(.fetched(request.id, .failure(CloudError(.zoneNotFound))))
+            machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
             guard let setup = machine.setupRequest else { break }
-            machine.run(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil))))
+            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil)))))
             machine.finishSetup()
         }
         XCTAssertLessThanOrEqual(rounds, 5)
@@ -195,6 +195,8 @@ final class MachineZoneTests: MachineTestCase {
     @discardableResult
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
-        return machine.run(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        return machine.run(
+            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+        )
     }
 }

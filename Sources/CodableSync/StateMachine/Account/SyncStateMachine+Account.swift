@@ -1,5 +1,15 @@
-/// Replacing a user's state with that of another user.
+/// The account, and replacing a user's state with that of another user.
 extension SyncStateMachine {
+    mutating func take(_ input: AccountInput) {
+        switch input {
+        case .checked(let request, let result): account.take(request, result, &context)
+        case .switchWanted: account.takeSwitchWanted(&context)
+        case .formerCallsEnded: account.takeFormerCallsEnded(&context)
+        case .switchFailed(let error): takeSwitchFailed(error)
+        case .switched(let former): takeSwitched(from: former)
+        }
+    }
+
     /// Makes the machine of another user, which continues for the app where the former user's stopped.
     ///
     /// It takes over what concerns the app: whether the engine is started, callers that wait for `sync`, live
@@ -27,7 +37,7 @@ extension SyncStateMachine {
     /// Notifies the app of the switch; the account is then looked up again, as it may have changed since.
     ///
     /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
-    mutating func takeSwitched(from former: String?) {
+    private mutating func takeSwitched(from former: String?) {
         context.emit(.accountChanged(from: former, to: state.summary.user))
         context.setServerWaitTimer()
     }
@@ -41,7 +51,7 @@ extension SyncStateMachine {
     }
 
     /// Retries later, because the other user's state could not be opened.
-    mutating func takeSwitchFailed(_ error: SyncError) {
+    private mutating func takeSwitchFailed(_ error: SyncError) {
         if account.takeSwitchFailed(error, &context) { doubtAccount() }
     }
 }

@@ -1,0 +1,20 @@
+/// What the app's calls ask for, and what its reads have returned.
+package enum CallInput: Equatable, Sendable {
+    /// The app called `start`, or used the engine for the first time.
+    case start
+    case stop
+    /// The app uploads, edits or deletes; either all changes are queued or none.
+    case enqueue(CallID, [NewChange])
+    /// A call waits until everything is sent and fetched.
+    case sync(CallID, SyncParts)
+    case retry(CallID, names: [String])
+    case discard(CallID, names: [String])
+    case resync(CallID)
+    case resolvePurge(CallID, uploadAgain: Bool)
+    /// A read returned these contents to the app.
+    case read([GivenContents])
+    /// These versions were read and could not be decoded, so that the app has not seen them.
+    case readInVain([ReadVersion])
+    /// The caller no longer waits for the call.
+    case abandoned(CallID)
+}
