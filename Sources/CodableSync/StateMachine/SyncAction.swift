@@ -7,41 +7,30 @@ import struct Foundation.Date
 /// Where order matters between lanes, the machine emits the second action only after the first has completed.
 /// At most one request about zones and records is in flight at a time.
 package enum SyncAction: Equatable, Sendable {
-    /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
-    /// as stored.
-    case append(BatchID, [JournalEntry], flush: Bool)
-    /// Loads contents for the events of the batch that is appended next, which may make a compaction drop
-    /// them.
-    case keepContents(BatchID, [ContentHandle])
-    /// Makes the journal accept batches again; all batches appended before have failed.
-    case resumeJournal
-
-    /// Replaces this state by that of the user who is now signed in.
-    case switchUser(to: String)
-    case checkAccount(RequestID)
-    /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
-    /// read, and leaves that mark.
-    case saveZone(RequestID, mark: UInt64?)
-    case subscribe(RequestID)
-    case readDatabaseChanges(RequestID, since: ChangeToken?)
-    case fetch(RequestID, since: ChangeToken?)
-    case lookUp(RequestID, [String])
-    case send(RequestID, [SendItem])
+    case journal(JournalAction)
+    /// Makes a request to the cloud.
+    case request(RequestID, CloudRequest)
     /// Cancels a read-only request whose response is no longer needed.
     case cancel(RequestID)
+    /// Replaces this state by that of the user who is now signed in.
+    case switchUser(to: String)
     /// Passes the conflicts to the model's resolver.
     case reconcile([ReconcileItem])
     /// Delivers an element to a stream that waits for it.
     case deliver(StreamID, [DeliveryItem])
-
     case setTimer(SyncTimer, at: Duration)
     case cancelTimer(SyncTimer)
     case answer(CallID, CallAnswer)
-    case emit(SyncEvent)
-    /// Emits an event with contents, which the engine loads.
-    case emitLoading(ContentsEvent)
-    case report(SyncStatus)
-    case reportAccount(AccountStatus)
+    case report(Report)
+}
+
+/// What the app is told.
+package enum Report: Equatable, Sendable {
+    case event(SyncEvent)
+    /// An event with contents, which the engine loads.
+    case contentsEvent(ContentsEvent)
+    case status(SyncStatus)
+    case account(AccountStatus)
 }
 
 /// The timers; at most one of each runs.

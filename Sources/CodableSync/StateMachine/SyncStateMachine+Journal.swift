@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = context.journal.uncommitted.removeFirst(batch) else { return }
-        context.actions += committed.events
+        context.actions += committed.events.map { .report($0) }
         if committed.entries.contains(where: { if case .zoneLost = $0 { true } else { false } }) {
             // These responses would be about a zone that the state no longer knows.
             zone.dropHeldResponse()

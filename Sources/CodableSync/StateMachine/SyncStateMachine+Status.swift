@@ -7,7 +7,7 @@ extension SyncStateMachine {
         let status = currentStatus
         guard status != reported else { return }
         reported = status
-        context.actions.append(.report(status))
+        context.actions.append(.report(.status(status)))
     }
 
     private var currentStatus: SyncStatus {

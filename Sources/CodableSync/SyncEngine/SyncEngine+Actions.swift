@@ -57,32 +57,44 @@ extension SyncEngine {
 
     private func perform(_ action: SyncAction) {
         switch action {
-        case .keepContents(let batch, let handles): keep(handles, for: batch)
-        case .append(let batch, let entries, let flush): append(batch, entries, flush: flush)
-        case .resumeJournal:
+        case .journal(.keepContents(let batch, let handles)): keep(handles, for: batch)
+        case .journal(.append(let batch, let entries, let flush)): append(batch, entries, flush: flush)
+        case .journal(.resume):
             stagedByBatch = [:]
             journal?.resume()
-        case .switchUser(let user): switchUser(to: user)
-        case .checkAccount(let request): checkAccount(request)
-        case .saveZone(let request, let mark): saveZone(request, mark: mark)
-        case .subscribe(let request): subscribe(request)
-        case .readDatabaseChanges(let request, let token): readDatabaseChanges(request, since: token)
-        case .fetch(let request, let token): fetch(request, since: token)
-        case .lookUp(let request, let names): lookUp(request, names)
-        case .send(let request, let items): send(request, items)
+        case .request(let request, let content): make(content, request)
         case .cancel(let request): resources.cancel(request)
+        case .switchUser(let user): switchUser(to: user)
         case .reconcile(let items): reconcile(items)
         case .deliver(let stream, let items): deliver(stream, items)
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)
         case .cancelTimer(let timer): resources.cancel(timer)
         case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)
-        case .emit(let event): emit(event)
-        case .emitLoading(let event): emitLoading(event)
-        case .report(let status):
+        case .report(let report): tell(report)
+        }
+    }
+
+    private func make(_ content: CloudRequest, _ request: RequestID) {
+        switch content {
+        case .checkAccount: checkAccount(request)
+        case .saveZone(let mark): saveZone(request, mark: mark)
+        case .subscribe: subscribe(request)
+        case .readDatabaseChanges(let token): readDatabaseChanges(request, since: token)
+        case .fetch(let token): fetch(request, since: token)
+        case .lookUp(let names): lookUp(request, names)
+        case .send(let items): send(request, items)
+        }
+    }
+
+    private func tell(_ report: Report) {
+        switch report {
+        case .event(let event): emit(event)
+        case .contentsEvent(let event): emitLoading(event)
+        case .status(let status):
             guard status != currentStatus else { break }
             currentStatus = status
             statusHub.send(status)
-        case .reportAccount(let status):
+        case .account(let status):
             lastAccountStatus = status
             accountHub.send(status)
         }

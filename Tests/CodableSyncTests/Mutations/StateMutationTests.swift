@@ -150,7 +150,7 @@ final class StateMutationTests: XCTestCase {
         ]
         for input in inputs {
             for action in machine.handle(input, at: now) {
-                if case .append(let batch, _, _) = action { batches.append(batch) }
+                if case .journal(.append(let batch, _, _)) = action { batches.append(batch) }
             }
         }
         for batch in batches { _ = machine.handle(.journal(.committed(batch)), at: now) }

@@ -49,7 +49,7 @@ struct AccountMachine: Sendable {
     /// Looks the account up if that is due.
     mutating func advance(_ context: inout SyncContext) {
         guard mustLookUp, !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
-        lane.begin(&context) { .checkAccount($0) }
+        lane.begin(.checkAccount, &context)
     }
 
     mutating func take(
@@ -275,7 +275,7 @@ struct AccountMachine: Sendable {
     private mutating func report(_ status: AccountStatus, _ context: inout SyncContext) {
         guard status != reported else { return }
         reported = status
-        context.actions.append(.reportAccount(status))
+        context.actions.append(.report(.account(status)))
     }
 }
 

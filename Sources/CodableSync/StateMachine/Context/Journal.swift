@@ -41,20 +41,20 @@ extension SyncContext {
     ) {
         var batch = UncommittedBatch(batch: nextNumber(), entries: entries, then: outcome)
         batch.isFlushOwed = journal.isUnflushed
-        batch.events = journal.events.map { .emitLoading($0) }
+        batch.events = journal.events.map { .contentsEvent($0) }
         journal.events = []
         let place = actions.count
-        actions.append(.append(batch.batch, entries, flush: flush))
+        actions.append(.journal(.append(batch.batch, entries, flush: flush)))
         state.beginImage()
         var replaced: [ContentHandle] = []
         for entry in entries {
             if let event = state.eventOfReplaced(entry) {
-                batch.events.append(.emitLoading(event.event))
+                batch.events.append(.contentsEvent(event.event))
                 replaced.append(event.contents)
             }
             apply(entry, in: &batch)
         }
-        if !replaced.isEmpty { actions.insert(.keepContents(batch.batch, replaced), at: place) }
+        if !replaced.isEmpty { actions.insert(.journal(.keepContents(batch.batch, replaced)), at: place) }
         batch.image = state.endImage()
         journal.uncommitted.append(batch)
         noteFlush(flush)
@@ -71,12 +71,12 @@ extension SyncContext {
             batch.repointed.append(.init(name: name, former: former.handle, handle: known.handle))
         case .saved(let name, let sent, let version):
             batch.repointed.append(.init(name: name, former: sent, handle: version.handle))
-        case .zoneLost(let reason): batch.events.append(.emit(.zoneLost(reason)))
-        case .parked(let name, let reason): batch.events.append(.emit(.parked(recordName: name, reason)))
+        case .zoneLost(let reason): batch.events.append(.event(.zoneLost(reason)))
+        case .parked(let name, let reason): batch.events.append(.event(.parked(recordName: name, reason)))
         case .resolved(let name, let client, _, .failed(let reason)):
             let pending = state[name]?.pending
             guard pending?.handle == client, pending?.parked == reason else { break }
-            batch.events.append(.emit(.parked(recordName: name, reason)))
+            batch.events.append(.event(.parked(recordName: name, reason)))
         case .signedOut: tell(.signedOut)
         case .accepted(let changes): tell(.accepted(changes))
         default: break
@@ -111,7 +111,7 @@ extension SyncContext {
     mutating func undo(from batch: BatchID, _ failure: JournalFailure) -> [UncommittedBatch] {
         let refused = journal.uncommitted.removeAll(from: batch)
         if refused.isEmpty { return [] }
-        actions.append(.resumeJournal)
+        actions.append(.journal(.resume))
         state.restore(refused.map(\.image))
         if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
         return refused

@@ -22,17 +22,15 @@ struct Lane: Equatable, Sendable {
     // MARK: The request
 
     /// Starts a request with its deadline.
-    mutating func begin(_ context: inout SyncContext, _ action: (RequestID) -> SyncAction) {
-        let request = context.nextNumber()
-        begin(request, &context)
-        context.actions.append(action(request))
+    mutating func begin(_ request: CloudRequest, _ context: inout SyncContext) {
+        begin(request, number: context.nextNumber(), &context)
     }
 
-    /// Starts a request whose number was assigned before; the caller appends its action.
-    mutating func begin(_ request: RequestID, _ context: inout SyncContext) {
-        self.request = request
+    /// Starts a request whose number was assigned before.
+    mutating func begin(_ request: CloudRequest, number: RequestID, _ context: inout SyncContext) {
+        self.request = number
         let deadline = context.now.monotonic + context.configuration.requestDeadline
-        context.actions.append(.setTimer(.deadline(request), at: deadline))
+        context.actions += [.setTimer(.deadline(number), at: deadline), .request(number, request)]
     }
 
     /// Ends the lane's request if this is its response; late responses are ignored.

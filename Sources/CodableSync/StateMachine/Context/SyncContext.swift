@@ -52,7 +52,7 @@ struct SyncContext: Sendable {
     // MARK: Telling the app and other rooms
 
     mutating func emit(_ event: SyncEvent) {
-        actions.append(.emit(event))
+        actions.append(.report(.event(event)))
     }
 
     mutating func tell(_ notice: Notice) {

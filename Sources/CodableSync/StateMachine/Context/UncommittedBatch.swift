@@ -6,7 +6,7 @@ struct UncommittedBatch: Equatable, Sendable {
     /// The values that the entries have replaced.
     var image = StateImage()
     /// Events about the entries, emitted once they are stored.
-    var events: [SyncAction] = []
+    var events: [Report] = []
     /// Whether entries before this batch were stored without a flush and still need one.
     var isFlushOwed = false
     /// Versions whose contents have a new handle.

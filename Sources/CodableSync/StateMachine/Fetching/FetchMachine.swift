@@ -58,8 +58,7 @@ struct FetchMachine: Sendable {
 
     private mutating func requestPage(_ context: inout SyncContext) {
         context.tell(.pageRequested)
-        let token = context.state.summary.zoneToken
-        lane.begin(&context) { .fetch($0, since: token) }
+        lane.begin(.fetch(since: context.state.summary.zoneToken), &context)
     }
 
     private mutating func beginRun(_ context: inout SyncContext) {

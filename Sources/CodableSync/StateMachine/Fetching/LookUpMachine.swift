@@ -31,9 +31,8 @@ struct LookUpMachine: Sendable {
         guard !queue.isEmpty, !lane.isWaiting(at: context.now) else { return }
         // The names stay in the queue until the response is stored: a change is not sent while its record is
         // looked up.
-        let names = Array(queue.names.prefix(min(context.configuration.maximumItems, limit)))
-        self.names = names
-        lane.begin(&context) { .lookUp($0, names) }
+        names = Array(queue.names.prefix(min(context.configuration.maximumItems, limit)))
+        lane.begin(.lookUp(names), &context)
     }
 
     mutating func take(

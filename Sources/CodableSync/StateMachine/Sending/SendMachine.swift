@@ -55,9 +55,8 @@ struct SendMachine: Sendable {
     mutating func leave(_ request: RequestID, isReady: Bool, _ context: inout SyncContext) {
         lane.isStoring = false
         guard isReady else { return inFlight = InFlight() }
-        lane.begin(request, &context)
         context.emit(.sendBegan(count: inFlight.count))
-        context.actions.append(.send(request, inFlight.items))
+        lane.begin(.send(inFlight.items), number: request, &context)
     }
 
     mutating func take(

@@ -11,7 +11,7 @@ struct SubscriptionMachine: Sendable {
         guard !context.state.summary.isSubscribed, !lane.isBusy, !lane.isWaiting(at: context.now) else {
             return
         }
-        lane.begin(&context) { .subscribe($0) }
+        lane.begin(.subscribe, &context)
     }
 
     mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {

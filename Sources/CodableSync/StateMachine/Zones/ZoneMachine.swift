@@ -78,16 +78,16 @@ struct ZoneMachine: Sendable {
         switch context.state.summary.zone {
         case .purged: break
         case .unknown where context.isPurgeAnswerBeingStored: break
-        case .unknown: lane.begin(&context) { .saveZone($0, mark: nil) }
+        case .unknown: lane.begin(.saveZone(mark: nil), &context)
         case .unreadable:
             // A different number each time, even after a restart with the same seed.
             let mark = context.nextRandom() ^ context.now.wall.timeIntervalSinceReferenceDate.bitPattern
-            lane.begin(&context) { .saveZone($0, mark: mark) }
+            lane.begin(.saveZone(mark: mark), &context)
         case .ready:
             if let doubt {
                 resolve(doubt, &context)
             } else if isFeedPositionMissing(context.state) {
-                lane.begin(&context) { .readDatabaseChanges($0, since: nil) }
+                lane.begin(.readDatabaseChanges(since: nil), &context)
             }
         }
     }
@@ -156,7 +156,7 @@ struct ZoneMachine: Sendable {
         case .uploadEverything: lose(.encryptedDataReset, &context)
         default:
             let token = isFeedPositionLost ? nil : context.state.summary.databaseToken
-            lane.begin(&context) { .readDatabaseChanges($0, since: token) }
+            lane.begin(.readDatabaseChanges(since: token), &context)
         }
     }
 

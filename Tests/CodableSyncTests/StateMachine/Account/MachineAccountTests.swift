@@ -94,7 +94,9 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
-        let told = [SyncAction.reportAccount(.noAccount), .report(.paused(.account(.noAccount)))]
+        let told = [Report.account(.noAccount), .status(.paused(.account(.noAccount)))].map {
+            SyncAction.report($0)
+        }
 
         let asked = machine.feed(.account(.checked(request, .success(found))))
         XCTAssertEqual(asked.entries, [.signedOut(removing: true)])
@@ -110,8 +112,8 @@ final class MachineAccountTests: MachineAccountTestCase {
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         machine.feed(.account(.checked(request, .success(found))))
         let failed = machine.failNextCommit()
-        XCTAssertTrue(failed.contains(.reportAccount(.noAccount)))
-        XCTAssertTrue(failed.contains(.report(.paused(.account(.noAccount)))))
+        XCTAssertTrue(failed.contains(.report(.account(.noAccount))))
+        XCTAssertTrue(failed.contains(.report(.status(.paused(.account(.noAccount))))))
         XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
         XCTAssertEqual(answer(.noAccount).entries, [.signedOut(removing: true)])
     }

@@ -59,7 +59,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.feed(.records(.sent(request.id, .success([saved]))))
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2)])))
         let failed = machine.failNextCommit()
-        XCTAssertEqual(failed.first, .resumeJournal)
+        XCTAssertEqual(failed.first, .journal(.resume))
         XCTAssertEqual(failed.answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(failed.conflicts, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)

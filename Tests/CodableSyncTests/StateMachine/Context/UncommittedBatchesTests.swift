@@ -243,9 +243,9 @@ private struct MachineDriver {
         while !inputs.isEmpty {
             for action in machine.handle(inputs.removeFirst(), at: now) {
                 switch action {
-                case .append(let batch, _, _): inputs.append(.journal(.committed(batch)))
-                case .send(let id, let items): send = (id, items)
-                case .fetch(let id, _): fetch = id
+                case .journal(.append(let batch, _, _)): inputs.append(.journal(.committed(batch)))
+                case .request(let id, .send(let items)): send = (id, items)
+                case .request(let id, .fetch): fetch = id
                 case .setTimer(let timer, let instant): timers[timer] = instant
                 case .cancelTimer(let timer): timers[timer] = nil
                 case .answer: answers += 1

@@ -20,7 +20,7 @@ final class MachineCrashTests: MachineTestCase {
         let asked = machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(asked.entries, [.handedOut(OrderRuns([1, 2]))])
         XCTAssertEqual(asked.delivered, [])
-        guard case .append(_, _, flush: false)? = asked.first else { return XCTFail("\(asked)") }
+        guard case .journal(.append(_, _, flush: false))? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(
             machine.commitAll().deliveries,
             [[item("A", updated: 1), item("B", updated: 2)]]

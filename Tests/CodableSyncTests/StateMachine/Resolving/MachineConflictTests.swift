@@ -136,7 +136,7 @@ final class MachineConflictTests: MachineTestCase {
         let decided = machine.conflicts.map { Reconciled(item: $0, resolution: .client, wasAsked: false) }
         let actions = machine.run(.reconciled(decided))
         XCTAssertEqual(actions.requests, ["send A=2@t5"])
-        XCTAssertFalse(actions.contains { if case .emitLoading = $0 { true } else { false } })
+        XCTAssertFalse(actions.contains { if case .report(.contentsEvent) = $0 { true } else { false } })
     }
 
     func testStaleOutcomeIsIgnoredAfterANewerEdit() {

@@ -100,7 +100,8 @@ struct MachineHarness {
         let actions = machine.handle(input, at: now)
         machine.assertInvariants(after: input)
         for action in actions {
-            if case .calls(.enqueue(let call, _)) = input, case .append(let batch, let entries, _) = action,
+            if case .calls(.enqueue(let call, _)) = input,
+                case .journal(.append(let batch, let entries, _)) = action,
                 entries.contains(where: { if case .queued = $0 { true } else { false } })
             {
                 batches[call] = batch
@@ -113,7 +114,7 @@ struct MachineHarness {
     /// Without a feed, answers a read of the feed with an error.
     private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
         guard !hasFeed, machine.zone.doubt == nil, let request = setupRequest,
-            let index = actions.firstIndex(of: .readDatabaseChanges(request, since: nil))
+            let index = actions.firstIndex(of: .request(request, .readDatabaseChanges(since: nil)))
         else { return actions }
         var actions = actions
         actions.remove(at: index)
@@ -127,7 +128,7 @@ struct MachineHarness {
         default: return actions
         }
         guard let user = machine.userRecordName, let index = actions.firstIndex(where: \.isAccountCheck),
-            case .checkAccount(let request) = actions[index]
+            case .request(let request, _) = actions[index]
         else { return actions }
         var actions = actions
         actions.remove(at: index)
@@ -246,36 +247,10 @@ struct MachineHarness {
 
     private mutating func note(_ action: SyncAction) {
         switch action {
-        case .append(let batch, let entries, _): waiting.append((batch, entries))
-        case .resumeJournal: waiting = []
-        case .checkAccount(let id):
-            begin(id, "account")
-            setupRequest = id
-        case .saveZone(let id, _):
-            begin(id, "setup")
-            setupRequest = id
-            let zone = storedState.summary.zone
-            if zone == .ready || zone == .purged { faults.append("a zone is saved while it is \(zone)") }
-        case .readDatabaseChanges(let id, _):
-            begin(id, "setup")
-            setupRequest = id
-        case .subscribe(let id):
-            begin(id, "subscription")
-            setupRequest = id
-            if storedState.summary.zone != .ready {
-                faults.append("a zone is subscribed to before it is stored")
-            }
-        case .fetch(let id, let since):
-            begin(id, "fetch")
-            fetchRequest = (id, since)
-            if since != state.summary.zoneToken { faults.append("a fetch from a token that is not stored") }
-        case .lookUp(let id, let names):
-            begin(id, "look-up")
-            lookUpRequest = (id, names)
-        case .send(let id, let items):
-            begin(id, "send")
-            sendRequest = (id, items)
-            checkSend(items)
+        case .journal(.append(let batch, let entries, _)): waiting.append((batch, entries))
+        case .journal(.resume): waiting = []
+        case .journal(.keepContents), .report: break
+        case .request(let id, let request): note(request, id)
         case .reconcile(let items):
             if !conflicts.isEmpty { faults.append("two groups of conflicts") }
             conflicts = items
@@ -291,7 +266,39 @@ struct MachineHarness {
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
         case .cancel(let id): if open[id] != nil { faults.append("a request is canceled but not abandoned") }
-        case .keepContents, .emit, .emitLoading, .report, .reportAccount: break
+        }
+    }
+
+    private mutating func note(_ request: CloudRequest, _ id: RequestID) {
+        switch request {
+        case .checkAccount:
+            begin(id, "account")
+            setupRequest = id
+        case .saveZone:
+            begin(id, "setup")
+            setupRequest = id
+            let zone = storedState.summary.zone
+            if zone == .ready || zone == .purged { faults.append("a zone is saved while it is \(zone)") }
+        case .readDatabaseChanges:
+            begin(id, "setup")
+            setupRequest = id
+        case .subscribe:
+            begin(id, "subscription")
+            setupRequest = id
+            if storedState.summary.zone != .ready {
+                faults.append("a zone is subscribed to before it is stored")
+            }
+        case .fetch(let since):
+            begin(id, "fetch")
+            fetchRequest = (id, since)
+            if since != state.summary.zoneToken { faults.append("a fetch from a token that is not stored") }
+        case .lookUp(let names):
+            begin(id, "look-up")
+            lookUpRequest = (id, names)
+        case .send(let items):
+            begin(id, "send")
+            sendRequest = (id, items)
+            checkSend(items)
         }
     }
 
@@ -310,5 +317,5 @@ struct MachineHarness {
 }
 
 extension SyncAction {
-    fileprivate var isAccountCheck: Bool { if case .checkAccount = self { true } else { false } }
+    fileprivate var isAccountCheck: Bool { if case .request(_, .checkAccount) = self { true } else { false } }
 }

@@ -51,27 +51,27 @@ extension [SyncAction] {
     /// The requests to the cloud, without their ids.
     var requests: [String] {
         compactMap { action in
-            switch action {
+            guard case .request(_, let request) = action else { return nil }
+            return switch request {
             case .checkAccount: "checkAccount"
             case .saveZone: "saveZone"
             case .subscribe: "subscribe"
             case .readDatabaseChanges: "readDatabaseChanges"
-            case .fetch(_, let since):
+            case .fetch(let since):
                 "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"
-            case .lookUp(_, let names): "lookUp \(names.joined(separator: " "))"
-            case .send(_, let items):
+            case .lookUp(let names): "lookUp \(names.joined(separator: " "))"
+            case .send(let items):
                 "send "
                     + items.map { item in
                         let what = item.handle.map { "\($0.number)" } ?? "delete"
                         return "\(item.name)=\(what)@\(item.known?.changeTag ?? "-")"
                     }.joined(separator: " ")
-            default: nil
             }
         }
     }
 
     var entries: [JournalEntry] {
-        flatMap { if case .append(_, let entries, _) = $0 { entries } else { [JournalEntry]() } }
+        flatMap { if case .journal(.append(_, let entries, _)) = $0 { entries } else { [JournalEntry]() } }
     }
 
     var answers: [CallAnswer] { compactMap { if case .answer(_, let answer) = $0 { answer } else { nil } } }
@@ -82,17 +82,19 @@ extension [SyncAction] {
 
     var delivered: [DeliveryItem] { deliveries.flatMap { $0 } }
 
-    var events: [SyncEvent] { compactMap { if case .emit(let event) = $0 { event } else { nil } } }
+    var events: [SyncEvent] { compactMap { if case .report(.event(let event)) = $0 { event } else { nil } } }
 
     var loading: [ContentsEvent] {
-        compactMap { if case .emitLoading(let event) = $0 { event } else { nil } }
+        compactMap { if case .report(.contentsEvent(let event)) = $0 { event } else { nil } }
     }
 
     var conflicts: [ReconcileItem] {
         flatMap { if case .reconcile(let items) = $0 { items } else { [ReconcileItem]() } }
     }
 
-    var statuses: [SyncStatus] { compactMap { if case .report(let status) = $0 { status } else { nil } } }
+    var statuses: [SyncStatus] {
+        compactMap { if case .report(.status(let status)) = $0 { status } else { nil } }
+    }
 
     func timer(_ timer: SyncTimer) -> Duration? {
         last { if case .setTimer(timer, _) = $0 { true } else { false } }

@@ -68,7 +68,7 @@ extension StampWorld {
         guard let request = requests[id], answers[id] == nil else { return }
         log.append("cloud performs \(id)")
         switch request {
-        case .fetch(_, let since):
+        case .fetch(let since):
             let from = since.flatMap { Int(String(decoding: $0.data, as: UTF8.self)) } ?? 0
             let end = faulty && pick(3) == 0 ? max(from, history.count - 1 - pick(2)) : history.count
             var changed: [String: CloudVersion?] = [:]
@@ -80,9 +80,9 @@ extension StampWorld {
             let failed = visible.filter { $0.version != nil }.map(\.name)
                 .filter { _ in faulty && options.hidesRecords && pick(5) == 0 }
             answers[id] = .page(visible.filter { !failed.contains($0.name) }, failed: failed, token: end)
-        case .lookUp(_, let names):
+        case .lookUp(let names):
             answers[id] = .lookUp(names.map { ($0, cloud[$0]) })
-        case .send(_, let items):
+        case .send(let items):
             var results: [(item: SendItem, outcome: SaveOutcome)] = []
             for item in items {
                 let kind = faulty ? pick(12) : 11
@@ -170,20 +170,20 @@ extension StampWorld {
         switch request {
         case .fetch: feed(.records(.fetched(id, .failure(error))))
         case .lookUp: feed(.records(.lookedUp(id, .failure(error))))
-        case .send(_, let items):
+        case .send(let items):
             if error.code == .serverResponseLost { ghosts.append(items) }
             feed(.records(.sent(id, .failure(error))))
         case .checkAccount: feed(.account(.checked(id, .failure(CloudError(.networkFailure)))))
         case .saveZone: feed(.zone(.saved(id, CloudError(.networkFailure))))
         case .subscribe: feed(.subscribed(id, CloudError(.networkFailure)))
-        default: feed(.zone(.databaseChanged(id, .failure(CloudError(.networkFailure)))))
+        case .readDatabaseChanges: feed(.zone(.databaseChanged(id, .failure(CloudError(.networkFailure)))))
         }
     }
 
     mutating func missDeadline(_ id: RequestID) {
         guard let request = requests.removeValue(forKey: id) else { return }
         log.append("deadline of \(id)")
-        if case .send(_, let items) = request, answers[id] == nil { ghosts.append(items) }
+        if case .send(let items) = request, answers[id] == nil { ghosts.append(items) }
         answers[id] = nil
         feed(.timerFired(.deadline(id)))
     }

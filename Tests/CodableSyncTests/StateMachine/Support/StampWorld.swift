@@ -72,7 +72,7 @@ struct StampWorld {
     var cloud: [String: CloudVersion] = [:]
     var history: [(name: String, version: CloudVersion?)] = []
     var cloudDate = 1000
-    var requests: [RequestID: SyncAction] = [:]
+    var requests: [RequestID: CloudRequest] = [:]
     var answers: [RequestID: Answer] = [:]
     /// Sends that timed out and may still be applied.
     var ghosts: [[SendItem]] = []
@@ -167,11 +167,10 @@ struct StampWorld {
     mutating func take(_ actions: [SyncAction]) {
         for action in actions {
             switch action {
-            case .fetch(let id, _), .lookUp(let id, _), .send(let id, _), .checkAccount(let id),
-                .saveZone(let id, _), .subscribe(let id), .readDatabaseChanges(let id, _):
-                requests[id] = action
+            case .request(let id, let request):
+                requests[id] = request
                 log.append("    asks \(action)")
-                if case .send(_, let items) = action {
+                if case .send(let items) = request {
                     let saves = items.filter { $0.handle != nil }
                     for item in saves { handles[id, default: [:]][item.name] = newHandle([]) }
                 }
@@ -183,7 +182,7 @@ struct StampWorld {
                 decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
-            case .append(let batch, let entries, _): log.append("    stores \(batch) \(entries)")
+            case .journal(.append(let batch, let entries, _)): log.append("    stores \(batch) \(entries)")
             default: break
             }
         }
@@ -233,7 +232,7 @@ struct StampWorld {
             for entry in journalBefore { state.apply(entry) }
         }
         let now = harness.now
-        for case .send(_, let items)? in requests.values { ghosts.append(items) }
+        for case .send(let items) in requests.values { ghosts.append(items) }
         harness = Self.newHarness(state)
         harness.now = now
         unsaved.formUnion(calls.values.map(\.name))

@@ -224,12 +224,12 @@ final class MachineZoneFateTests: MachineTestCase {
 extension [SyncAction] {
     /// The tokens from which the database's feed is read.
     fileprivate var databaseTokens: [ChangeToken?] {
-        compactMap { if case .readDatabaseChanges(_, let token) = $0 { .some(token) } else { nil } }
+        compactMap { if case .request(_, .readDatabaseChanges(let token)) = $0 { .some(token) } else { nil } }
     }
 
     /// For each zone that is saved, whether it replaces one.
     fileprivate var replacements: [Bool] {
-        compactMap { if case .saveZone(_, let mark) = $0 { mark != nil } else { nil } }
+        compactMap { if case .request(_, .saveZone(let mark)) = $0 { mark != nil } else { nil } }
     }
 }
 

@@ -1,0 +1,12 @@
+/// A request to the cloud; at most one about zones and records is in flight at a time.
+package enum CloudRequest: Equatable, Sendable {
+    case checkAccount
+    /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
+    /// read, and leaves that mark.
+    case saveZone(mark: UInt64?)
+    case subscribe
+    case readDatabaseChanges(since: ChangeToken?)
+    case fetch(since: ChangeToken?)
+    case lookUp([String])
+    case send([SendItem])
+}
