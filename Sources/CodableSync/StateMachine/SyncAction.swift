@@ -58,6 +58,8 @@ package enum ContentsEvent: Equatable, Sendable {
 
 extension SyncTimer {
     /// The timers of the engine's own waits, which a call may end early.
+    ///
+    /// Deliveries continue while the engine is stopped, so `deliverRetry` is not among them.
     static let ownWaits: [SyncTimer] = [
         .accountRetry, .zoneRetry, .subscriptionRetry, .fetchRetry, .lookUpRetry, .sendRetry, .resolveRetry,
     ]

@@ -4,6 +4,7 @@ import RecordCoding
 extension SyncStateMachine {
     /// Processes a response, or holds it if it may come from another zone.
     mutating func takeResponse(_ response: RecordResponse) {
+        // A database without a feed cannot tell zones apart.
         guard context.state.summary.databaseToken != nil, isAwaited(response),
             response.mayBeFromAnotherZone(context.state)
         else { return process(response) }

@@ -34,7 +34,7 @@ struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Whether no stream holds an element, which it is about to accept.
+    /// Whether every stream is waiting, so that no acceptance is about to come.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
     mutating func take(_ input: DeliveryInput, _ context: inout SyncContext) {

@@ -20,7 +20,7 @@ struct FetchMachine: Sendable {
     /// Whether a full listing is due, or has no page yet.
     func isListingAhead(_ state: SyncState) -> Bool {
         guard state.summary.zoneToken == nil, lane.failure == nil else { return false }
-        return isWanted ? true : isRunning
+        return isWanted || isRunning
     }
 
     mutating func want() {

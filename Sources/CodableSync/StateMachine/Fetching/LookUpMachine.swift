@@ -24,7 +24,7 @@ struct LookUpMachine: Sendable {
 
     /// Whether no look-up is due before the end of the lane's wait.
     func isDone(at now: Moment) -> Bool {
-        queue.isEmpty ? true : lane.isWaiting(at: now)
+        queue.isEmpty || lane.isWaiting(at: now)
     }
 
     mutating func advance(_ context: inout SyncContext) {

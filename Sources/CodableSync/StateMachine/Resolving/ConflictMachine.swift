@@ -15,7 +15,7 @@ struct ConflictMachine: Sendable {
     /// Whether no conflict is being resolved, and none can be before the end of the lane's wait.
     func isDone(_ context: SyncContext) -> Bool {
         guard isIdle else { return false }
-        return context.state.conflictQueue.isEmpty ? true : lane.isWaiting(at: context.now)
+        return context.state.conflictQueue.isEmpty || lane.isWaiting(at: context.now)
     }
 
     mutating func advance(_ inFlight: InFlight, _ context: inout SyncContext) {

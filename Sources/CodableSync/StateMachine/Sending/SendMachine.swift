@@ -16,7 +16,7 @@ struct SendMachine: Sendable {
         )
     }
 
-    /// Applies to the next request; a request in flight keeps the former limits.
+    /// Changes the limits from the next request on.
     mutating func take(_ limits: DatabaseLimits) {
         planner.take(limits)
     }
@@ -25,7 +25,7 @@ struct SendMachine: Sendable {
 
     /// Whether neither a failure nor a full quota delays the next request.
     func mayBegin(at now: Moment) -> Bool {
-        isOverQuota ? false : !lane.isWaiting(at: now)
+        !isOverQuota && !lane.isWaiting(at: now)
     }
 
     /// The items that go into the next request; none if there is nothing to send.

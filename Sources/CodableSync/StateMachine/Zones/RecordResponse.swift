@@ -53,7 +53,10 @@ package enum RecordResponse: Equatable, Sendable {
             }
             return .sent(request, .success(results))
         case .sent(let request, .failure(var error)):
-            error.itemErrors = error.itemErrors.mapValues { context.obey($0) }
+            // In the order of the names, so that equal responses lead to equal actions.
+            for id in error.itemErrors.keys.sorted(by: { $0.recordName < $1.recordName }) {
+                error.itemErrors[id] = error.itemErrors[id].map { context.obey($0) }
+            }
             return .sent(request, .failure(context.obey(error)))
         case .lookedUp(let request, .success(let found)):
             return .lookedUp(

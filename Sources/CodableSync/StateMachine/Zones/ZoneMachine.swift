@@ -42,12 +42,12 @@ struct ZoneMachine: Sendable {
     /// Whether the feed's position must be read before any record becomes known; a database without a feed
     /// has none.
     private func isFeedPositionMissing(_ state: SyncState) -> Bool {
-        hasNoFeed ? false : state.summary.databaseToken == nil
+        !hasNoFeed && state.summary.databaseToken == nil
     }
 
     /// Whether the user has purged the zone and the app must decide what happens to the records.
     func isPurged(_ state: SyncState) -> Bool {
-        lane.isStoring ? false : state.summary.zone == .purged
+        !lane.isStoring && state.summary.zone == .purged
     }
 
     mutating func take(_ input: ZoneInput, isOwnerConfirmed: Bool, _ context: inout SyncContext) {

@@ -128,6 +128,23 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertNil(machine.machine.context.serverWait.until, "the wait applies only once")
     }
 
+    /// A dictionary has no order, and equal answers must lead to equal actions.
+    func testRetryAftersOfItemsAreAppliedInTheOrderOfTheirNames() {
+        let names = (0..<8).map { "N\($0)" }
+        machine.run(.calls(.enqueue(machine.newCall(), names.map { .save($0, 3) })))
+        var error = CloudError(.partialFailure)
+        for (index, name) in names.enumerated() {
+            let id = RecordID(recordName: name, zoneID: ZoneID(zoneName: "Item"))
+            let wait = Duration.seconds(10 + index)
+            error.itemErrors[id] = CloudError(index == 0 ? .unknownItem : .zoneBusy, retryAfter: wait)
+        }
+        let waits = machine.failSend(error).compactMap { action -> Duration? in
+            if case .setTimer(.serverWait, let instant) = action { instant } else { nil }
+        }
+        XCTAssertEqual(waits.count, names.count, "each one is longer than those before it")
+        XCTAssertEqual(waits, waits.sorted())
+    }
+
     /// A subscription request that is never answered does not delay reading the feed.
     func testTheFeedIsReadDuringAPendingSubscription() {
         machine = MachineHarness()
