@@ -68,17 +68,18 @@ class CommandTestCase: XCTestCase {
         return Run(status: process.terminationStatus, output: texts[0], errors: texts[1])
     }
 
-    /// Runs the command on a device, and expects it to succeed.
+    /// Runs the command on a device, and expects it to succeed, with this on standard error.
     @discardableResult
     func runs(
         _ device: String,
         _ arguments: String...,
+        errors: String = "",
         file: StaticString = #filePath,
         line: UInt = #line
     ) throws -> String {
         let run = try run(self.device(device, arguments))
         XCTAssertEqual(run.status, 0, run.errors, file: file, line: line)
-        XCTAssertEqual(run.errors, "", file: file, line: line)
+        XCTAssertEqual(run.errors, errors, file: file, line: line)
         return run.output
     }
 

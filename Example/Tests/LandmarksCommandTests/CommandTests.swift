@@ -63,9 +63,10 @@ final class CommandTests: CommandTestCase {
         XCTAssertEqual(landmark["favorite"] as? Bool, true)
         XCTAssertEqual(landmark["name"] as? String, "Y")
         XCTAssertTrue(try runs("phone", "list", "--favorites").contains("Y"))
-        XCTAssertEqual(try runs("phone", "list", "--search", "nowhere"), "")
+        let nothing = "landmarks: \(EmptyList.landmarks(outOf: 1))\n"
+        XCTAssertEqual(try runs("phone", "list", "--search", "nowhere", errors: nothing), "")
         try runs("phone", "edit", name, "--no-favorite")
-        XCTAssertEqual(try runs("phone", "list", "--favorites"), "")
+        XCTAssertEqual(try runs("phone", "list", "--favorites", errors: nothing), "")
     }
 
     func testRemovedLandmarksAreRemovedEverywhere() throws {
@@ -112,6 +113,31 @@ final class CommandTests: CommandTestCase {
         XCTAssertEqual((status["pending"] as? [Any])?.count, 0)
         XCTAssertEqual((status["parked"] as? [Any])?.count, 0)
         XCTAssertNotNil(status["lastSync"] as? String)
+    }
+
+    func testNothingPendingSaysWhatToDoNext() throws {
+        let empty = try runs("phone", "status")
+        XCTAssertTrue(empty.contains("\npending    0: \(EmptyList.pending)\n"), empty)
+        XCTAssertTrue(empty.hasSuffix("\nparked     0: \(EmptyList.parked)\n"), empty)
+        try runs("phone", "add", "X", "--latitude", "1", "--longitude", "2")
+        let status = try runs("phone", "status")
+        XCTAssertTrue(status.contains("\npending    1\n"), status)
+    }
+
+    func testEditAndRemoveTakeTheNameOrTheBeginningOfTheRecordName() throws {
+        let file = try write(String(decoding: WorldLandmarks.geoJSON, as: UTF8.self), to: "world.geojson")
+        try runs("phone", "import", file)
+        XCTAssertTrue(try runs("phone", "edit", "sag", "--rating", "4").hasPrefix("sagrada-familia  "))
+        XCTAssertTrue(try runs("phone", "edit", "Petra", "--rating", "4").hasPrefix("petra  "))
+        let removal = try run(device("phone", ["remove", "Petra", "petra", "wawe", "ta", "zzz"]))
+        XCTAssertEqual(removal.status, 64, "that of the first one not found")
+        XCTAssertEqual(removal.output.split(separator: "\n").count, 2, removal.output)
+        XCTAssertTrue(removal.output.hasPrefix("removed  petra     ★★★★  Petra"), removal.output)
+        XCTAssertTrue(removal.errors.contains("give more of the record name; there is no landmark 'zzz'"))
+        let names = try json(runs("phone", "list", "--json"), as: [[String: Any]].self)
+            .compactMap { $0["recordName"] as? String }
+        XCTAssertEqual(names.count, 64)
+        XCTAssertFalse(names.contains("petra") || names.contains("wawel"))
     }
 
     func testAnotherCloudHasSeparateData() throws {

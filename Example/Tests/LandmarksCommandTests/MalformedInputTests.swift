@@ -105,12 +105,13 @@ final class MalformedInputTests: CommandTestCase {
         Row(
             arguments: ["edit", "x\ny", "--rating", "1"],
             status: 66,
-            text: "there is no landmark 'x\\u{a}y' on this device"
+            text: "there is no landmark 'x\\u{a}y' on this device, which has none; \(EmptyList.remedy)"
         ),
         Row(
             arguments: ["remove", "x", "y"],
             status: 66,
-            text: "there is no landmark 'x', 'y' on this device"
+            text: "there is no landmark 'x' on this device, which has none; \(EmptyList.remedy); "
+                + "there is no landmark 'y' on this device, which has none; \(EmptyList.remedy)"
         ),
         Row(
             arguments: ["import", "no\nwhere"],
@@ -165,6 +166,19 @@ final class MalformedInputTests: CommandTestCase {
             XCTAssertEqual(run.status, 0, "\(arguments)")
             XCTAssertTrue(run.output.contains("USAGE: landmarks"), "\(arguments)")
             XCTAssertEqual(run.errors, "", "\(arguments)")
+        }
+    }
+
+    func testTheHelpOfEveryCommandHasTheOptionsOfTheDevice() throws {
+        let lines = try run(["--help"]).output.split(separator: "\n")
+        let first = try XCTUnwrap(lines.firstIndex { $0.hasPrefix("  --device <name> ") })
+        let last = try XCTUnwrap(lines.firstIndex { $0.hasPrefix("  -h, --help ") })
+        let options = lines[first..<last].joined(separator: "\n")
+        XCTAssertTrue(options.contains("\n  --home <dir> "), options)
+        XCTAssertTrue(options.contains("\n  --cloud <dir> "), options)
+        for command in ArgumentCheck.commands where command != "help" {
+            let help = try run([command, "--help"]).output
+            XCTAssertTrue(help.contains(options), help)
         }
     }
 

@@ -134,6 +134,13 @@ final class TextTests: XCTestCase {
         XCTAssertFalse(landmark.mentions("petra"))
     }
 
+    func testAnEmptyListSaysWhatToDoNext() {
+        XCTAssertTrue(EmptyList.landmarks(outOf: 0).contains("'landmarks import'"))
+        XCTAssertTrue(
+            EmptyList.landmarks(outOf: 7).hasSuffix("leave out --search and --favorites to see all 7")
+        )
+    }
+
     func testABriefSummaryOmitsZeroCounts() {
         XCTAssertEqual(SyncSummary().brief, "nothing to do")
         var summary = SyncSummary()

@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 
 /// Which device this is, and where it and the cloud are.
+///
+/// Every command has this group, for its help. The parser reads it once, wherever on the line its options stand.
 struct DeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The device's name (default: the name of this host).", valueName: "name"))
     var device: String?

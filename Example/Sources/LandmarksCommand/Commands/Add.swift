@@ -11,8 +11,6 @@ struct Add: AsyncParsableCommand {
         abstract: "Adds a landmark, and prints its record name once it is safe on this device."
     )
 
-    @ParentCommand var landmarks: Landmarks
-
     @Argument(help: "What it is called.")
     var name: String
 
@@ -28,6 +26,8 @@ struct Add: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("What you want to remember.", valueName: "text"))
     var note: String?
+
+    @OptionGroup var options: DeviceOptions
 
     func validate() throws {
         if name.allSatisfy(\.isWhitespace) { throw ValidationError("the name is empty") }
@@ -47,7 +47,7 @@ struct Add: AsyncParsableCommand {
             category: category
         )
         landmark.note = note
-        try await landmarks.options.chosenDevice().withEngine { [landmark] engine in
+        try await options.chosenDevice().withEngine { [landmark] engine in
             try await engine.upload(landmark)
             try Output.standard.write(landmark.recordName + "\n")
         }

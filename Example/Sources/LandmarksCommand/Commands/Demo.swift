@@ -11,7 +11,7 @@ struct Demo: AsyncParsableCommand {
             """
     )
 
-    @ParentCommand var landmarks: Landmarks
+    @OptionGroup var options: DeviceOptions
 
     func run() async throws {
         let directory = try Self.makeDirectory()

@@ -7,9 +7,7 @@ import LandmarkModel
 struct Edit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Edits a landmark.")
 
-    @ParentCommand var landmarks: Landmarks
-
-    @Argument(help: "The landmark's record name, as 'list' shows it.")
+    @Argument(help: "The landmark: its name, its record name as 'list' shows it, or how that begins.")
     var record: String
 
     @Option(help: "Its new name.")
@@ -27,6 +25,8 @@ struct Edit: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether you like it best.")
     var favorite: Bool?
 
+    @OptionGroup var options: DeviceOptions
+
     func validate() throws {
         if let name, name.allSatisfy(\.isWhitespace) { throw ValidationError("the name is empty") }
         if note != nil, removesNote { throw ValidationError("--note and --no-note exclude each other") }
@@ -41,11 +41,9 @@ struct Edit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await landmarks.options.chosenDevice().withEngine { engine in
-            guard let known = try await engine.model(named: record) else {
-                throw Failure(.noInput, "there is no landmark '\(record.shown)' on this device")
-            }
-            let landmark = try await engine.edit(known, change).after
+        try await options.chosenDevice().withEngine { engine in
+            let known = try LandmarkSearch(landmarks: try await engine.allModels()).landmark(record)
+            let landmark = try await engine.edit(named: known.recordName, change).after
             try Output.standard.write("\(landmark.recordName)  \(landmark.line)\n")
         }
     }

@@ -11,13 +11,13 @@ struct Import: AsyncParsableCommand {
             """
     )
 
-    @ParentCommand var landmarks: Landmarks
-
     @Argument(help: "The GeoJSON file.")
     var file: String
 
+    @OptionGroup var options: DeviceOptions
+
     func run() async throws {
-        let device = try landmarks.options.chosenDevice()
+        let device = try options.chosenDevice()
         let input = InputFile(file)
         let collection = try read(input)
         let bar = ProgressBar("importing", total: collection.entries.count)

@@ -9,8 +9,6 @@ struct List: AsyncParsableCommand {
         abstract: "Lists landmarks, in the order of their record names."
     )
 
-    @ParentCommand var landmarks: Landmarks
-
     @Option(help: ArgumentHelp("Only those with this in a name, country, region or note.", valueName: "text"))
     var search: String?
 
@@ -20,9 +18,16 @@ struct List: AsyncParsableCommand {
     @Flag(help: "Prints one JSON array, the same bytes on every device.")
     var json = false
 
+    @OptionGroup var options: DeviceOptions
+
     func run() async throws {
-        let all = try await landmarks.options.chosenDevice().withEngine { try await $0.allModels() }
-        try Output.standard.write(text(of: selected(from: all)))
+        let all = try await options.chosenDevice().withEngine { try await $0.allModels() }
+        let selected = selected(from: all)
+        try Output.standard.write(text(of: selected))
+        // The list itself stays empty, for whoever counts its lines.
+        if selected.isEmpty, !json {
+            Output.standardError.tell("landmarks: \(EmptyList.landmarks(outOf: all.count))")
+        }
     }
 
     private func selected(from all: [Landmark]) -> [Landmark] {

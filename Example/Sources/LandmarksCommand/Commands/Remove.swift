@@ -8,19 +8,32 @@ struct Remove: AsyncParsableCommand {
         abstract: "Removes landmarks; those that are not there are named, and the others are removed."
     )
 
-    @ParentCommand var landmarks: Landmarks
-
-    @Argument(help: "The landmarks' record names, as 'list' shows them.")
+    @Argument(
+        help: "The landmarks: their names, their record names as 'list' shows them, or how those begin."
+    )
     var records: [String]
 
+    @OptionGroup var options: DeviceOptions
+
     func run() async throws {
-        try await landmarks.options.chosenDevice().withEngine { engine in
-            let known = Set(try await engine.models(named: records).map(\.recordName))
-            try await engine.delete(recordNames: records.filter(known.contains))
-            let unknown = records.filter { !known.contains($0) }
-            if !unknown.isEmpty {
-                let names = unknown.map { "'\($0.shown)'" }.joined(separator: ", ")
-                throw Failure(.noInput, "there is no landmark \(names) on this device")
+        try await options.chosenDevice().withEngine { engine in
+            let search = LandmarkSearch(landmarks: try await engine.allModels())
+            var found: [Landmark] = []
+            var failures: [Failure] = []
+            for record in records {
+                do {
+                    let landmark = try search.landmark(record)
+                    if !found.contains(landmark) { found.append(landmark) }
+                } catch let failure as Failure {
+                    failures.append(failure)
+                }
+            }
+            try await engine.delete(recordNames: found.map(\.recordName))
+            for landmark in found {
+                try Output.standard.write("removed  \(landmark.recordName.shown)  \(landmark.line)\n")
+            }
+            if let first = failures.first {
+                throw Failure(first.status, failures.map(\.message).joined(separator: "; "))
             }
         }
     }

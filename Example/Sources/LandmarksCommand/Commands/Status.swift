@@ -9,13 +9,13 @@ struct Status: AsyncParsableCommand {
         abstract: "Says what is pending and why, what is set aside, what is known, and when it last synced."
     )
 
-    @ParentCommand var landmarks: Landmarks
-
     @Flag(help: "Prints one JSON object.")
     var json = false
 
+    @OptionGroup var options: DeviceOptions
+
     func run() async throws {
-        let device = try landmarks.options.chosenDevice()
+        let device = try options.chosenDevice()
         let report = try await device.withEngine { engine in
             StatusReport(
                 device: device,

@@ -8,13 +8,13 @@ struct Sync: AsyncParsableCommand {
         abstract: "Sends what is queued, fetches what the others did, and says how much it was."
     )
 
-    @ParentCommand var landmarks: Landmarks
-
     @Flag(help: "Prints one JSON object.")
     var json = false
 
+    @OptionGroup var options: DeviceOptions
+
     func run() async throws {
-        let summary = try await landmarks.options.chosenDevice().withEngine { engine in
+        let summary = try await options.chosenDevice().withEngine { engine in
             try await SyncProgress(engine: engine).sync()
         }
         try Output.standard.write(

@@ -13,10 +13,10 @@ struct Watch: AsyncParsableCommand {
             """
     )
 
-    @ParentCommand var landmarks: Landmarks
+    @OptionGroup var options: DeviceOptions
 
     func run() async throws {
-        let device = try landmarks.options.chosenDevice()
+        let device = try options.chosenDevice()
         var configuration = device.configuration
         configuration.automaticallySyncs = true
         configuration.keepsUndelivered = true

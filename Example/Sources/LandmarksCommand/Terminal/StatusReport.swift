@@ -70,10 +70,10 @@ struct StatusReport: Encodable, Equatable {
             "account    \(account?.shown ?? "not known before the first sync")",
             "known      \(known)",
             "last sync  \(lastSync.map { $0.formatted(.iso8601) } ?? "never")",
-            "pending    \(pending.count)",
+            "pending    \(pending.isEmpty ? "0: \(EmptyList.pending)" : "\(pending.count)")",
         ]
         lines += Self.listed(pending.map { "\($0.recordName.shown)  \($0.change): \($0.reason)" })
-        lines.append("parked     \(parked.count)")
+        lines.append("parked     \(parked.isEmpty ? "0: \(EmptyList.parked)" : "\(parked.count)")")
         lines += Self.listed(parked.map { "\($0.recordName.shown)  \($0.reason): \($0.message.oneLine)" })
         return lines.joined(separator: "\n") + "\n"
     }

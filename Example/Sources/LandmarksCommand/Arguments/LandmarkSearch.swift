@@ -1,0 +1,60 @@
+import CodableSync
+import Foundation
+import LandmarkModel
+
+/// Finds the landmark that the user means by a word.
+struct LandmarkSearch {
+    let landmarks: [Landmark]
+
+    /// Finds a landmark by its record name, else by its name, else by the beginning of its record name.
+    ///
+    /// - Parameter word: What the user typed.
+    /// - Returns: The landmark.
+    /// - Throws: ``Failure``: no input if there is none, usage if there are several.
+    func landmark(_ word: String) throws -> Landmark {
+        // By bytes, as the library compares record names.
+        let bytes = Array(word.utf8)
+        if let exact = landmarks.first(where: { $0.recordName.utf8.elementsEqual(bytes) }) { return exact }
+        let named = landmarks.filter { $0.name == word }
+        // An empty word would be the beginning of every name.
+        let found =
+            named.isEmpty && !word.isEmpty
+            ? landmarks.filter { $0.recordName.utf8.starts(with: bytes) } : named
+        if found.count > 1 { throw Failure(.usage, Self.ambiguous(word, found)) }
+        guard let landmark = found.first else { throw Failure(.noInput, missing(word)) }
+        return landmark
+    }
+
+    private static func ambiguous(_ word: String, _ found: [Landmark]) -> String {
+        var choices = found.prefix(10).map(choice).joined(separator: ", ")
+        if found.count > 10 { choices += " and \(found.count - 10) more" }
+        return "'\(word.shown)' may be any of \(choices): give more of the record name"
+    }
+
+    private func missing(_ word: String) -> String {
+        let missing = "there is no landmark '\(word.shown)' on this device"
+        if landmarks.isEmpty { return "\(missing), which has none; \(EmptyList.remedy)" }
+        let near = nearest(to: word).map(Self.choice)
+        guard let last = near.last else { return "\(missing); 'landmarks list' shows those that there are" }
+        let others = near.dropLast().joined(separator: ", ")
+        return "\(missing); did you mean \(others)\(others.isEmpty ? "" : " or ")\(last)?"
+    }
+
+    /// At most three, nearest first; case and accents do not matter.
+    private func nearest(to word: String) -> [Landmark] {
+        let near = EditDistance.nearest(to: word.folded, among: landmarks, part: 3) { landmark in
+            [landmark.name.folded, landmark.recordName.folded]
+        }
+        return Array(near.prefix(3))
+    }
+
+    private static func choice(_ landmark: Landmark) -> String {
+        "\(landmark.recordName.shown) (\(landmark.name.shown))"
+    }
+}
+
+extension String {
+    fileprivate var folded: String {
+        folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+    }
+}
