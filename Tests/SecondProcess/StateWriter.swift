@@ -42,7 +42,7 @@ struct StateWriter {
         configuration.compactionSize = 4 << 10
         configuration.logHandler = { event in
             switch event {
-            case .stateRecovered, .stateUnwritable: SecondProcess.say("event \(event)")
+            case .stateRecovered, .storageFailed: SecondProcess.say("event \(event)")
             default: break
             }
         }

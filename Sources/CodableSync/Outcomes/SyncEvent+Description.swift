@@ -37,7 +37,7 @@ extension SyncEvent: CustomStringConvertible {
         case .subscriptionFailed(let error):
             "The subscription could not be made, and the engine polls: \(error)"
         case .stateRecovered(let text): "The state was damaged, and has been recovered: \(text)"
-        case .stateUnwritable(let text): "The state cannot be used now: \(text)"
+        case .storageFailed(let text): "The state cannot be used now: \(text)"
         case .dropped(let count): "Dropped, because nobody took them: \(count.counted("older event"))."
         }
     }

@@ -84,7 +84,7 @@ public enum SyncEvent: Hashable, Sendable {
     /// The state was damaged and has been recovered; the text names the place and what was kept.
     case stateRecovered(String)
     /// The state could not be opened, read or written; the text says why.
-    case stateUnwritable(String)
+    case storageFailed(String)
     /// This many older events were dropped because the stream was not read fast enough.
     case dropped(count: Int)
 }

@@ -3,7 +3,7 @@ import RecordCoding
 /// Reporting the engine's status and the account's status to the app.
 extension SyncStateMachine {
     mutating func reportStatus() {
-        account.reportLack(&context)
+        account.reportUnavailability(&context)
         let status = currentStatus
         guard status != reported else { return }
         reported = status

@@ -32,7 +32,7 @@ package final class StateDirectory: Sendable {
     /// The numbers of directories whose owners were read from their journals.
     let readNumbers = Locked<Set<Int64>>([])
     /// The switch to the last known user, until the app is notified of it.
-    private let untold: Locked<UntoldSwitch?>
+    private let notice: Locked<PendingSwitchNotice?>
     /// Why the index had to be restored from the journals, if so.
     private let indexDamage: Locked<String?>
 
@@ -70,7 +70,7 @@ package final class StateDirectory: Sendable {
         do {
             let index = try UserIndex.read(from: path, fileSystem)
             users = Locked(index.users)
-            untold = Locked(index.untold)
+            notice = Locked(index.notice)
             indexDamage = Locked(index.damage)
         } catch {
             lock.release()
@@ -197,32 +197,32 @@ package final class StateDirectory: Sendable {
     /// - Parameters:
     ///   - name: The user record name.
     ///   - number: The number of the user's directory.
-    ///   - untold: The switch to report to the app, now or after the next opening.
+    ///   - notice: The switch to report to the app, now or after the next opening.
     /// - Throws: ``Failure`` if the file could not be stored.
-    package func commit(_ name: String, number: Int64, telling untold: UntoldSwitch? = nil) throws {
+    package func commit(_ name: String, number: Int64, telling notice: PendingSwitchNotice? = nil) throws {
         let others = users.withLock { $0.filter { $0.number != number } }
         let committed = [StateUser(number: number, name: name)] + others
         do {
-            try UserIndex.write(committed, untold, to: path, fileSystem)
+            try UserIndex.write(committed, notice, to: path, fileSystem)
         } catch {
             throw Failure(error, in: path)
         }
         users.withLock { $0 = committed }
-        self.untold.withLock { $0 = untold }
+        self.notice.withLock { $0 = notice }
     }
 
     /// The switch that led to the last known user, if the app was not notified of it yet.
-    package var untoldSwitch: UntoldSwitch? { untold.withLock { $0 } }
+    package var pendingSwitchNotice: PendingSwitchNotice? { notice.withLock { $0 } }
 
     /// Removes the notice of a switch that was reported to the app.
     ///
     /// If that fails, the app is notified again after the next opening. Called on the journal's queue, whose
     /// work is done before the next switch is written.
-    package func forgetUntoldSwitch() {
-        guard untoldSwitch != nil else { return }
+    package func forgetPendingSwitchNotice() {
+        guard pendingSwitchNotice != nil else { return }
         do {
             try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
-            untold.withLock { $0 = nil }
+            notice.withLock { $0 = nil }
         } catch {
             // Reporting the switch twice is better than never.
         }

@@ -14,7 +14,7 @@ package struct StateUser: Equatable, Sendable {
 }
 
 /// A switch of which the app may not have been notified, because the process may have ended before.
-package struct UntoldSwitch: Equatable, Sendable {
+package struct PendingSwitchNotice: Equatable, Sendable {
     /// The former user; `nil` if the app was notified of their sign-out.
     package var from: String?
 }
@@ -25,14 +25,14 @@ enum UserIndex {
 
     static func write(
         _ users: [StateUser],
-        _ untold: UntoldSwitch? = nil,
+        _ notice: PendingSwitchNotice? = nil,
         to path: String,
         _ fileSystem: any FileSystem
     ) throws(FileError) {
-        try fileSystem.writeAtomically(bytes(of: users, untold), to: file(in: path))
+        try fileSystem.writeAtomically(bytes(of: users, notice), to: file(in: path))
     }
 
-    private static func bytes(of users: [StateUser], _ untold: UntoldSwitch?) -> [UInt8] {
+    private static func bytes(of users: [StateUser], _ notice: PendingSwitchNotice?) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.beginObject()
         json.member("format", "codablesync-users")
@@ -48,10 +48,10 @@ enum UserIndex {
             json.endObject()
         }
         json.endArray()
-        if let untold {
+        if let notice {
             json.key("untold")
             json.beginObject()
-            if let from = untold.from { json.member("from", from) }
+            if let from = notice.from { json.member("from", from) }
             json.endObject()
         }
         json.endObject()
@@ -64,7 +64,7 @@ enum UserIndex {
         /// signs in.
         var users: [StateUser] = []
         /// The switch to the last known user, unless the app was notified of it.
-        var untold: UntoldSwitch?
+        var notice: PendingSwitchNotice?
         /// What is wrong with the index, and the name of its copy, if it is unreadable.
         var damage: String?
     }
@@ -127,7 +127,7 @@ enum UserIndex {
 
     private static func read(_ json: inout JSONReader, _ file: String) throws -> Contents {
         var users: [StateUser]?
-        var untold: UntoldSwitch?
+        var notice: PendingSwitchNotice?
         try json.members { json, key in
             switch key {
             case "version":
@@ -139,7 +139,7 @@ enum UserIndex {
                     )
                 }
             case "users": users = try json.array(of: readUser)
-            case "untold": untold = try readUntold(&json)
+            case "untold": notice = try readNotice(&json)
             default: try json.skipValue()
             }
         }
@@ -148,15 +148,15 @@ enum UserIndex {
         guard let users, users.allSatisfy({ $0.number > 0 }),
             Set(users.map(\.number)).count == users.count
         else { throw Damage() }
-        return Contents(users: users, untold: untold)
+        return Contents(users: users, notice: notice)
     }
 
-    private static func readUntold(_ json: inout JSONReader) throws -> UntoldSwitch {
-        var untold = UntoldSwitch()
+    private static func readNotice(_ json: inout JSONReader) throws -> PendingSwitchNotice {
+        var notice = PendingSwitchNotice()
         try json.members { json, key in
-            if key == "from" { untold.from = try json.string() } else { try json.skipValue() }
+            if key == "from" { notice.from = try json.string() } else { try json.skipValue() }
         }
-        return untold
+        return notice
     }
 
     private static func readUser(_ json: inout JSONReader) throws -> StateUser {

@@ -218,9 +218,9 @@ final class JournalLane: Sendable {
     }
 
     /// Removes the notice of the switch to this user, because the app was notified.
-    func forgetUntoldSwitch() {
+    func forgetPendingSwitchNotice() {
         perform { [self] in
-            if !state.withLock({ $0.isClosed }) { directory.forgetUntoldSwitch() }
+            if !state.withLock({ $0.isClosed }) { directory.forgetPendingSwitchNotice() }
         }
     }
 

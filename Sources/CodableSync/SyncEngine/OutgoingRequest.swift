@@ -95,7 +95,7 @@ struct OutgoingRequest: Sendable {
     }
 
     /// The number of records in the response that were not part of the request.
-    var strangerCount: Int {
+    var unexpectedResultCount: Int {
         let asked = Set(saves.map(\.recordID) + deletions)
         return Set(answer.saveResults.keys).union(answer.deleteResults.keys).subtracting(asked).count
     }

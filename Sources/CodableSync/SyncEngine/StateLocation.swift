@@ -129,9 +129,9 @@ struct StateLocation: Sendable {
     }
 
     /// Makes the user of a state the last known one, which commits a switch.
-    func commit(_ opened: OpenedState, to user: String, telling untold: UntoldSwitch) async throws {
+    func commit(_ opened: OpenedState, to user: String, telling notice: PendingSwitchNotice) async throws {
         try await besideTheActor {
-            try opened.directory.commit(user, number: opened.number, telling: untold)
+            try opened.directory.commit(user, number: opened.number, telling: notice)
         }
     }
 

@@ -151,7 +151,7 @@ extension SyncEngine {
     /// Reports that files cannot be read at the moment, unless the engine is closed.
     func tellUnreadable(_ text: String) {
         if case .closed = phase { return }
-        emit(.stateUnwritable(text))
+        emit(.storageFailed(text))
     }
 
     // MARK: Events that carry contents
@@ -172,7 +172,7 @@ extension SyncEngine {
             }
             emit(event)
         } catch {
-            emit(.stateUnwritable("The contents of an event cannot be read: \(error)"))
+            emit(.storageFailed("The contents of an event cannot be read: \(error)"))
         }
     }
 

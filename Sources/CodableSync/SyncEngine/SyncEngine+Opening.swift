@@ -127,7 +127,7 @@ extension SyncEngine {
 
     private func tellOfCompaction(_ reason: String) {
         let text = "What is no longer needed cannot be taken out of the files now; it is tried again."
-        emit(.stateUnwritable("\(text) \(reason)"))
+        emit(.storageFailed("\(text) \(reason)"))
     }
 
     private func listen() {
@@ -188,7 +188,7 @@ extension SyncEngine {
             return
         } catch {
             // No caller can get the error, so an event reports it; the next call throws it.
-            emit(.stateUnwritable((error as? SyncError)?.description ?? "\(error)"))
+            emit(.storageFailed((error as? SyncError)?.description ?? "\(error)"))
             hasUnserved = machine != nil
             return
         }

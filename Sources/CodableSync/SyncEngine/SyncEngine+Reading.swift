@@ -137,7 +137,7 @@ extension SyncEngine {
                     guard let one = found[named: version.name], one.model == nil else { return nil }
                     return one.inVain
                 }
-                if !inVain.isEmpty { process(.calls(.readInVain(inVain))) }
+                if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
                 count += inVain.count
             }
         } catch {
@@ -184,7 +184,7 @@ extension SyncEngine {
         for name in names where !isShown.contains(ExactName(name)) {
             given.append(GivenContents(name: name, handle: nil))
         }
-        if !inVain.isEmpty { process(.calls(.readInVain(inVain))) }
+        if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
         return .read(session: session, losses: machine?.losses ?? 0, given)
     }
 
@@ -193,7 +193,7 @@ extension SyncEngine {
         let inVain = found.sorted { $0.key < $1.key }.compactMap {
             $0.value.model == nil ? $0.value.inVain : nil
         }
-        if !inVain.isEmpty { process(.calls(.readInVain(inVain))) }
+        if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
     }
 
     func decode(_ wanted: [ShownContents]) async throws -> [ExactName: DecodedContents<Model>] {

@@ -43,8 +43,8 @@ extension SyncEngine {
 
     private func takeSent(_ request: RequestID, _ result: Result<OutgoingRequest, CloudError>) {
         var contents: [ContentHandle: Record] = [:]
-        if case .success(let outgoing) = result, outgoing.strangerCount > 0 {
-            emit(.ignoredRecords(count: outgoing.strangerCount))
+        if case .success(let outgoing) = result, outgoing.unexpectedResultCount > 0 {
+            emit(.ignoredRecords(count: outgoing.unexpectedResultCount))
         }
         let results = result.map { outgoing in
             outgoing.items.map { item in

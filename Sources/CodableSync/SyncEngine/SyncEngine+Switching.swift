@@ -43,8 +43,8 @@ extension SyncEngine {
         do {
             takeNotes()
             try await settle(journal)
-            let untold = UntoldSwitch(from: machine?.formerUserToTell)
-            try await location.commit(opened, to: user, telling: untold)
+            let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
+            try await location.commit(opened, to: user, telling: notice)
         } catch {
             opened.store.close()
             throw error
@@ -66,9 +66,9 @@ extension SyncEngine {
 
     /// Notifies the app of the switch that led to this state, unless it was already notified.
     func tellOfSwitch() {
-        guard let untold = directory?.untoldSwitch else { return }
-        process(.account(.switched(from: untold.from)))
-        journal?.forgetUntoldSwitch()
+        guard let notice = directory?.pendingSwitchNotice else { return }
+        process(.account(.switched(from: notice.from)))
+        journal?.forgetPendingSwitchNotice()
     }
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and

@@ -16,7 +16,7 @@ final class FullStateDiskTests: EngineScenario {
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
         XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
-        XCTAssertGreaterThan(phone.events.count { if case .stateUnwritable = $0 { true } else { false } }, 0)
+        XCTAssertGreaterThan(phone.events.count { if case .storageFailed = $0 { true } else { false } }, 0)
         disk.leaveRoom(for: nil)
         let summary = try await phone.engine.sync()
         XCTAssertEqual(summary.sent, 1)

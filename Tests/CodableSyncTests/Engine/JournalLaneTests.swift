@@ -60,11 +60,11 @@ final class JournalLaneTests: XCTestCase {
     /// After the lane is closed, another engine may own the directory, with its own switch to report.
     func testAClosedLaneKeepsAnotherEnginesSwitch() async throws {
         let (lane, _) = try makeLane()
-        try directory?.commit("bob", number: 1, telling: UntoldSwitch(from: "alice"))
+        try directory?.commit("bob", number: 1, telling: PendingSwitchNotice(from: "alice"))
         await lane.close()
-        lane.forgetUntoldSwitch()
+        lane.forgetPendingSwitchNotice()
         _ = await lane.settle()
-        XCTAssertEqual(try UserIndex.read(from: "/device", files).untold, UntoldSwitch(from: "alice"))
+        XCTAssertEqual(try UserIndex.read(from: "/device", files).notice, PendingSwitchNotice(from: "alice"))
     }
 
     /// Until the machine learns of a failure, it appends batches that depend on entries that were not stored.
@@ -124,7 +124,7 @@ final class JournalLaneTests: XCTestCase {
         -> JournalLane
     {
         let (lane, _) = try makeLane()
-        try directory?.commit("bob", number: 1, telling: UntoldSwitch(from: "alice"))
+        try directory?.commit("bob", number: 1, telling: PendingSwitchNotice(from: "alice"))
         files.before { operation, path throws(FileError) in
             if operation == .append { throw FileError(.append, path, code: ENOSPC) }
         }
@@ -139,7 +139,7 @@ final class JournalLaneTests: XCTestCase {
             lane.append(JournalBatch(batch: 101, entries: [entry], contents: contents, flush: true))
             lane.resume()
         }
-        lane.forgetUntoldSwitch()
+        lane.forgetPendingSwitchNotice()
         return lane
     }
 

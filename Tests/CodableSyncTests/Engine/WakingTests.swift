@@ -39,12 +39,12 @@ final class WakingTests: EngineScenario {
             let other = SyncEngine<Note>(database: phone.database, configuration: phone.configuration)
             _ = try await other.allModels()
             let events = phone.engine.events
-            var refused = await events.first { if case .stateUnwritable = $0 { true } else { false } }
+            var refused = await events.first { if case .storageFailed = $0 { true } else { false } }
             XCTAssertNotNil(refused)
             let status = await phone.engine.status.first { _ in true }
             XCTAssertEqual(status, .stopped)
             // That request opened the state too; the attempt ends before the state is free.
-            refused = await events.first { if case .stateUnwritable = $0 { true } else { false } }
+            refused = await events.first { if case .storageFailed = $0 { true } else { false } }
             XCTAssertNotNil(refused)
             try await other.close()
             if isCall {

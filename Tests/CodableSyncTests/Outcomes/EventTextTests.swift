@@ -24,7 +24,7 @@ final class EventTextTests: XCTestCase {
             .streamStalled(waiting: 1), .ignoredRecords(count: 1), .unmentioned(recordName: "a"),
             .accountChanged(from: nil, to: "alice"), .accountSwitchFailed(to: "bob", .closed),
             .zoneLost(nil), .zoneLost(.purged), .zoneReady, .listingBegan, .subscriptionFailed(error),
-            .stateRecovered("kept"), .stateUnwritable("full"), .dropped(count: 1),
+            .stateRecovered("kept"), .storageFailed("full"), .dropped(count: 1),
         ]
         for event in events {
             let text = "\(event)"

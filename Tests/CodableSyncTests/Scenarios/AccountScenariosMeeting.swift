@@ -56,7 +56,7 @@ class AccountScenariosMeeting: AccountScenario {
         let titles = try await read.value
         XCTAssertTrue([[], ["of bob"]].contains(titles), "\(titles)")
         XCTAssertFalse(
-            phone.device.events.all.contains { if case .stateUnwritable = $0 { true } else { false } },
+            phone.device.events.all.contains { if case .storageFailed = $0 { true } else { false } },
             "nothing is wrong with the files"
         )
         try await quiet(phone.device)

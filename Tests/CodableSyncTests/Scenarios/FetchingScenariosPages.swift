@@ -210,7 +210,7 @@ class FetchingScenariosPages: EngineScenario {
             try await phone.engine.fetchChanges()
             XCTFail("The disk should be full.")
         } catch SyncError.storageFull {}
-        let isTold = phone.events.all.contains { if case .stateUnwritable = $0 { true } else { false } }
+        let isTold = phone.events.all.contains { if case .storageFailed = $0 { true } else { false } }
         XCTAssertTrue(isTold)
         let known = try await phone.engine.diagnostics().knownCount
         XCTAssertEqual(known, 0)

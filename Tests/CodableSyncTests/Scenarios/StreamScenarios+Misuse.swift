@@ -127,7 +127,7 @@ final class StreamScenariosMisuse: EngineScenario {
             return []
         }
         await second.events.reach("the opening fails") { events in
-            events.contains { if case .stateUnwritable = $0 { true } else { false } }
+            events.contains { if case .storageFailed = $0 { true } else { false } }
         }
         try await owner.engine.close()
         try await second.engine.fetchChanges()
@@ -147,7 +147,7 @@ final class StreamScenariosMisuse: EngineScenario {
             return []
         }
         await phone.events.reach("the read fails") { events in
-            events.contains { if case .stateUnwritable = $0 { true } else { false } }
+            events.contains { if case .storageFailed = $0 { true } else { false } }
         }
         XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
         try await passUntil("the changes are delivered", phone) { await phone.engine.hub.isIdle }

@@ -21,18 +21,21 @@ final class UserIndexTests: XCTestCase {
     /// C9: files without later additions, with them, and with members of a future version.
     func testFilesOfEarlierAndLaterVersionsAreRead() throws {
         try directory().release()
-        let rows: [(untold: String, UntoldSwitch?)] = [
-            ("", nil), (#","untold":{}"#, UntoldSwitch()),
-            (#","untold":{"from":"alice"}"#, UntoldSwitch(from: "alice")),
-            (#","later":[{"a":null}],"untold":{"later":{},"from":"alice"}"#, UntoldSwitch(from: "alice")),
+        let rows: [(member: String, PendingSwitchNotice?)] = [
+            ("", nil), (#","untold":{}"#, PendingSwitchNotice()),
+            (#","untold":{"from":"alice"}"#, PendingSwitchNotice(from: "alice")),
+            (
+                #","later":[{"a":null}],"untold":{"later":{},"from":"alice"}"#,
+                PendingSwitchNotice(from: "alice")
+            ),
         ]
-        for (member, untold) in rows {
+        for (member, notice) in rows {
             let users = #"[{"directory":2,"name":"bob","later":1.5},{"directory":1,"name":"alice"}]"#
             let file = #"{"format":"codablesync-users","version":1,"users":\#(users)\#(member)}"#
             fileSystem.place(Array(file.utf8), at: "/d/users.json")
             let index = try UserIndex.read(from: "/d", fileSystem)
             XCTAssertNil(index.damage, member)
-            XCTAssertEqual(index.untold, untold, member)
+            XCTAssertEqual(index.notice, notice, member)
             XCTAssertEqual(index.users.map(\.name), ["bob", "alice"], member)
         }
     }
@@ -40,17 +43,21 @@ final class UserIndexTests: XCTestCase {
     /// I-41: a switch stays pending until its report is stored, and is then gone for good.
     func testASwitchStaysPendingUntilItsReportIsStored() throws {
         let first = try directory()
-        try first.commit("alice", number: 1, telling: UntoldSwitch(from: "bob"))
+        try first.commit("alice", number: 1, telling: PendingSwitchNotice(from: "bob"))
         first.release()
         let second = try directory()
         fileSystem.fail(.create, code: ENOSPC)
-        second.forgetUntoldSwitch()
-        XCTAssertEqual(second.untoldSwitch, UntoldSwitch(from: "bob"), "the report could not be stored")
-        second.forgetUntoldSwitch()
-        XCTAssertNil(second.untoldSwitch)
+        second.forgetPendingSwitchNotice()
+        XCTAssertEqual(
+            second.pendingSwitchNotice,
+            PendingSwitchNotice(from: "bob"),
+            "the report could not be stored"
+        )
+        second.forgetPendingSwitchNotice()
+        XCTAssertNil(second.pendingSwitchNotice)
         second.release()
         let third = try directory()
-        XCTAssertNil(third.untoldSwitch)
+        XCTAssertNil(third.pendingSwitchNotice)
         third.release()
         XCTAssertEqual(try UserIndex.read(from: "/d", fileSystem).users.map(\.name), ["alice"])
     }

@@ -87,7 +87,7 @@ extension [SyncEvent] {
     /// Whether one of the events says that a compaction failed.
     var tellOfCompaction: Bool {
         contains { event in
-            if case .stateUnwritable(let text) = event { text.contains("out of the files") } else { false }
+            if case .storageFailed(let text) = event { text.contains("out of the files") } else { false }
         }
     }
 }

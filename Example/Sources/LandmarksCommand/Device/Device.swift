@@ -43,7 +43,7 @@ struct Device: Sendable {
     static func warning(of event: SyncEvent) -> String? {
         switch event {
         case .stateRecovered(let text): "the state of this device was damaged: \(text)"
-        case .stateUnwritable(let text): "the state of this device cannot be written: \(text)"
+        case .storageFailed(let text): "the state of this device cannot be written: \(text)"
         case .undecodable(let name, let reason): "the landmark '\(name)' cannot be read: \(reason)"
         default: nil
         }

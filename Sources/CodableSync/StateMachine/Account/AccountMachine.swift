@@ -68,13 +68,13 @@ struct AccountMachine: Sendable {
                 report(.available, &context)
                 accept(user: user, &context)
             } else {
-                takeLack(of: found.status, &context)
+                takeUnavailable(found.status, &context)
             }
         }
     }
 
     private mutating func fail(_ error: CloudError, _ context: inout SyncContext) {
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         switch error.recovery {
         case .waitForAccount, .stop: context.tell(.unusable(error))
         default: lane.backOff(after: error, &context)
@@ -85,7 +85,7 @@ struct AccountMachine: Sendable {
 
     private mutating func accept(user: String, _ context: inout SyncContext) {
         let owner = context.state.summary.user
-        if let owner, !owner.isIdentical(to: user) { return makeWay(for: user, &context) }
+        if let owner, !owner.isIdentical(to: user) { return prepareSwitch(to: user, &context) }
         if owner == nil || context.state.summary.signOut != nil {
             // Everything edited before a user was known becomes theirs in one batch.
             lane.isStoring = true
@@ -121,18 +121,18 @@ struct AccountMachine: Sendable {
 
     mutating func takeTimer() {
         lane.timerFired()
-        forgetLack()
+        forgetUnavailability()
     }
 
     /// Forgets that there is no usable account, so that it is looked up at the next step.
-    mutating func forgetLack() {
+    mutating func forgetUnavailability() {
         if case .unavailable = stage { stage = .unknown }
     }
 
     /// Ends the wait before the next look-up of an account.
     mutating func endWait(_ context: inout SyncContext) {
         lane.endWait(&context)
-        forgetLack()
+        forgetUnavailability()
     }
 
     /// Notes that a request of the user has succeeded, so that the next failure is the first one.
@@ -143,7 +143,7 @@ struct AccountMachine: Sendable {
     // MARK: No user
 
     /// Stops requests because the cloud reports that there is no usable account.
-    private mutating func takeLack(of status: AccountStatus, _ context: inout SyncContext) {
+    private mutating func takeUnavailable(_ status: AccountStatus, _ context: inout SyncContext) {
         stage = .unavailable(status)
         // The signal that the account is back may be lost.
         lane.backOff(after: nil, &context)
@@ -219,7 +219,7 @@ struct AccountMachine: Sendable {
     // MARK: Another user
 
     /// Starts the switch to the state of another user who is now signed in.
-    private mutating func makeWay(for user: String, _ context: inout SyncContext) {
+    private mutating func prepareSwitch(to user: String, _ context: inout SyncContext) {
         context.tell(.responsesDistrusted)
         stage = .other(user)
         // An earlier attempt to switch may have stored a sign-out, of which the app was not notified.
@@ -267,7 +267,7 @@ struct AccountMachine: Sendable {
     // MARK: Reporting
 
     /// Reports a missing account.
-    mutating func reportLack(_ context: inout SyncContext) {
+    mutating func reportUnavailability(_ context: inout SyncContext) {
         // A read after this report must not return records that the sign-out removes.
         if case .unavailable(let status) = stage, !lane.isStoring { report(status, &context) }
     }

@@ -14,7 +14,7 @@ package enum CallInput: Equatable, Sendable {
     /// A read returned these contents to the app.
     case read([GivenContents])
     /// These versions were read and could not be decoded, so that the app has not seen them.
-    case readInVain([ReadVersion])
+    case decodeFailed([ReadVersion])
     /// The caller no longer waits for the call.
     case abandoned(CallID)
 }

@@ -13,7 +13,7 @@ extension SyncStateMachine {
         case .resync(let call): fetching.resync(call, &context)
         case .resolvePurge(let call, let again): resolvePurge(call, uploadAgain: again)
         case .read(let given): takeRead(given)
-        case .readInVain(let versions): takeReadInVain(versions)
+        case .decodeFailed(let versions): takeDecodeFailed(versions)
         case .abandoned(let call): calls.abandon(call)
         }
     }
@@ -99,11 +99,11 @@ extension SyncStateMachine {
     ///
     /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
     /// under that name is not an edit of it.
-    private mutating func takeReadInVain(_ versions: [ReadVersion]) {
+    private mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
         var unseen: [AcceptedChange] = []
         var entries: [JournalEntry] = []
         for version in versions {
-            entries += delivering.takeReadInVain(version, sending.inFlight, &context)
+            entries += delivering.takeDecodeFailed(version, sending.inFlight, &context)
             // If only the stored copy is unreadable, the app still has what it received.
             guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
             unseen.append(AcceptedChange(name: version.name, seen: nil, kind: .read))
@@ -153,7 +153,7 @@ extension SyncStateMachine {
 
     /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
-        account.forgetLack()
+        account.forgetUnavailability()
         // Otherwise the caller would get the error of an earlier attempt.
         account.forgetSwitchFailure()
         calls.forgetFault()

@@ -113,7 +113,7 @@ extension SyncContext {
         if refused.isEmpty { return [] }
         actions.append(.journal(.resume))
         state.restore(refused.map(\.image))
-        if refused.contains(where: { $0.then.call == nil }) { emit(.stateUnwritable(failure.detail)) }
+        if refused.contains(where: { $0.then.call == nil }) { emit(.storageFailed(failure.detail)) }
         return refused
     }
 

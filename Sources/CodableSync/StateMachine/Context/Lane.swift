@@ -57,7 +57,7 @@ struct Lane: Equatable, Sendable {
     mutating func backOff(after error: CloudError?, _ context: inout SyncContext) {
         if let error {
             failure = error
-            context.heed(error)
+            context.applyRetryAfter(of: error)
         }
         wait(until: context.nextTry(after: &backoff), &context)
     }

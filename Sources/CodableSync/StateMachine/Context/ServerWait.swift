@@ -38,7 +38,7 @@ extension SyncContext {
     var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
 
     /// Starts the wait that the server orders with an error, if it orders one.
-    mutating func heed(_ error: CloudError) {
+    mutating func applyRetryAfter(of error: CloudError) {
         guard let ordered = error.retryAfter else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }

@@ -318,7 +318,7 @@ struct DeliveryMachine: Sendable {
     /// unreadable.
     ///
     /// - Returns: The entries for the look-ups.
-    mutating func takeReadInVain(
+    mutating func takeDecodeFailed(
         _ version: ReadVersion,
         _ inFlight: InFlight,
         _ context: inout SyncContext

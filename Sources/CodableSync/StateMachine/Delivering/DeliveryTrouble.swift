@@ -7,7 +7,7 @@ struct DeliveryTrouble: Sendable {
     /// Changes that could not be decoded, with their delivery orders.
     private var undecodable = RecordTable<UInt64>()
     /// Cloud versions that a read could not decode.
-    private var readInVain = RecordTable<ContentHandle>()
+    private var decodeFailed = RecordTable<ContentHandle>()
     /// Change tags of versions that were looked up because their stored copies are unreadable.
     private var lookedUp = RecordTable<String>()
 
@@ -48,7 +48,7 @@ struct DeliveryTrouble: Sendable {
         if undecodable[change.name] == order { return }
         undecodable[change.name] = order
         // A read has already reported it.
-        if let told = readInVain[change.name],
+        if let told = decodeFailed[change.name],
             told == context.state[change.name]?.undelivered?.kind.handle
         {
             return
@@ -64,9 +64,9 @@ struct DeliveryTrouble: Sendable {
         let name = version.name
         guard let record = context.state[name],
             version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
-            readInVain[name] != version.handle
+            decodeFailed[name] != version.handle
         else { return }
-        readInVain[name] = version.handle
+        decodeFailed[name] = version.handle
         if let undelivered = record.undelivered, undecodable[name] == undelivered.order { return }
         if version.isLost, let known = record.known, lookedUp[name] == known.changeTag { return }
         context.emit(.undecodable(recordName: name, reason: version.reason))
@@ -91,8 +91,8 @@ struct DeliveryTrouble: Sendable {
         for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
             names[name] = true
         }
-        for name in readInVain.sortedNames {
-            guard let handle = readInVain[name], state[name]?.holds(handle) == true else { continue }
+        for name in decodeFailed.sortedNames {
+            guard let handle = decodeFailed[name], state[name]?.holds(handle) == true else { continue }
             names[name] = true
         }
         return names.sortedNames

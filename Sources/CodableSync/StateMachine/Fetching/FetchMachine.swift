@@ -131,7 +131,7 @@ struct FetchMachine: Sendable {
     }
 
     private mutating func takeError(_ error: CloudError, _ context: inout SyncContext) {
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         switch error.recovery {
         case .refetch:
             // The run starts over; known records stay until the listing is complete.

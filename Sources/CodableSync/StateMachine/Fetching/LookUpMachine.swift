@@ -55,7 +55,7 @@ struct LookUpMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         switch error.recovery {
         case .split where names.count > 1, .park where names.count > 1:
             // Either there are too many, or the server refuses one of them without naming it: try half as
@@ -122,7 +122,7 @@ struct LookUpMachine: Sendable {
             context.countForeignDeletion(name)
             return [.fetchedDeletion(name: name)]
         case .failure(let error):
-            context.heed(error)
+            context.applyRetryAfter(of: error)
             guard error.recovery == .park else {
                 lookUpAgain(name, after: error, &deferred, &context)
                 return []

@@ -80,7 +80,7 @@ struct SendMachine: Sendable {
     ) {
         guard lane.takes(request, &context) else { return }
         inFlight = InFlight()
-        context.emit(.stateUnwritable(failure.detail))
+        context.emit(.storageFailed(failure.detail))
         context.tell(.failed(failure.syncError, of: .send))
         lane.backOff(after: .ofDisk, &context)
     }
@@ -94,7 +94,7 @@ struct SendMachine: Sendable {
     ) {
         let items = inFlight.items
         inFlight = InFlight()
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         context.emit(.failed(error))
         switch error.recovery {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
@@ -157,7 +157,9 @@ struct SendMachine: Sendable {
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
         // An ordered wait in any item's error must delay requests that other items lead to.
-        for result in results { if case .failed(let error) = result.outcome { context.heed(error) } }
+        for result in results {
+            if case .failed(let error) = result.outcome { context.applyRetryAfter(of: error) }
+        }
         for result in results where inFlight.contains(result.name) && answered[result.name] == nil {
             answered[result.name] = true
             entries += take(result, &outcome, &deferred, &context)

@@ -72,7 +72,7 @@ package enum RecordResponse: Equatable, Sendable {
 
 extension SyncContext {
     fileprivate mutating func obey(_ error: CloudError) -> CloudError {
-        heed(error)
+        applyRetryAfter(of: error)
         var error = error
         error.retryAfter = nil
         return error

@@ -20,7 +20,7 @@ struct SubscriptionMachine: Sendable {
             lane.isStoring = true
             return context.append([.subscribed], flush: false, then: .subscribed)
         }
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         switch error.recovery {
         case .recreateZone, .askUser, .uploadEverything:
             // The zone is gone; the next zone gets a new subscription.

@@ -114,7 +114,7 @@ struct ZoneMachine: Sendable {
     }
 
     mutating func fail(_ error: CloudError, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
-        context.heed(error)
+        context.applyRetryAfter(of: error)
         switch error.recovery {
         case .waitForAccount, .stop: context.tell(.unusable(error))
         // Callers get the error for a purge once it is stored; after a reset, they keep waiting.
@@ -212,17 +212,17 @@ struct ZoneMachine: Sendable {
         let position = context.state.summary.databaseToken
         let canReadWholeFeed = position != nil && !isFeedPositionLost
         switch error.recovery {
-        case .stop: takeLackOfFeed(&context)
+        case .stop: takeMissingFeed(&context)
         // Only the position is lost; reading the feed from its beginning may still show what happened.
         case .refetch where canReadWholeFeed, .park where canReadWholeFeed: isFeedPositionLost = true
-        case .refetch, .park: takeLackOfFeed(&context)
+        case .refetch, .park: takeMissingFeed(&context)
         case .recreateZone where position != nil || context.state.newestKnown != nil:
             // The position belongs to another history, and so do all known records.
             isFeedPositionLost = true
             lose(nil, &context)
         case .retryThenPark where unknownFeedErrors + 1 >= Deferred.maximumUnknownErrors:
             context.emit(.failed(error))
-            takeLackOfFeed(&context)
+            takeMissingFeed(&context)
         case .retryThenPark:
             unknownFeedErrors += 1
             fail(error, isOwnerConfirmed: isOwnerConfirmed, &context)
@@ -245,7 +245,7 @@ struct ZoneMachine: Sendable {
     }
 
     /// Treats the database as one without a feed: a missing zone is lost for an unknown reason.
-    private mutating func takeLackOfFeed(_ context: inout SyncContext) {
+    private mutating func takeMissingFeed(_ context: inout SyncContext) {
         unknownFeedErrors = 0
         isFeedPositionLost = false
         if doubt == nil {

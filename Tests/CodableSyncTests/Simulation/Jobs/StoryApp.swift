@@ -306,7 +306,7 @@
                 events.count { if case .conflictResolved = $0 { true } else { false } }
             }
             let lost = events.withLock { events in
-                events.compactMap { if case .stateUnwritable(let text) = $0 { text } else { nil } }
+                events.compactMap { if case .storageFailed(let text) = $0 { text } else { nil } }
             }
             if !story.options.crashes, !story.options.refusesWrites, story.options.refusedWrite == nil {
                 // Other texts are expected: an engine cannot read while it is being closed.

@@ -92,7 +92,7 @@ final class MachineFlushTests: MachineTestCase {
         machine.commitNext()
         XCTAssertEqual(machine.waiting.count, 1)
         let actions = machine.failNextCommit()
-        XCTAssertEqual(actions.events, [.stateUnwritable("full")])
+        XCTAssertEqual(actions.events, [.storageFailed("full")])
         XCTAssertEqual(machine.waiting.count, 0)
     }
 }

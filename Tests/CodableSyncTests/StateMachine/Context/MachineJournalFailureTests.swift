@@ -35,7 +35,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.commitNext()
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.requests, [])
-        XCTAssertTrue(failed.events.contains(.stateUnwritable("full")))
+        XCTAssertTrue(failed.events.contains(.storageFailed("full")))
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
     }
 

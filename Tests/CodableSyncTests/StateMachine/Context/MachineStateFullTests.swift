@@ -15,7 +15,7 @@ final class MachineStateFullTests: MachineTestCase {
             events += actions.events
         }
         XCTAssertEqual(answers, [.failed(.storageFull("full"))], row, line: line)
-        XCTAssertTrue(events.contains(.stateUnwritable("full")), row, line: line)
+        XCTAssertTrue(events.contains(.storageFailed("full")), row, line: line)
         XCTAssertFalse(
             events.contains { if case .failed = $0 { true } else { false } },
             "\(row): \(events)",
@@ -56,7 +56,7 @@ final class MachineStateFullTests: MachineTestCase {
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let actions = machine.run(.sendUnread(request.id, .unreadable("broken")))
         XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
-        XCTAssertEqual(actions.events, [.stateUnwritable("broken")])
+        XCTAssertEqual(actions.events, [.storageFailed("broken")])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
     }

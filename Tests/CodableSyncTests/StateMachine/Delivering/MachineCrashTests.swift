@@ -46,7 +46,7 @@ final class MachineCrashTests: MachineTestCase {
         machine.feed(.delivery(.streamRequested(1)))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.delivered, [item("A", updated: 1)])
-        XCTAssertEqual(failed.events, [.stateUnwritable("full")])
+        XCTAssertEqual(failed.events, [.storageFailed("full")])
     }
 
     func testAChangeReplacedBeforeDeliveryIsDeliveredInItsNewVersion() {

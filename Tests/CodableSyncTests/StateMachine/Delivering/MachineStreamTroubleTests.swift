@@ -138,7 +138,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
 
     /// I-30: a loop and a read find the same undecodable version.
     func testAnUndecodableVersionIsReportedOnceByLoopOrRead() {
-        let read = SyncInput.calls(.readInVain([ReadVersion(name: "A", handle: 1, reason: "no")]))
+        let read = SyncInput.calls(.decodeFailed([ReadVersion(name: "A", handle: 1, reason: "no")]))
         for isReadFirst in [false, true] {
             machine = .synced()
             machine.fetch([.init("A", 1)], token: "1")
@@ -155,7 +155,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testAnUndecodableEditIsNotReportedAsTheServersVersion() {
         machine.know("A", 1)
         machine.upload("A", 2)
-        let read = machine.run(.calls(.readInVain([ReadVersion(name: "A", handle: 2, reason: "no")])))
+        let read = machine.run(.calls(.decodeFailed([ReadVersion(name: "A", handle: 2, reason: "no")])))
         XCTAssertEqual(read.events, [])
         XCTAssertEqual(machine.machine.undecodableNames, [])
     }

@@ -5,11 +5,11 @@ import XCTest
 
 /// The stored copy of a server version cannot be read: the record is looked up.
 final class MachineUnreadableTests: MachineTestCase {
-    private func readInVain() {
+    private func decodeFailed() {
         machine.know("A", 1)
         machine.run(machine.reading("A"))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
-        XCTAssertEqual(machine.run(.calls(.readInVain([lost]))).requests, ["lookUp A"])
+        XCTAssertEqual(machine.run(.calls(.decodeFailed([lost]))).requests, ["lookUp A"])
     }
 
     private func find(_ version: KnownVersion?) {
@@ -24,7 +24,7 @@ final class MachineUnreadableTests: MachineTestCase {
     }
 
     func testAReadableCopyReplacesTheUnreadableOne() {
-        readInVain()
+        decodeFailed()
         find(copy(7))
         XCTAssertEqual(machine.state["A"]?.known?.handle, 7)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 7)
@@ -35,7 +35,7 @@ final class MachineUnreadableTests: MachineTestCase {
         let start = machine
         for isUploadedFirst in [true, false] {
             machine = start
-            readInVain()
+            decodeFailed()
             if isUploadedFirst { machine.upload("A", 5) }
             find(copy(7))
             if !isUploadedFirst { machine.upload("A", 9) }
@@ -50,7 +50,7 @@ final class MachineUnreadableTests: MachineTestCase {
         machine.fetch([.init("A", 1)], token: "f")
         machine.run(.delivery(.streamRequested(1)))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
-        machine.run(.calls(.readInVain([lost])))
+        machine.run(.calls(.decodeFailed([lost])))
         find(copy(7))
         machine.run(.delivery(.streamRequested(1)))
         machine.upload("A", 9)
@@ -59,13 +59,13 @@ final class MachineUnreadableTests: MachineTestCase {
     }
 
     func testADeletionElsewhereIsDelivered() {
-        readInVain()
+        decodeFailed()
         find(nil)
         XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
     }
 
     func testAnEditOfARecordDeletedElsewhereGoesToTheResolver() {
-        readInVain()
+        decodeFailed()
         machine.upload("A", 5)
         find(nil)
         XCTAssertEqual(machine.conflicts.map(\.server), [nil])
