@@ -38,6 +38,17 @@ final class LandmarkSearchTests: XCTestCase {
         }
     }
 
+    /// A script that removes p1 twice must not remove p10 the second time.
+    func testAnExactSearchOnlySuggestsBeginnings() throws {
+        XCTAssertEqual(try search.landmark("p10", isExact: true).recordName, "p10")
+        XCTAssertEqual(try search.landmark("Ten", isExact: true).recordName, "p10")
+        let left = LandmarkSearch(landmarks: [Self.landmark("p10", "Ten")])
+        XCTAssertThrowsError(try left.landmark("p1", isExact: true)) { error in
+            let message = "there is no landmark 'p1' on this device; did you mean p10 (Ten)?"
+            XCTAssertEqual(error as? Failure, Failure(.noInput, message))
+        }
+    }
+
     func testAnAmbiguousWordListsTheCandidates() {
         let remedy = "give more of the record name"
         let rows = [

@@ -24,7 +24,7 @@ extension SyncStateMachine {
         case .sent: sending.end(&context)
         case .page(let moreComing): fetching.endPage(moreComing: moreComing, &context)
         case .listingBegan:
-            fetching.lane.isStoring = false
+            fetching.lane.endStoring()
             if isReady, isSlotFree { fetching.continueListing(&context) }
         case .lookedUp: lookingUp.end(&context)
         case .reconciled(let names, let deferring):

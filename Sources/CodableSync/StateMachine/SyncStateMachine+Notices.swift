@@ -29,7 +29,7 @@ extension SyncStateMachine {
             deferred.remove(name)
             // The change may have been parked because of a look-up, which is not repeated.
             if let record = context.state[name], record.isUnread, record.pending?.parked == nil {
-                lookingUp.append(name)
+                lookingUp.append(name, &context)
             }
         }
     }
@@ -66,15 +66,17 @@ extension SyncStateMachine {
         case .fetchWanted: if isAutomatic { fetching.want() }
         case .pageRequested: slot.isSendsTurn = true
         case .fetchEnded: takeFetchEnded()
-        case .lookUp(let name): lookingUp.append(name)
+        case .lookUp(let name): lookingUp.append(name, &context)
         case .accepted(let changes): delivering.takeAccepted(changes)
         }
     }
 
     private mutating func takeFetchEnded() {
-        account.prove()
-        // If changes are waiting, the zone counts as found only once it accepts one.
-        if context.state.sendQueue.isEmpty, lookingUp.queue.isEmpty { zone.prove() }
+        // If changes are waiting, zone and account count as found only once one is accepted.
+        if context.state.sendQueue.isEmpty, lookingUp.queue.isEmpty {
+            zone.prove()
+            account.prove()
+        }
         calls.extendPass(context.state)
         guard isAutomatic, let interval = context.configuration.pollInterval else { return }
         context.actions.append(.setTimer(.poll, at: context.now.monotonic + interval))

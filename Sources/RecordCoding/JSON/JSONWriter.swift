@@ -157,7 +157,7 @@ package struct JSONWriter {
 enum JSONText {
     /// The maximum depth of nesting, for reading and encoding.
     ///
-    /// In a debug build, 64 levels take less than 192 KB of stack; a task has 512 KB on Apple's systems.
+    /// Coding values this deep fits in the 512 KB of stack that a task has on Apple's systems.
     static let maximumDepth = 64
 
     /// Whether a byte must be escaped in a string.

@@ -21,7 +21,7 @@ final class LedgerBackedDatabaseTests: CloudDatabaseContract {
 
     private struct Connection: LedgerBackedDatabase {
         let cloud: Cloud
-        var answersEverything = false
+        var fixed: LedgerResponse?
 
         var identifier: String { "cloud" }
         var scope: DatabaseScope { .private }
@@ -35,10 +35,7 @@ final class LedgerBackedDatabaseTests: CloudDatabaseContract {
         func response(
             to operation: LedgerRequest.Operation
         ) async throws(CloudError) -> LedgerResponse {
-            if answersEverything { return .done }
-            let response = cloud.perform(operation)
-            if case .failure(let error) = response { throw error }
-            return response
+            fixed ?? cloud.perform(operation)
         }
     }
 
@@ -49,7 +46,7 @@ final class LedgerBackedDatabaseTests: CloudDatabaseContract {
     override func makeSecondConnection() async throws -> any CloudDatabase { Connection(cloud: cloud) }
 
     func testAResponseToAnotherRequestIsAnError() async throws {
-        let database = Connection(cloud: cloud, answersEverything: true)
+        let database = Connection(cloud: cloud, fixed: .done)
         do {
             _ = try await database.recordZones(for: [zoneID])
             XCTFail("the response was taken")

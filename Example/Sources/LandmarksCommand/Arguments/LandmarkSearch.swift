@@ -8,20 +8,21 @@ struct LandmarkSearch {
 
     /// Finds a landmark by its record name, else by its name, else by the beginning of its record name.
     ///
-    /// - Parameter word: What the user typed.
+    /// - Parameters:
+    ///   - word: What the user typed.
+    ///   - isExact: Whether a beginning is not enough, since a mistake could not be taken back.
     /// - Returns: The landmark.
     /// - Throws: ``Failure``: no input if there is none, usage if there are several.
-    func landmark(_ word: String) throws -> Landmark {
+    func landmark(_ word: String, isExact: Bool = false) throws -> Landmark {
         // By bytes, as the library compares record names.
         let bytes = Array(word.utf8)
         if let exact = landmarks.first(where: { $0.recordName.utf8.elementsEqual(bytes) }) { return exact }
         let named = landmarks.filter { $0.name == word }
         // An empty word would be the beginning of every name.
-        let found =
-            named.isEmpty && !word.isEmpty
-            ? landmarks.filter { $0.recordName.utf8.starts(with: bytes) } : named
+        let begun = word.isEmpty ? [] : landmarks.filter { $0.recordName.utf8.starts(with: bytes) }
+        let found = named.isEmpty && !isExact ? begun : named
         if found.count > 1 { throw Failure(.usage, Self.ambiguous(word, found)) }
-        guard let landmark = found.first else { throw Failure(.noInput, missing(word)) }
+        guard let landmark = found.first else { throw Failure(.noInput, missing(word, begun)) }
         return landmark
     }
 
@@ -31,10 +32,10 @@ struct LandmarkSearch {
         return "'\(word.shown)' may be any of \(choices): give more of the record name"
     }
 
-    private func missing(_ word: String) -> String {
+    private func missing(_ word: String, _ begun: [Landmark]) -> String {
         let missing = "there is no landmark '\(word.shown)' on this device"
         if landmarks.isEmpty { return "\(missing), which has none; \(EmptyList.remedy)" }
-        let near = nearest(to: word).map(Self.choice)
+        let near = (begun.isEmpty ? nearest(to: word) : Array(begun.prefix(3))).map(Self.choice)
         guard let last = near.last else { return "\(missing); 'landmarks list' shows those that there are" }
         let others = near.dropLast().joined(separator: ", ")
         return "\(missing); did you mean \(others)\(others.isEmpty ? "" : " or ")\(last)?"

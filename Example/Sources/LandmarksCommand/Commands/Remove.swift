@@ -9,7 +9,7 @@ struct Remove: AsyncParsableCommand {
     )
 
     @Argument(
-        help: "The landmarks: their names, their record names as 'list' shows them, or how those begin."
+        help: "The landmarks: their names, or their record names as 'list' shows them."
     )
     var records: [String]
 
@@ -22,8 +22,11 @@ struct Remove: AsyncParsableCommand {
             var failures: [Failure] = []
             for record in records {
                 do {
-                    let landmark = try search.landmark(record)
-                    if !found.contains(landmark) { found.append(landmark) }
+                    let landmark = try search.landmark(record, isExact: true)
+                    let isNew = !found.contains {
+                        $0.recordName.utf8.elementsEqual(landmark.recordName.utf8)
+                    }
+                    if isNew { found.append(landmark) }
                 } catch let failure as Failure {
                     failures.append(failure)
                 }

@@ -21,7 +21,8 @@ extension FakeDatabase: LedgerBackedDatabase {
 
     /// Lets the cloud perform an operation for the device's user, with the faults that the test planned.
     ///
-    /// Operations that no client can request are not among ``requests``, and meet no faults.
+    /// Operations that no client can request are not among ``requests``, meet no faults, and work without a
+    /// network.
     ///
     /// - Parameter operation: The operation.
     /// - Returns: The response, as a test may have edited it.

@@ -8,8 +8,8 @@ public protocol LedgerBackedDatabase: CloudDatabase {
     /// Lets the ledger perform an operation for the database's user.
     ///
     /// - Parameter operation: The operation.
-    /// - Returns: The response to this operation, which is never a failure.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
+    /// - Returns: The response to this operation; `failure` is thrown by the method that made the request.
+    /// - Throws: ``CloudError`` if the request did not reach the ledger.
     func response(to operation: LedgerRequest.Operation) async throws(CloudError) -> LedgerResponse
 }
 
@@ -35,7 +35,8 @@ extension LedgerBackedDatabase {
             savePolicy: savePolicy,
             atomically: atomically
         )
-        guard case .modifyRecords(let result) = try await response(to: operation) else { throw misfit }
+        let response = try await response(to: operation)
+        guard case .modifyRecords(let result) = response else { throw response.misfit }
         return result
     }
 
@@ -50,10 +51,8 @@ extension LedgerBackedDatabase {
         for ids: [RecordID],
         desiredKeys: [String]?
     ) async throws -> [RecordID: Result<Record, CloudError>] {
-        guard case .records(let results) = try await response(to: .records(ids, desiredKeys: desiredKeys))
-        else {
-            throw misfit
-        }
+        let response = try await response(to: .records(ids, desiredKeys: desiredKeys))
+        guard case .records(let results) = response else { throw response.misfit }
         return results
     }
 
@@ -72,7 +71,8 @@ extension LedgerBackedDatabase {
             saving: zonesToSave,
             deleting: zoneIDsToDelete
         )
-        guard case .modifyRecordZones(let result) = try await response(to: operation) else { throw misfit }
+        let response = try await response(to: operation)
+        guard case .modifyRecordZones(let result) = response else { throw response.misfit }
         return result
     }
 
@@ -82,7 +82,8 @@ extension LedgerBackedDatabase {
     /// - Returns: For each ID the zone, or why there is none.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     public func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
-        guard case .recordZones(let results) = try await response(to: .recordZones(ids)) else { throw misfit }
+        let response = try await response(to: .recordZones(ids))
+        guard case .recordZones(let results) = response else { throw response.misfit }
         return results
     }
 
@@ -101,7 +102,8 @@ extension LedgerBackedDatabase {
             since: changeToken,
             resultsLimit: resultsLimit
         )
-        guard case .databaseChanges(let changes) = try await response(to: operation) else { throw misfit }
+        let response = try await response(to: operation)
+        guard case .databaseChanges(let changes) = response else { throw response.misfit }
         return changes
     }
 
@@ -126,13 +128,14 @@ extension LedgerBackedDatabase {
             desiredKeys: desiredKeys,
             resultsLimit: resultsLimit
         )
-        guard case .recordZoneChanges(let changes) = try await response(to: operation) else { throw misfit }
+        let response = try await response(to: operation)
+        guard case .recordZoneChanges(let changes) = response else { throw response.misfit }
         return changes
     }
 
     /// Creates and deletes subscriptions.
     ///
-    /// Signals are sent without them; they are stored so that tests can check that a client creates them.
+    /// A ledger stores them; whether signals depend on them is up to the database.
     ///
     /// - Parameters:
     ///   - subscriptionsToSave: The subscriptions to create; one with the same ID is replaced.
@@ -147,12 +150,16 @@ extension LedgerBackedDatabase {
             saving: subscriptionsToSave,
             deleting: subscriptionIDsToDelete
         )
-        guard case .modifySubscriptions(let result) = try await response(to: operation) else { throw misfit }
+        let response = try await response(to: operation)
+        guard case .modifySubscriptions(let result) = response else { throw response.misfit }
         return result
     }
+}
 
-    /// The error for a response that does not belong to the request.
-    private var misfit: CloudError {
-        CloudError(.internalError, message: "The answer is not one to this request.")
+extension LedgerResponse {
+    /// The error for a response that does not have the result of the request.
+    fileprivate var misfit: CloudError {
+        if case .failure(let error) = self { return error }
+        return CloudError(.internalError, message: "The answer is not one to this request.")
     }
 }

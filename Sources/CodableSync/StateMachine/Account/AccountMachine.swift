@@ -88,7 +88,7 @@ struct AccountMachine: Sendable {
         if let owner, !owner.isIdentical(to: user) { return prepareSwitch(to: user, &context) }
         if owner == nil || context.state.summary.signOut != nil {
             // Everything edited before a user was known becomes theirs in one batch.
-            lane.isStoring = true
+            lane.beginStoring()
             context.append([.claimed(by: user)], then: .claimed(user))
         } else {
             confirm(user, &context)
@@ -104,7 +104,7 @@ struct AccountMachine: Sendable {
 
     /// Continues after the user was stored as the owner of the state.
     mutating func takeClaimed(by user: String, _ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         context.emit(.accountChanged(from: nil, to: user))
         if mustLookAgain {
             mustLookAgain = false
@@ -152,7 +152,7 @@ struct AccountMachine: Sendable {
             isSignOutToBeStored(context)
         else { return }
         context.tell(.responsesDistrusted)
-        lane.isStoring = true
+        lane.beginStoring()
         let isNews = context.state.summary.signOut == nil
         context.append(
             [.signedOut(removing: context.configuration.removesOnSignOut)],
@@ -170,7 +170,7 @@ struct AccountMachine: Sendable {
     }
 
     mutating func takeSignedOut(_ user: String?, _ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         mustLookAgain = false
         guard let user else { return }
         formerUserToTell = nil

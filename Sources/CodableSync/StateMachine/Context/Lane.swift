@@ -6,11 +6,11 @@ struct Lane: Equatable, Sendable {
     /// The request in flight.
     private(set) var request: RequestID?
     /// Something must be stored before the lane continues.
-    var isStoring = false
+    private(set) var isStoring = false
     /// The end of the lane's own wait after failures; a call that needs the lane ends it early.
     private(set) var retryAt: Duration?
     /// The error of the lane's last failure.
-    var failure: CloudError?
+    private(set) var failure: CloudError?
     private(set) var backoff = Backoff()
 
     init(retry timer: SyncTimer) {
@@ -47,6 +47,22 @@ struct Lane: Equatable, Sendable {
         context.actions.append(.cancelTimer(.deadline(request)))
     }
 
+    // MARK: The journal
+
+    mutating func beginStoring() {
+        isStoring = true
+    }
+
+    mutating func endStoring() {
+        isStoring = false
+    }
+
+    /// Waits because something could not be stored.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        isStoring = false
+        backOff(after: .ofDisk, &context)
+    }
+
     // MARK: The lane's own wait
 
     func isWaiting(at now: Moment) -> Bool {
@@ -77,10 +93,9 @@ struct Lane: Equatable, Sendable {
         retryAt = nil
     }
 
-    /// Waits because something could not be stored.
-    mutating func takeRefused(_ context: inout SyncContext) {
-        isStoring = false
-        backOff(after: .ofDisk, &context)
+    /// Notes a failure after which the lane need not wait; `nil` takes it back.
+    mutating func note(failure: CloudError?) {
+        self.failure = failure
     }
 
     /// Makes the wait after the next failure short again.

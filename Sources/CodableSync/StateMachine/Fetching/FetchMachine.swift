@@ -73,7 +73,7 @@ struct FetchMachine: Sendable {
     }
 
     private mutating func beginListing(_ context: inout SyncContext) {
-        lane.isStoring = true
+        lane.beginStoring()
         context.append([.listingBegan], then: .listingBegan)
     }
 
@@ -111,14 +111,14 @@ struct FetchMachine: Sendable {
         if entries.isEmpty {
             endPage(moreComing: page.moreComing, &context)
         } else {
-            lane.isStoring = true
+            lane.beginStoring()
             context.append(entries, flush: false, then: .page(moreComing: page.moreComing))
         }
     }
 
     /// Ends a page, now that it is stored; the last one ends the run.
     mutating func endPage(moreComing: Bool, _ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         isPastFirstPage = true
         guard !moreComing else { return }
         isRunning = false
@@ -151,13 +151,13 @@ struct FetchMachine: Sendable {
 
     private mutating func fail(_ error: CloudError, _ context: inout SyncContext) {
         isRunning = false
-        lane.failure = error
+        lane.note(failure: error)
         context.emit(.failed(error))
         switch error.recovery {
         case .recreateZone, .askUser, .uploadEverything:
             // Once the zone has been examined, the run is repeated for the same callers.
             runs -= 1
-            lane.failure = nil
+            lane.note(failure: nil)
             isWanted = true
             context.tell(.zoneMissing(error))
         default:

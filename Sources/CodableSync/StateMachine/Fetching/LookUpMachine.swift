@@ -13,13 +13,22 @@ struct LookUpMachine: Sendable {
     private(set) var names: [String] = []
     /// How many records the server has proved to accept in one look-up.
     private var limit = Self.maximumCount
+    /// The records of a response that could not be looked up, and why.
+    private var failed: [String] = []
+    private var failure: CloudError?
+    /// Whether the lane waits because single records could not be looked up.
+    private var isWaitingForRecords = false
 
     init(_ state: SyncState) {
         for name in state.unreadQueue.names { queue.append(name) }
     }
 
-    mutating func append(_ name: String) {
+    /// Queues a record; a new one does not wait for those that could not be looked up.
+    mutating func append(_ name: String, _ context: inout SyncContext) {
+        if queue.contains(name) { return }
         queue.append(name)
+        if isWaitingForRecords { lane.endWait(&context) }
+        isWaitingForRecords = false
     }
 
     /// Whether no look-up is due before the end of the lane's wait.
@@ -68,6 +77,7 @@ struct LookUpMachine: Sendable {
             names = []
             context.emit(.failed(error))
             context.failCallers(error)
+            isWaitingForRecords = false
             if !context.affectsEngine(error) { lane.backOff(after: error, &context) }
         }
     }
@@ -88,21 +98,22 @@ struct LookUpMachine: Sendable {
             context.emit(.unmentioned(recordName: name))
             lookUpAgain(name, after: nil, &deferred, &context)
         }
+        waitForFailed(&context)
         if entries.isEmpty {
             end(&context)
         } else {
-            lane.isStoring = true
+            lane.beginStoring()
             context.append(entries, then: .lookedUp)
         }
     }
 
     /// Removes the names from the queue, now that the results are stored.
     mutating func end(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
+        // The wait for records that could not be looked up stays.
+        if !names.isEmpty { lane.succeed() }
         for name in names { queue.remove(name) }
         names = []
-        // A record that could not be looked up makes the lane wait.
-        if !lane.isWaiting(at: context.now) { lane.succeed() }
         context.tell(.changesQueued)
     }
 
@@ -169,13 +180,25 @@ struct LookUpMachine: Sendable {
         if context.state.sendQueue.contains(name) {
             deferred.wait(name, after: error, &context)
         } else {
-            names.removeAll { $0 == name }
-            lane.backOff(after: error, &context)
+            failed.append(name)
+            failure = failure ?? error
         }
+    }
+
+    /// Waits once for all records that could not be looked up; they come after the others.
+    private mutating func waitForFailed(_ context: inout SyncContext) {
+        if failed.isEmpty { return }
+        for name in failed { queue.moveToEnd(name) }
+        names.removeAll { failed.contains($0) }
+        lane.backOff(after: failure, &context)
+        isWaitingForRecords = true
+        failed = []
+        failure = nil
     }
 
     mutating func takeRefused(_ context: inout SyncContext) {
         lane.takeRefused(&context)
+        isWaitingForRecords = false
         names = []
     }
 

@@ -5,6 +5,8 @@ struct SendMachine: Sendable {
     var lane = Lane(retry: .sendRetry)
     private(set) var inFlight = InFlight()
     private(set) var isOverQuota = false
+    /// Whether the request has saved or deleted anything; its results are being stored.
+    private var hasSucceeded = false
     private var planner: BatchPlanner
     /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
     private(set) var hasToldOfQuota = false
@@ -38,7 +40,7 @@ struct SendMachine: Sendable {
         inFlight = InFlight(items)
         // Stored before it is sent, so that the server's copy is recognised as our own if the response is
         // lost.
-        lane.isStoring = true
+        lane.beginStoring()
         let request = context.nextNumber()
         context.append(
             [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
@@ -53,7 +55,7 @@ struct SendMachine: Sendable {
     ///   - isReady: Whether requests for records are still allowed.
     ///   - context: What the rooms share.
     mutating func leave(_ request: RequestID, isReady: Bool, _ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         guard isReady else { return inFlight = InFlight() }
         context.emit(.sendBegan(count: inFlight.count))
         lane.begin(.send(inFlight.items), number: request, &context)
@@ -179,7 +181,7 @@ struct SendMachine: Sendable {
         if outcome.saved + outcome.deleted > 0 {
             hasToldOfQuota = false
             context.tell(.zoneProven)
-            lane.succeed()
+            hasSucceeded = true
             deferred.resetBackoff()
             planner.grow(after: inFlight.count)
         }
@@ -190,23 +192,32 @@ struct SendMachine: Sendable {
     private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
         if entries.isEmpty {
             inFlight = InFlight()
+            endSuccess()
         } else {
-            lane.isStoring = true
+            lane.beginStoring()
             context.append(entries, flush: !entries.allSatisfy(\.canBeToldAgain), then: .sent)
         }
     }
 
     /// Ends the request, now that its results are stored.
     mutating func end(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         inFlight = InFlight()
+        endSuccess()
         context.tell(.changesQueued)
+    }
+
+    /// Makes the next failure the first one, if the request has saved or deleted anything.
+    private mutating func endSuccess() {
+        if hasSucceeded { lane.succeed() }
+        hasSucceeded = false
     }
 
     /// Sends again later, because the request or its results could not be stored.
     mutating func takeRefused(_ context: inout SyncContext) {
         lane.takeRefused(&context)
         inFlight = InFlight()
+        hasSucceeded = false
     }
 
     // MARK: Waits

@@ -54,7 +54,7 @@ package enum RecordResponse: Equatable, Sendable {
             return .sent(request, .success(results))
         case .sent(let request, .failure(var error)):
             // In the order of the names, so that equal responses lead to equal actions.
-            for id in error.itemErrors.keys.sorted(by: { $0.recordName < $1.recordName }) {
+            for id in error.itemErrors.keys.sorted(by: RecordID.precedes) {
                 error.itemErrors[id] = error.itemErrors[id].map { context.obey($0) }
             }
             return .sent(request, .failure(context.obey(error)))
@@ -76,6 +76,19 @@ extension SyncContext {
         var error = error
         error.retryAfter = nil
         return error
+    }
+}
+
+extension RecordID {
+    /// The order of two IDs, by the bytes of their names.
+    fileprivate static func precedes(_ first: RecordID, _ second: RecordID) -> Bool {
+        let names = { (id: RecordID) in
+            [id.recordName, id.zoneID.zoneName, id.zoneID.ownerName].map { Array($0.utf8) }
+        }
+        for (one, other) in zip(names(first), names(second)) where one != other {
+            return one.lexicographicallyPrecedes(other)
+        }
+        return false
     }
 }
 

@@ -17,7 +17,7 @@ struct SubscriptionMachine: Sendable {
     mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {
         guard lane.takes(request, &context) else { return }
         guard let error else {
-            lane.isStoring = true
+            lane.beginStoring()
             return context.append([.subscribed], flush: false, then: .subscribed)
         }
         context.applyRetryAfter(of: error)
@@ -34,7 +34,7 @@ struct SubscriptionMachine: Sendable {
     }
 
     mutating func takeStored() {
-        lane.isStoring = false
+        lane.endStoring()
         lane.succeed()
         hasToldOfFailure = false
     }

@@ -109,7 +109,7 @@ struct ZoneMachine: Sendable {
     }
 
     private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
-        lane.isStoring = true
+        lane.beginStoring()
         context.append(entries, then: .zoneStored)
     }
 
@@ -286,7 +286,7 @@ struct ZoneMachine: Sendable {
     /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
     private mutating func keep(_ token: ChangeToken?, _ context: inout SyncContext) {
         guard let token, token != context.state.summary.databaseToken else { return endDoubt(&context) }
-        lane.isStoring = true
+        lane.beginStoring()
         context.append([.databaseToken(token)], then: .zoneExamined)
     }
 
@@ -305,7 +305,7 @@ struct ZoneMachine: Sendable {
         token: ChangeToken? = nil,
         _ context: inout SyncContext
     ) {
-        lane.isStoring = true
+        lane.beginStoring()
         unknownFeedErrors = 0
         // Nothing is requested until the loss is stored.
         doubt = doubt ?? CloudError(.zoneNotFound)
@@ -320,12 +320,12 @@ struct ZoneMachine: Sendable {
     }
 
     mutating func takeStored() {
-        lane.isStoring = false
+        lane.endStoring()
         if losses <= Self.maximumLosses { lane.resetBackoff() }
     }
 
     mutating func takeExamined(_ context: inout SyncContext) {
-        lane.isStoring = false
+        lane.endStoring()
         endDoubt(&context)
     }
 

@@ -80,6 +80,57 @@ final class MachineBackoffTests: MachineAccountTestCase {
         }
     }
 
+    /// They wait once, and neither delay nor follow the others.
+    func testRecordsThatCannotBeLookedUpWaitOnce() throws {
+        let names = (0..<20).map { "N\($0)" }
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: names, token: "1")
+        let failed = names.map { LookedUp(name: $0, result: .failure(CloudError(.serviceUnavailable))) }
+        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
+        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 1)
+        XCTAssertEqual(machine.lookUpRequest?.names, nil)
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "2")
+        XCTAssertEqual(machine.lookUpRequest?.names.count, 21, "a new record does not wait")
+        let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
+        let results = failed.dropLast() + [found]
+        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(Array(results)))))
+        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 0, "one was found")
+        XCTAssertNotNil(machine.timers[.lookUpRetry])
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t3")
+        machine.fireNext { $0 == .lookUpRetry }
+        XCTAssertEqual(machine.lookUpRequest?.names.count, 20)
+    }
+
+    /// Fetches succeed, and every send is refused.
+    func testAnAccountThatSendsRefuseIsLookedUpWithLongerWaits() throws {
+        machine.upload("A", 1)
+        for attempt in 1...6 {
+            machine.failSend(CloudError(.notAuthenticated))
+            XCTAssertEqual(machine.machine.account.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .accountRetry }
+            machine.confirmAccount()
+            machine.answerFetch(token: "\(attempt)")
+        }
+        saveAll(from: 2)
+        XCTAssertEqual(machine.machine.account.lane.backoff.attempts, 0)
+    }
+
+    func testADeletionThatCannotBeConfirmedIsSentWithLongerWaits() {
+        machine.know("A", 1)
+        machine.delete("A")
+        for attempt in 1...4 {
+            guard let request = machine.sendRequest else { return XCTFail("no request") }
+            let results = [SendResult(name: "A", handle: nil, outcome: .deleted)]
+            machine.feed(.records(.sent(request.id, .success(results))))
+            machine.failNextCommit()
+            XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, attempt)
+            machine.fireNext { $0 == .sendRetry }
+        }
+        machine.answerSend { _ in .deleted }
+        XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, 0)
+    }
+
     /// The account looks available, and every request is refused: a session that has expired.
     func testAnAccountThatRequestsRefuseIsLookedUpWithLongerWaits() throws {
         for attempt in 1...6 {
