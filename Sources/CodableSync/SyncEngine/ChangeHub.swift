@@ -1,21 +1,10 @@
 import RecordCoding
 
-/// Holds the continuations of waiting loops over `changes`, so that a waiting loop does not keep the engine
+/// Holds the continuations of waiting loops over `changes`, so that a waiting loop does not keep the core
 /// alive.
 ///
-/// The hub stores no models: the engine loads an element for a waiting loop and passes it on at once.
+/// The hub stores no models: the core loads an element for a waiting loop and passes it on at once.
 final class ChangeHub<Model: RecordCodable>: Sendable {
-    /// A request to the engine.
-    enum Request: Sendable {
-        /// Opens and starts the engine, and makes it process the notes that are due.
-        case wake
-        /// A stream waits for its next element.
-        case next(StreamID)
-        /// A stream still waits, and its request may not have been served.
-        case repeated(StreamID)
-        case ended(StreamID)
-    }
-
     private typealias Waiter = CheckedContinuation<ModelChange<Model>?, Never>
 
     private struct Stream {
@@ -30,13 +19,12 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     private struct State {
-        var lastID: StreamID = 0
         var streams: [StreamID: Stream] = [:]
         var isFinished = false
     }
 
     private let state = Locked(State())
-    private let requests: RequestLine<Request>
+    private let requests: RequestLine
     private let calls: CallQueue
 
     /// Creates a hub.
@@ -45,13 +33,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     ///   - requests: Passes the streams' requests to the engine.
     ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous
     ///     element.
-    init(requests: RequestLine<Request>, calls: CallQueue) {
+    init(requests: RequestLine, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
-    }
-
-    func wake() {
-        requests.ask(.wake)
     }
 
     /// Whether no stream waits for an element.
@@ -59,10 +43,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     /// Creates a stream, which is live from its first request until its last copy is gone.
     func stream() -> AsyncStream<ModelChange<Model>> {
-        let id = state.withLock { state -> StreamID in
-            state.lastID += 1
-            return state.lastID
-        }
+        let id = requests.newStream()
         let lifetime = StreamLifetime { [self] in end(id) }
         return AsyncStream { [self] in
             _ = lifetime
@@ -150,6 +131,5 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
             return waiters
         }
         for waiter in waiters { waiter.resume(returning: nil) }
-        requests.finish()
     }
 }

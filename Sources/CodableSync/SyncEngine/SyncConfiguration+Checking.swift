@@ -10,18 +10,18 @@ extension SyncConfiguration {
     /// Checks all settings together with the model and the database.
     ///
     /// - Parameters:
-    ///   - model: The model's type.
+    ///   - model: The model.
     ///   - zoneID: The zone according to the configuration and the model.
     ///   - database: The database of the engine.
     /// - Throws: ``SyncError/configuration(_:)``, naming the setting, its value and the rule.
-    func check<Model: RecordCodable>(
-        for model: Model.Type,
+    func check(
+        for model: any ModelRules,
         in zoneID: ZoneID,
         on database: any CloudDatabase
     ) throws {
-        try checkNames(Model.recordType, zoneID)
-        guard Model.schemaVersion >= 1 else {
-            throw Self.invalid("schemaVersion", "is \(Model.schemaVersion); it must be 1 or above")
+        try checkNames(model.recordType, zoneID)
+        guard model.schemaVersion >= 1 else {
+            throw Self.invalid("schemaVersion", "is \(model.schemaVersion); it must be 1 or above")
         }
         try checkStorage()
         try checkContainer()

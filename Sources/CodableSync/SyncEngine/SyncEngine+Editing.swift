@@ -37,7 +37,7 @@ extension SyncEngine {
     ///   the record, `invalidModels`, `storageFull`, or the reason why the state cannot be used; and any
     ///   error of the closure. Nothing is queued in these cases.
     @discardableResult
-    public nonisolated func edit(
+    public func edit(
         _ model: Model,
         ifMissing: MissingRecord = .fail,
         _ change: (inout Model) throws -> Void
@@ -57,7 +57,7 @@ extension SyncEngine {
     /// - Returns: The model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``; `recordNotFound` also if another device has deleted the record.
     @discardableResult
-    public nonisolated func edit(
+    public func edit(
         named name: String,
         _ change: (inout Model) throws -> Void
     ) async throws -> ModelEdit<Model> {
@@ -75,7 +75,7 @@ extension SyncEngine {
     /// - Returns: Each model before and after.
     /// - Throws: As ``edit(_:ifMissing:_:)``.
     @discardableResult
-    public nonisolated func edit(
+    public func edit(
         _ models: [Model],
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
@@ -88,54 +88,36 @@ extension SyncEngine {
 
     // MARK: Parts
 
-    private nonisolated func perform(
+    private func perform(
         _ edited: EditedRecords<Model>,
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
-        let ticket = callQueue.take(edited.names, isEdit: true, at: now.wall.rounded)
+        let ticket = core.callQueue.take(edited.names, isEdit: true, at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
-        try checkNames(edited.names)
+        try core.checkNames(edited.names)
+        let coding = face.coding
         while true {
-            let shown = try await modelsToEdit(edited, ticket)
+            let shown = try await core.contentsToEdit(edited.names, ticket) { try coding.decode($0) } missing: {
+                try edited.missing(at: $0, $1)
+            }
             var edits: [ModelEdit<Model>] = []
-            for model in shown.models {
+            for model in shown.values {
                 var after = model
                 try change(&after)
                 edits.append(ModelEdit(before: model, after: after))
             }
             let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
-            if try await queue(records, on: shown, ticket) { return edits }
-        }
-    }
-
-    /// Waits for the call's turn, and loads the models for the closure.
-    private func modelsToEdit(
-        _ edited: EditedRecords<Model>,
-        _ ticket: CallQueue.Ticket
-    ) async throws -> ShownModels<Model> {
-        try await enter(ticket)
-        while true {
-            let bases = try current(edited.names)
-            let found = try await decode(bases.compactMap(\.contents))
-            guard try current(edited.names) == bases else { continue }
-            tellUndecodable(found)
-            let models = try bases.enumerated().map { index, basis in
-                guard basis.shown != nil else { return try edited.missing(at: index, basis) }
-                let decoded = found[named: basis.name]
-                if let model = decoded?.model { return model }
-                throw SyncError.recordUndecodable(basis.name, reason: decoded?.reason ?? "")
-            }
-            return ShownModels(bases: bases, models: models)
+            if try await core.queue(records, on: shown.bases, ticket) { return edits }
         }
     }
 
     /// Encodes the models that the closure changed, each with its index; unchanged ones are left out.
     @concurrent
-    private nonisolated func encodeEdits(
+    private func encodeEdits(
         _ edits: [ModelEdit<Model>],
         named names: [String],
-        _ shown: ShownModels<Model>,
+        _ shown: ContentsToEdit<Model>,
         edited: Date
     ) async throws -> [(place: Int, record: Record)] {
         var invalid: [SyncError.InvalidModel] = []
@@ -144,53 +126,20 @@ extension SyncEngine {
             let name = names[place]
             do {
                 guard edit.after.recordName.isIdentical(to: name) else {
-                    throw ModelCoding<Model>.Failure.renamed(from: name, to: edit.after.recordName)
+                    throw CodingFailure.renamed(from: name, to: edit.after.recordName)
                 }
-                let record = try coding.encodeReadably(edit.after, edited: edited)
+                let record = try face.coding.encodeReadably(edit.after, edited: edited)
                 if shown.bases[place].shown != nil || shown.bases[place].isDeletionNews {
-                    let before = try coding.encode(edit.before, edited: edited)
+                    let before = try face.coding.encode(edit.before, edited: edited)
                     if record.fields.differingFields(from: before.fields).isEmpty { continue }
                 }
                 records.append((place, record))
             } catch {
-                invalid.append(SyncError.InvalidModel(recordName: name, reason: coding.describe(error)))
+                invalid.append(SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error)))
             }
         }
-        if !invalid.isEmpty { throw try refusal(of: invalid) }
+        if !invalid.isEmpty { throw try core.refusal(of: invalid) }
         return records
-    }
-
-    /// Queues edits, and returns `false` if their records have changed since the closure got them.
-    private func queue(
-        _ records: [(place: Int, record: Record)],
-        on shown: ShownModels<Model>,
-        _ ticket: CallQueue.Ticket
-    ) async throws -> Bool {
-        try await enter(ticket)
-        let names = shown.bases.map(\.name)
-        guard try current(names) == shown.bases else { return false }
-        var contents: [ContentHandle: Record] = [:]
-        let changes = records.map { place, record in
-            let handle = newHandle()
-            contents[handle] = record
-            let basis = shown.bases[place]
-            // The app has a record that it creates.
-            let isNew = basis.shown == nil && !basis.isDeletionNews
-            return NewChange(
-                name: record.recordID.recordName,
-                kind: .save(handle, size: record.size),
-                edited: ticket.date,
-                basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)
-            )
-        }
-        try await call(contents: contents, ticket) { .enqueue($0, changes) }
-        return true
-    }
-
-    /// The bases of edits of these records.
-    func current(_ names: [String]) throws -> [EditBasis] {
-        guard let state = machine?.state else { throw SyncError.closed }
-        return names.map { state.editBasis(of: $0) }
     }
 }
 
@@ -208,10 +157,4 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
         }
         return model
     }
-}
-
-/// The models for the closure, and the bases of the edits.
-private struct ShownModels<Model: RecordCodable>: Sendable {
-    var bases: [EditBasis]
-    var models: [Model]
 }

@@ -23,7 +23,7 @@ extension SyncEngine {
     /// - Parameter models: The models. If two have the same record name, the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
     ///   the state cannot be used. Nothing is queued in these cases.
-    public nonisolated func upload(_ models: Model...) async throws {
+    public func upload(_ models: Model...) async throws {
         try await upload(models)
     }
 
@@ -32,7 +32,7 @@ extension SyncEngine {
     /// - Parameter models: The models. If two have the same record name, the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
     ///   the state cannot be used. Nothing is queued in these cases.
-    public nonisolated func upload(_ models: [Model]) async throws {
+    public func upload(_ models: [Model]) async throws {
         try await upload(models, isInitial: false)
     }
 
@@ -45,9 +45,9 @@ extension SyncEngine {
     ///
     /// - Parameter initial: The models that the app had before its first sync.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public nonisolated func start(uploading initial: [Model] = []) async throws {
+    public func start(uploading initial: [Model] = []) async throws {
         try await upload(initial, isInitial: true)
-        try await begin()
+        try await core.start()
     }
 
     /// Deletes the records of models.
@@ -56,7 +56,7 @@ extension SyncEngine {
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public nonisolated func delete(_ models: Model...) async throws {
+    public func delete(_ models: Model...) async throws {
         try await delete(recordNames: models.map(\.recordName))
     }
 
@@ -66,7 +66,7 @@ extension SyncEngine {
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public nonisolated func delete(_ models: [Model]) async throws {
+    public func delete(_ models: [Model]) async throws {
         try await delete(recordNames: models.map(\.recordName))
     }
 
@@ -80,24 +80,16 @@ extension SyncEngine {
     ///
     /// - Parameter recordNames: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public nonisolated func delete(recordNames: [String]) async throws {
-        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
-        defer { ticket.end() }
-        try Task.checkCancellation()
-        if recordNames.isEmpty { return }
-        try checkNames(recordNames)
-        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: ticket.date) }
-        try await call(at: ticket) { .enqueue($0, changes) }
+    public func delete(recordNames: [String]) async throws {
+        try await core.delete(recordNames)
     }
 
     /// Retries parked changes against the server's newest version.
     ///
     /// - Parameter recordNames: The records' names; those without a parked change are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public nonisolated func retry(_ recordNames: [String]) async throws {
-        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
-        defer { ticket.end() }
-        try await call(at: ticket) { .retry($0, names: recordNames) }
+    public func retry(_ recordNames: [String]) async throws {
+        try await core.retry(recordNames)
     }
 
     /// Discards unconfirmed changes, and delivers the cloud's versions instead.
@@ -105,33 +97,24 @@ extension SyncEngine {
     /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent,
     ///   are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public nonisolated func discard(_ recordNames: [String]) async throws {
-        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
-        defer { ticket.end() }
-        try await call(at: ticket) { .discard($0, names: recordNames) }
+    public func discard(_ recordNames: [String]) async throws {
+        try await core.discard(recordNames)
     }
 
     // MARK: Parts
 
-    private func begin() async throws {
-        isStopWanted = false
-        try await ready()
-        // The app may have called `stop` during the opening; the latest call counts.
-        if !isStopWanted { process(.calls(.start)) }
-    }
-
-    private nonisolated func upload(_ models: [Model], isInitial: Bool) async throws {
-        let ticket = callQueue.take(models.map(\.recordName), at: now.wall.rounded)
+    private func upload(_ models: [Model], isInitial: Bool) async throws {
+        let ticket = core.callQueue.take(models.map(\.recordName), at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
         let drafts = try await encode(models, edited: isInitial ? nil : ticket.date)
-        try await enqueue(drafts, isInitial: isInitial, ticket)
+        try await core.enqueue(drafts, isInitial: isInitial, ticket)
     }
 
     /// Encodes all models, or throws with the reasons for all that cannot be encoded.
     @concurrent
-    private nonisolated func encode(_ models: [Model], edited: Date?) async throws -> [Draft] {
+    private func encode(_ models: [Model], edited: Date?) async throws -> [Draft] {
         var places: [String: Int] = [:]
         var records: [Draft] = []
         var invalid: [SyncError.InvalidModel] = []
@@ -139,7 +122,7 @@ extension SyncEngine {
         for (index, model) in models.enumerated() {
             do {
                 let record = Draft(
-                    record: try coding.encodeReadably(model, edited: edited),
+                    record: try face.coding.encodeReadably(model, edited: edited),
                     original: original(of: model)
                 )
                 let name = record.record.recordID.recordName
@@ -153,39 +136,16 @@ extension SyncEngine {
                 let name = model.recordName
                 let place = name.isEmpty ? " It is number \(index + 1) of the call's \(models.count)." : ""
                 invalid.append(
-                    SyncError.InvalidModel(recordName: name, reason: coding.describe(error) + place)
+                    SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error) + place)
                 )
             }
         }
-        if !invalid.isEmpty { throw try refusal(of: invalid) }
+        if !invalid.isEmpty { throw try core.refusal(of: invalid) }
         return records
     }
 
-    nonisolated func checkNames(_ names: [String]) throws {
-        var invalid: [SyncError.InvalidModel] = []
-        for name in names {
-            do {
-                try RecordLimits.checkRecordName(name)
-            } catch {
-                invalid.append(SyncError.InvalidModel(recordName: name, reason: "\(error)"))
-            }
-        }
-        if !invalid.isEmpty { throw try refusal(of: invalid) }
-    }
-
-    /// Returns the error for invalid models, or throws if the configuration itself is wrong.
-    nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
-        try configuration.check(for: Model.self, in: zoneID, on: database)
-        return .invalidModels(invalid)
-    }
-
-    private nonisolated func unique(_ names: [String]) -> [String] {
-        var seen: Set<String> = []
-        return names.filter { seen.insert($0).inserted }
-    }
-
     /// The version that a model carries as its original.
-    private nonisolated func original(of model: Model) -> Draft.Original {
+    private func original(of model: Model) -> Draft.Original {
         guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
             let tag = SystemFields.changeTag(inBlob: blob)
         else { return .whole }

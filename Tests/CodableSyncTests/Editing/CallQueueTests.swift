@@ -210,11 +210,11 @@ final class CallQueueTests: XCTestCase {
 
     /// Taking a request twice would accept an element that is still on its way to the stream.
     func testARequestOfAStreamIsTakenOnce() async throws {
-        let (requests, continuation) = AsyncStream.makeStream(of: ChangeHub<Note>.Request.self)
-        let hub = ChangeHub<Note>(requests: RequestLine(continuation), calls: CallQueue {})
+        let line = RequestLine()
+        let hub = ChangeHub<Note>(requests: line, calls: CallQueue {})
         let changes = hub.stream()
         let loop = Task { for await _ in changes {} }
-        var iterator = requests.makeAsyncIterator()
+        var iterator = line.requests.makeAsyncIterator()
         let id = try await nextStream(&iterator)
         XCTAssertTrue(hub.claim(id))
         XCTAssertFalse(hub.claim(id))
@@ -229,7 +229,7 @@ final class CallQueueTests: XCTestCase {
     }
 
     private func nextStream(
-        _ requests: inout AsyncStream<ChangeHub<Note>.Request>.Iterator
+        _ requests: inout AsyncStream<RequestLine.Request>.Iterator
     ) async throws -> StreamID {
         while let request = await requests.next() {
             if case .next(let id) = request { return id }

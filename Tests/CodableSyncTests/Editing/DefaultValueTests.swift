@@ -34,12 +34,12 @@ final class DefaultValueTests: XCTestCase {
         state.change("a") { $0 = record }
         let basis = state.editBasis(of: "a")
         var contents = StoredContents()
-        for handle in DraftOverlay<PlaceV2>.handles(of: record, basis) {
+        for handle in DraftOverlay.handles(of: record, basis) {
             contents.records[handle] = stored[handle]
         }
         let draft = Draft(record: try coding.encode(draft, edited: nil), original: original)
         let overlay = DraftOverlay(
-            coding: coding,
+            rules: coding,
             draft: draft,
             record: record,
             basis: basis,

@@ -34,12 +34,12 @@ final class DraftOverlayTests: XCTestCase {
         state.change("A") { $0 = record }
         let basis = state.editBasis(of: "A")
         var contents = StoredContents()
-        for handle in DraftOverlay<Note>.handles(of: record, basis) {
+        for handle in DraftOverlay.handles(of: record, basis) {
             contents.records[handle] = stored[handle]
         }
         let fields = try coding.encode(original, edited: nil).fields
         let overlay = DraftOverlay(
-            coding: coding,
+            rules: coding,
             draft: Draft(record: try coding.encode(draft, edited: nil), original: .fields(fields)),
             record: record,
             basis: basis,

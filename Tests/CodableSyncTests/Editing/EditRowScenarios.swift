@@ -204,7 +204,7 @@ final class EditLostZoneScenarios: ZoneScenario {
         } catch SyncError.cloud {}
         let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
         XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
-        let first = await phone.engine.machine?.state["A"]
+        let first = await phone.engine.core.machine?.state["A"]
         XCTAssertNotNil(first?.lost, "\(loss)")
         XCTAssertEqual(first?.pending?.base, first?.lost?.handle, "\(loss)")
         phone.database.failAlways(.modify, nil)

@@ -20,7 +20,7 @@ final class ReadNoteScenarios: EngineScenario {
         let engine = try makeDevice(Note.self).engine
         try await engine.upload(Note("A"))
         for _ in 0..<10 { _ = try await engine.allModels() }
-        let notes = await engine.callQueue.takeNotes()
+        let notes = engine.core.callQueue.takeNotes()
         XCTAssertLessThanOrEqual(notes.count, 1)
     }
 }

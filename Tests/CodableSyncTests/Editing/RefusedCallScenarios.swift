@@ -90,7 +90,7 @@ final class RefusedCallScenarios: EngineScenario {
         XCTAssertEqual(read?.note, "mine")
         await assertRefused([first], barrier)
         try await engine.upload(HeldItem("A", "title", note: "mine"))
-        let record = await engine.machine?.state["A"]
+        let record = await engine.core.machine?.state["A"]
         XCTAssertEqual(record?.pending?.base, record?.known?.handle)
         try await engine.sync()
         XCTAssertFalse(phone.events.all.contains { if case .conflictResolved = $0 { true } else { false } })

@@ -75,7 +75,7 @@ final class SwitchOrderScenarios: AccountScenario {
         failToOpen("/users/2", files)
         phone.account.signIn("bob")
         await reachFailedSwitch(phone)
-        let known = await phone.engine.knownCount
+        let known = await phone.engine.core.knownCount
         XCTAssertEqual(known, 0)
     }
 
@@ -91,7 +91,7 @@ final class SwitchOrderScenarios: AccountScenario {
             for await change in engine.changes { return change.names }
             return []
         }
-        await engine.reach("the request is taken") { !$0.hub.isIdle && $0.requests.isAnswered }
+        await engine.reach("the request is taken") { [hub = engine.face.hub] in !hub.isIdle && $0.requests.isAnswered }
         failToOpen("/users/2", files)
         await signBobIn(phone, releasing: hold)
         try await upload.value
@@ -100,7 +100,7 @@ final class SwitchOrderScenarios: AccountScenario {
         files.before(nil)
         phone.account.signIn("alice")
         await engine.reach("alice is back") { $0.machine?.isForAnotherUser == false && $0.isIdle }
-        let isServed = await engine.hub.isIdle
+        let isServed = engine.face.hub.isIdle
         XCTAssertTrue(isServed)
         if !isServed { loop.cancel() }
         let names = await loop.value
@@ -123,7 +123,7 @@ final class SwitchOrderScenarios: AccountScenario {
     }
 }
 
-extension SyncEngine {
+extension SyncCore {
     /// The number of records that the open state knows to be in the cloud.
     fileprivate var knownCount: Int { machine?.state.knownCount ?? -1 }
 }

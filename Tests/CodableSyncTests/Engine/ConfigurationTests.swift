@@ -184,8 +184,8 @@ extension ConfigurationTests {
             LogError.tooNew(path: hostile, found: 2, supported: 1), LogError.replaced(path: hostile),
             LogError.otherFormat(path: hostile, expected: hostile),
             NewerEntry(path: hostile, offset: 1, kind: hostile), JournalLineError.unknownKind(hostile),
-            ModelCoding<Note>.Failure.otherRecordName(expected: hostile, found: hostile),
-            ModelCoding<Note>.Failure.asset(field: hostile), coding.describe(Hostile(description: hostile)),
+            CodingFailure.otherRecordName(expected: hostile, found: hostile),
+            CodingFailure.asset(field: hostile), coding.describe(Hostile(description: hostile)),
             coding.describe(DecodingError.dataCorrupted(context)),
         ]
         for text in texts {

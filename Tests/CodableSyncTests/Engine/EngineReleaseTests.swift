@@ -14,7 +14,7 @@ final class EngineReleaseTests: EngineScenario {
         try await phone?.engine.upload(Note("a", "Tea"))
         let hold = files.hold(operation, "journal")
         // No call waits for this batch, so none keeps the engine alive.
-        let journal = await phone?.engine.journal
+        let journal = await phone?.engine.core.journal
         journal?.append(JournalBatch(batch: 1000, entries: [.subscribed], contents: [:], flush: true))
         await hold.reached()
         // A release that waits for the disk would block here forever.
@@ -33,7 +33,7 @@ final class EngineReleaseTests: EngineScenario {
         // The next engine waits until the previous one has finished writing.
         let pending = try await reading.value
         XCTAssertEqual(pending, ["a"], "\(operation)")
-        let isSubscribed = await next.machine?.state.summary.isSubscribed
+        let isSubscribed = await next.core.machine?.state.summary.isSubscribed
         XCTAssertEqual(isSubscribed, true, "\(operation)")
         try await next.close()
     }

@@ -78,11 +78,11 @@ final class IdleTests: EngineScenario {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("a"))
         let engine = phone.engine
-        let cancelled = Task { await engine.wait { _ in false } }
+        let cancelled = Task { await engine.core.wait { _ in false } }
         cancelled.cancel()
         let first = await cancelled.value
         XCTAssertFalse(first)
-        let closed = Task { await engine.wait { _ in false } }
+        let closed = Task { await engine.core.wait { _ in false } }
         try await engine.close()
         let second = await closed.value
         XCTAssertFalse(second)

@@ -32,7 +32,7 @@ final class LifetimeTests: XCTestCase {
             for await _ in changes { count += 1 }
             return count
         }
-        weak let engine = device?.engine
+        weak let engine = device?.engine.core
         await device?.engine.reach("the change is accepted") { $0.undeliveredCount == 0 }
         device = nil
         let count = await loop.value

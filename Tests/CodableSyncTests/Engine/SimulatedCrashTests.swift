@@ -49,9 +49,9 @@ final class SimulatedCrashTests: XCTestCase {
         let first = Task { try await before.upload(Note("b")) }
         await held.reached()
         let second = Task { try await before.upload(Note("c")) }
-        while await before.lastCall < 3 { await Task.yield() }
+        while await before.core.lastCall < 3 { await Task.yield() }
         let crash = Task { await before.simulateCrash() }
-        while await !before.isClosing { await Task.yield() }
+        while await !before.core.isClosing { await Task.yield() }
         held.release()
         await crash.value
         for call in [first, second] {
@@ -115,6 +115,6 @@ final class SimulatedCrashTests: XCTestCase {
     }
 }
 
-extension SyncEngine {
+extension SyncCore {
     fileprivate var isClosing: Bool { closing != nil }
 }

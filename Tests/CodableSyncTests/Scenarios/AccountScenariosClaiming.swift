@@ -34,7 +34,7 @@ class AccountScenariosClaiming: AccountScenario {
                 zoneID: ZoneID(zoneName: "Item"),
                 recordType: "Item"
             )
-            let opened = try await directory.open(at: device.engine.now)
+            let opened = try await directory.open(at: device.engine.core.now)
             XCTAssertEqual(opened.state.pendingCount, count, "call \(call)")
             if opened.state.summary.user == "alice" { claimed += 1 } else { unclaimed += 1 }
             XCTAssertTrue([nil, "alice"].contains(opened.state.summary.user), "call \(call)")
@@ -189,8 +189,8 @@ class AccountScenariosClaiming: AccountScenario {
         try await second.close()
         first = SyncEngine(database: database, configuration: configuration)
         _ = try await first?.allModels()
-        weak let engine = first
-        let end = await first?.watchEnd()
+        weak let engine = first?.core
+        let end = first?.watchEnd()
         first = nil
         await end?.value
         XCTAssertNil(engine)

@@ -145,7 +145,7 @@ final class AccountScenariosFailing: AccountScenario {
         let phone = try await makeAlice(on: files) { $0.automaticallySyncs = true }
         try await quiet(phone.device)
         // A stream that does not wake the engine, which would cause another attempt.
-        var statuses = await phone.engine.statusHub.stream {}.makeAsyncIterator()
+        var statuses = phone.engine.core.statusHub.stream {}.makeAsyncIterator()
         files.before { operation, path throws(FileError) in
             if path.contains("/users/2") { throw FileError(operation, path, code: EIO) }
         }
@@ -301,8 +301,8 @@ final class AccountScenariosFailing: AccountScenario {
         files.before { _, path in if path.contains("/users/2") { barrier.pass() } }
         account.signIn("bob")
         await barrier.reached()
-        weak let engine = device?.engine
-        let end = await device?.engine.watchEnd()
+        weak let engine = device?.engine.core
+        let end = device?.engine.watchEnd()
         device = nil
         barrier.open()
         await end?.value

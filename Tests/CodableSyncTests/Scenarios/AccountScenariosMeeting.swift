@@ -49,7 +49,7 @@ class AccountScenariosMeeting: AccountScenario {
         let engine = phone.engine
         let read = Task { try await engine.models(named: ["a-1", "b-1", "a-2"]).map(\.title) }
         await reading.reached()
-        let session = await engine.session
+        let session = await engine.core.session
         phone.account.signIn("bob")
         await engine.reach("alice's files are about to be closed") { $0.session > session }
         reading.release()
@@ -103,7 +103,7 @@ class AccountScenariosMeeting: AccountScenario {
         let loop = Task { for await change in changes { received.withLock { $0 += change.names } } }
         await reading.reached()
         let engine = phone.engine
-        let session = await engine.session
+        let session = await engine.core.session
         phone.account.signIn("bob")
         await engine.reach("alice's files are about to be closed") { $0.session > session }
         reading.release()
@@ -121,12 +121,12 @@ class AccountScenariosMeeting: AccountScenario {
         try await phone.engine.upload(Note("a-3", "of alice"))
         phone.device.database.failNext(.modify, .networkFailure)
         await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sendChanges() }
-        XCTAssertNotNil(phone.engine.resources.nextInstant)
+        XCTAssertNotNil(phone.engine.core.resources.nextInstant)
         phone.account.signIn("bob")
         try await phone.engine.sync()
         // The subscription request may still be running; no call waits for it, and it has its own deadline.
         try await quiet(phone.device)
-        XCTAssertNil(phone.engine.resources.nextInstant)
+        XCTAssertNil(phone.engine.core.resources.nextInstant)
     }
 
     // MARK: Requests of the former user

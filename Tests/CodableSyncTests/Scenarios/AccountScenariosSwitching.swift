@@ -280,7 +280,7 @@ class AccountScenariosSwitching: AccountScenario {
         assertNothing(of: "alice", reached: "bob", phone)
         assertNothing(of: "bob", reached: "alice", phone)
         XCTAssertEqual(phone.changes.count, 20)
-        weak let engine = phone.engine
+        weak let engine = phone.engine.core
         try await phone.engine.close()
         await loop.value
         _ = engine

@@ -138,7 +138,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         try await old.engine.sync()
         let shown = try await old.engine.allModels()
         XCTAssertEqual(shown.map(\.title), ["again"])
-        let due = await old.engine.machine?.state["a"]?.undelivered
+        let due = await old.engine.core.machine?.state["a"]?.undelivered
         XCTAssertNotNil(due, "the change is delivered")
         let parked = try await old.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.server?.title), ["again"])

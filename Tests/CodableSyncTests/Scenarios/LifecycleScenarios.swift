@@ -11,7 +11,7 @@ class LifecycleScenarios: EngineScenario {
         try await phone.engine.start(uploading: [Note("a")])
         try await quiet(phone)
         let before = phone.database.totalCount
-        let counts = phone.engine.resources.counts
+        let counts = phone.engine.core.resources.counts
         let engine = phone.engine
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<10 { group.addTask { try await engine.start(uploading: [Note("b")]) } }
@@ -20,8 +20,8 @@ class LifecycleScenarios: EngineScenario {
         try await phone.engine.start()
         try await quiet(phone)
         XCTAssertEqual(phone.database.totalCount, before)
-        XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
+        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), ["a"])
     }
@@ -232,7 +232,7 @@ class LifecycleScenarios: EngineScenario {
     // LC-03, LC-10: for the engine; the machine's test runs thousands of rounds.
     func testStartsAndStopsWithUploadsLeakNothing() async throws {
         let phone = try await makeRestingDevice()
-        let counts = phone.engine.resources.counts
+        let counts = phone.engine.core.resources.counts
         let sleepers = clock.sleeperCount
         var files: [Int] = []
         for round in 0..<300 {
@@ -246,8 +246,8 @@ class LifecycleScenarios: EngineScenario {
         }
         try await phone.engine.start()
         try await quiet(phone)
-        XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
+        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
         await clock.reach("no timer is left") { $0.count == sleepers }
         XCTAssertLessThanOrEqual(files.last ?? 0, (files.first ?? 0) + 4)
         let server = try await serverRecords()

@@ -43,7 +43,7 @@ class LifecycleScenariosCalls: EngineScenario {
         cancelled.cancel()
         let result = await cancelled.result
         XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
-        let left = await phone.engine.waiterCount
+        let left = await phone.engine.core.waiterCount
         XCTAssertEqual(left, 1)
         gate.open()
         let summary = try await other.value
@@ -128,7 +128,7 @@ class LifecycleScenariosCalls: EngineScenario {
             await assertThrows(.cloud(CloudError(code)), lane.rawValue) { try await phone.engine.sync() }
         }
         phone.database.setAccount(.temporarilyUnavailable)
-        await phone.engine.process(.signal(.accountChanged))
+        await phone.engine.core.process(.signal(.accountChanged))
         await assertThrows(.cloud(CloudError(.accountTemporarilyUnavailable))) {
             try await phone.engine.sync()
         }

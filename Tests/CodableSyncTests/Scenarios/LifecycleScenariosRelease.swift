@@ -22,11 +22,11 @@ class LifecycleScenariosRelease: EngineScenario {
             }
             let configuration = try XCTUnwrap(phone).configuration
             let database = try XCTUnwrap(phone).database
-            weak let engine = phone?.engine
-            weak let resources = phone?.engine.resources
+            weak let engine = phone?.engine.core
+            weak let resources = phone?.engine.core.resources
             let gate = Gate()
             let loop = try await begin(moment, XCTUnwrap(phone), gate)
-            let end = await phone?.engine.watchEnd()
+            let end = phone?.engine.watchEnd()
             phone = nil
             await end?.value
             XCTAssertNil(engine, "\(moment)")
@@ -80,7 +80,7 @@ class LifecycleScenariosRelease: EngineScenario {
             phone.database.failAlways(.modify, CloudError(.requestRateLimited))
             try await phone.engine.upload(Note("a", "mine"))
             try await quiet(phone)
-            XCTAssertGreaterThan(phone.engine.resources.counts.timers, 0)
+            XCTAssertGreaterThan(phone.engine.core.resources.counts.timers, 0)
         case .opening:
             let engine = phone.engine
             return Task { try? await engine.upload(Note("a", "mine")) }

@@ -238,7 +238,7 @@ class PushScenarios: EngineScenario {
     func testAPushWithoutAUserSendsNoRequest() async throws {
         let phone = try await makePhone()
         phone.database.setAccount(.noAccount)
-        await phone.engine.process(.signal(.accountChanged))
+        await phone.engine.core.process(.signal(.accountChanged))
         _ = await phone.beginSync().result
         try await quiet(phone)
         let before = phone.database.totalCount

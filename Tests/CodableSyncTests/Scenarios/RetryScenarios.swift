@@ -14,13 +14,13 @@ class RetryScenarios: EngineScenario {
         for lane in [ScriptedDatabase.Operation.modify, .fetch] {
             let phone = try await makeRestingDevice { $0.storage = .inMemory }
             phone.database.plan(lane, rateLimit(30))
-            if lane == .fetch { await phone.engine.process(.signal(.changes(in: nil))) }
+            if lane == .fetch { await phone.engine.core.process(.signal(.changes(in: nil))) }
             if lane == .modify { try await phone.engine.upload(Note("a-\(lane)")) }
             try await quiet(phone)
             let before = phone.database.totalCount
             if lane == .fetch { try await phone.engine.upload(Note("a-\(lane)")) }
-            await phone.engine.process(.signal(.reachable))
-            await phone.engine.process(.signal(.accountChanged))
+            await phone.engine.core.process(.signal(.reachable))
+            await phone.engine.core.process(.signal(.accountChanged))
             for _ in 0..<29 { try await pass(.seconds(1), phone) }
             try await pass(.milliseconds(999), phone)
             XCTAssertEqual(phone.database.totalCount, before, lane.rawValue)
@@ -182,20 +182,20 @@ class RetryScenarios: EngineScenario {
         XCTAssertEqual(status, .offline)
         phone.database.isReachable = true
         let (sends, fetches) = (phone.database.count(.modify), phone.database.count(.fetch))
-        await phone.engine.process(.signal(.reachable))
+        await phone.engine.core.process(.signal(.reachable))
         try await quiet(phone)
         XCTAssertEqual(phone.database.count(.modify), sends + 1)
         XCTAssertEqual(phone.database.count(.fetch), fetches + 1)
         status = try await phone.engine.diagnostics().status
         XCTAssertEqual(status, .idle)
         // The previous wait has no timer left that would cause another request.
-        XCTAssertEqual(phone.engine.resources.counts.timers, 0)
+        XCTAssertEqual(phone.engine.core.resources.counts.timers, 0)
 
         phone.database.plan(.modify, rateLimit(30))
         try await phone.engine.upload(Note("b"))
         try await quiet(phone)
         let before = phone.database.totalCount
-        await phone.engine.process(.signal(.reachable))
+        await phone.engine.core.process(.signal(.reachable))
         try await quiet(phone)
         XCTAssertEqual(phone.database.totalCount, before, "no request during the server's wait")
     }
@@ -222,7 +222,7 @@ class RetryScenarios: EngineScenario {
         try await quiet(phone)
         var sends = phone.database.count(.modify)
         try await phone.engine.upload(Note("b"))
-        await phone.engine.process(.signal(.reachable))
+        await phone.engine.core.process(.signal(.reachable))
         try await phone.engine.fetchChanges()
         let outcome = await phone.engine.handleNotification(["zone": "Item"])
         XCTAssertEqual(outcome, .noData)

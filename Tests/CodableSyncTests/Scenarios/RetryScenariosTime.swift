@@ -20,7 +20,7 @@ class RetryScenariosTime: EngineScenario {
     func testADayOfSleepDuringAWaitCausesOneRequest() async throws {
         let phone = try await makeRestingDevice()
         phone.database.failNext(.fetch, .networkFailure)
-        await phone.engine.process(.signal(.changes(in: nil)))
+        await phone.engine.core.process(.signal(.changes(in: nil)))
         try await quiet(phone)
         try await beginWait(30, phone, "a")
         let (sends, fetches) = (phone.database.count(.modify), phone.database.count(.fetch))
@@ -118,22 +118,22 @@ class RetryScenariosTime: EngineScenario {
     // RB-11, N10
     func testAThousandNetworkChangesLeakNothing() async throws {
         let phone = try await makeRestingDevice()
-        let counts = phone.engine.resources.counts
+        let counts = phone.engine.core.resources.counts
         let sleepers = clock.sleeperCount
         let files = try openFiles()
         for round in 0..<1000 {
             phone.database.isReachable = false
             if round % 10 == 0 { try await phone.engine.upload(Note("n\(round % 70)", "\(round)")) }
-            await phone.engine.process(.signal(.changes(in: nil)))
+            await phone.engine.core.process(.signal(.changes(in: nil)))
             phone.database.isReachable = true
-            await phone.engine.process(.signal(.reachable))
+            await phone.engine.core.process(.signal(.reachable))
             if round % 100 == 0 { clock.advance(by: .milliseconds(200)) }
         }
         try await passUntil("all changes are sent", phone) { try await phone.pendingNames().isEmpty }
         try await quiet(phone)
         XCTAssertLessThanOrEqual(phone.database.peak(.modify), 1)
-        XCTAssertEqual(phone.engine.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
+        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
         await clock.reach("no timer is left") { $0.count == sleepers }
         let left = try openFiles()
         XCTAssertLessThanOrEqual(left, files)
@@ -210,7 +210,7 @@ class RetryScenariosTime: EngineScenario {
         )
         phone.database.failAlways(.fetch, CloudError(.unknown("HTML")))
         try await phone.engine.upload(Note("a"))
-        await phone.engine.process(.signal(.changes(in: nil)))
+        await phone.engine.core.process(.signal(.changes(in: nil)))
         try await quiet(phone)
         for _ in 0..<3 { try await pass(nextWait(of: phone), phone) }
         var pending = try await phone.pendingNames()
@@ -292,8 +292,8 @@ final class RetryScenariosOnTheFake: EngineScenario {
         try await quiet(phone)
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])
-        XCTAssertEqual(phone.engine.resources.counts.tasks, 1)
-        XCTAssertEqual(phone.engine.resources.counts.timers, 0)
+        XCTAssertEqual(phone.engine.core.resources.counts.tasks, 1)
+        XCTAssertEqual(phone.engine.core.resources.counts.timers, 0)
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("a", "mine")])])
     }

@@ -20,7 +20,7 @@ final class SlotScenarios: EngineScenario {
         try await engine.sync()
         await engine.waitUntilIdle()
         let hanging = database.hold(.recordZoneChanges)
-        await engine.process(.signal(.changes(in: nil)))
+        await engine.core.process(.signal(.changes(in: nil)))
         await hanging.arrived()
         try await engine.upload(Note("a"))
         clock.advance(by: .milliseconds(4999))

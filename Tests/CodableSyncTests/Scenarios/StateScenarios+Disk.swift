@@ -230,7 +230,7 @@ extension StateScenarios {
     }
 }
 
-extension SyncEngine {
+extension SyncCore {
     /// The number of calls that wait for the disk or the cloud.
     fileprivate var waitingCallCount: Int { calls.count }
 }

@@ -89,7 +89,7 @@ final class StreamScenariosMisuse: EngineScenario {
 
     func testEveryStreamEndsWhenTheEngineIsReleased() async throws {
         var device: Device<Note>? = try makeDevice(Note.self) { $0.automaticallySyncs = true }
-        weak let engine = device?.engine
+        weak let engine = device?.engine.core
         let loops = try streams(of: XCTUnwrap(device).engine)
         try await device?.engine.sync()
         device = nil
@@ -150,7 +150,7 @@ final class StreamScenariosMisuse: EngineScenario {
             events.contains { if case .storageFailed = $0 { true } else { false } }
         }
         XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
-        try await passUntil("the changes are delivered", phone) { await phone.engine.hub.isIdle }
+        try await passUntil("the changes are delivered", phone) { phone.engine.face.hub.isIdle }
         let delivered = await loop.value
         XCTAssertEqual(delivered.sorted(), ["r-0", "r-1", "r-2"])
     }

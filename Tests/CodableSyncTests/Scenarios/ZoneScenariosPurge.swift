@@ -77,8 +77,8 @@ class ZoneScenariosPurge: ZoneScenario {
         XCTAssertEqual(status, .waitingForDecision(.purged))
         for _ in 0..<5 {
             pass(.seconds(100))
-            await phone.engine.process(.signal(.changes(in: nil)))
-            await phone.engine.process(.timerFired(.poll))
+            await phone.engine.core.process(.signal(.changes(in: nil)))
+            await phone.engine.core.process(.timerFired(.poll))
         }
         XCTAssertEqual(requests(phone), before)
         let pending = try await phone.pendingNames()

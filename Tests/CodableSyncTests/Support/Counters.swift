@@ -2,7 +2,7 @@
 
 // What tests count in the library.
 
-extension EngineResources {
+extension CoreResources {
     /// The numbers of running tasks and timers.
     var counts: (tasks: Int, timers: Int) {
         state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }

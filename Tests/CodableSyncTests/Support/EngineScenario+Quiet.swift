@@ -39,13 +39,13 @@ extension EngineScenario {
     func quiet<Model>(_ device: Device<Model>, file: StaticString = #filePath, line: UInt = #line)
         async throws
     {
-        if case .new = await device.engine.phase { _ = try await device.engine.diagnostics() }
+        if case .new = await device.engine.core.phase { _ = try await device.engine.diagnostics() }
         await device.engine.rest(file: file, line: line)
     }
 
     /// The time until the engine's next timer.
     func nextWait<Model>(of device: Device<Model>) throws -> Duration {
-        try XCTUnwrap(device.engine.resources.nextInstant) - clock.now.monotonic
+        try XCTUnwrap(device.engine.core.resources.nextInstant) - clock.now.monotonic
     }
 
     /// Advances the clock, and waits until the engine is idle.
@@ -70,7 +70,7 @@ extension EngineScenario {
         let end = clock.now.monotonic + .seconds(86400)
         try await quiet(device, file: file, line: line)
         while try await !condition() {
-            guard let next = device.engine.resources.nextInstant, next < end else {
+            guard let next = device.engine.core.resources.nextInstant, next < end else {
                 return XCTFail("never: \(what)", file: file, line: line)
             }
             try await pass(max(.zero, next - clock.now.monotonic), device, file: file, line: line)
@@ -88,7 +88,7 @@ extension SyncError {
 }
 
 /// Values of an engine that tests wait for.
-extension SyncEngine {
+extension SyncCore {
     /// The number of records left to deliver.
     var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
     /// The number of calls that wait for the cloud.

@@ -95,22 +95,22 @@ final class Told<Value>: Sendable {
 }
 
 extension SyncEngine {
-    /// Returns once a condition on the engine is true.
+    /// Returns once a condition on the core is true.
     func reach(
         _ what: String,
         file: StaticString = #filePath,
         line: UInt = #line,
-        _ condition: @escaping @Sendable (isolated SyncEngine) -> Bool
+        _ condition: @escaping @Sendable (isolated SyncCore) -> Bool
     ) async {
         let isTrue = await waiting(for: what, else: true, file: file, line: line) {
-            await self.wait(until: condition)
+            await core.wait(until: condition)
         }
         XCTAssertTrue(isTrue, "the engine was closed before: \(what)", file: file, line: line)
     }
 
     /// A task that ends when the engine is closed or released.
     func watchEnd() -> Task<Void, Never> {
-        let events = eventHub.stream {}
+        let events = core.eventHub.stream {}
         return Task { for await _ in events {} }
     }
 

@@ -1,7 +1,7 @@
 import RecordCoding
 
 /// Messages for coding errors: what is wrong and where, without the contents of the model.
-extension ModelCoding {
+extension ModelRules {
     /// Describes an error and its place without the contents of the model.
     ///
     /// An error from the model's own code is quoted if it has a description of its own. Otherwise only its
@@ -15,7 +15,7 @@ extension ModelCoding {
             return describe(error)
         case let error as RecordCodingError:
             return error.withoutValues.description
-        case let error as Failure:
+        case let error as CodingFailure:
             return error.description
         case let error as UnreadableContents:
             return error.description

@@ -43,8 +43,8 @@ final class ModelRegistry: Sendable {
     ///   - directory: Its state directory, if other engines can use that directory.
     /// - Returns: An object that keeps the entries as long as it lives.
     /// - Throws: ``SyncError/configuration(_:)`` if a different model is registered there.
-    func enter<Model: RecordCodable>(
-        _ model: Model.Type,
+    func enter(
+        _ model: any RecordCodable.Type,
         _ zone: ZoneID,
         of database: any CloudDatabase,
         storingAt directory: String? = nil
@@ -52,7 +52,7 @@ final class ModelRegistry: Sendable {
         var places: [Place] = []
         if type(of: database) is AnyClass {
             let object = ObjectIdentifier(database as AnyObject)
-            places.append(.zone(of: object, zone: zone, recordType: Model.recordType))
+            places.append(.zone(of: object, zone: zone, recordType: model.recordType))
         }
         if let directory { places.append(.directory(directory)) }
         let entered = places

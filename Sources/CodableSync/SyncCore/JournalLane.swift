@@ -256,9 +256,9 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Closes the files of a released engine in the background, so that no caller waits for the disk.
+    /// Closes the files of a released core in the background, so that no caller waits for the disk.
     ///
-    /// The next engine in this process that opens the directory waits until it is free.
+    /// The next core in this process that opens the directory waits until it is free.
     func closeUnattended() {
         directory.beginRelease()
         queue.async { [self] in

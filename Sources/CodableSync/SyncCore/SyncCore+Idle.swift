@@ -1,25 +1,7 @@
-/// Waiting for an idle engine, for tests.
-extension SyncEngine {
-    /// Returns once the engine has nothing left to do at the clock's time, for tests.
-    ///
-    /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is
-    /// due, and no signal from the database is waiting to be received. The call does not wait for a later
-    /// time, for the app or for the network: advance the clock, take elements from ``changes`` or restore the
-    /// network, and call it again. Signals are taken into account for ``FakeDatabase``, ``LocalDatabase``,
-    /// and a ``ForwardingDatabase`` in front of one of them. Signals that your own stream of them has not
-    /// received count as well.
-    ///
-    /// ```swift
-    /// try await phone.upload(note)
-    /// await phone.waitUntilIdle()                      // it was sent
-    /// clock.advance(by: .seconds(300))
-    /// await phone.waitUntilIdle()                      // the poll is over
-    /// ```
-    ///
-    /// A request that is held by a ``FakeHold`` or is never answered does not count. The call does not open
-    /// the engine; an engine that was never opened, or is closed, is idle. It returns early if the task is
-    /// cancelled.
-    public func waitUntilIdle() async {
+/// Waiting for an idle core, for tests.
+extension SyncCore {
+    /// Returns once the core has nothing left to do at the clock's time, for tests.
+    func waitUntilIdle() async {
         let signals = database as? any SignalTelling
         repeat {
             if case .closed = phase { break }
@@ -46,7 +28,7 @@ extension SyncEngine {
     /// - Parameter condition: The condition.
     /// - Returns: Whether it held before the task was cancelled or the engine closed.
     @discardableResult
-    package func wait(until condition: @escaping @Sendable (isolated SyncEngine) -> Bool) async -> Bool {
+    func wait(until condition: @escaping @Sendable (isolated SyncCore) -> Bool) async -> Bool {
         if condition(self) { return true }
         lastWatcher += 1
         let id = lastWatcher
@@ -55,7 +37,7 @@ extension SyncEngine {
                 if Task.isCancelled || isClosed {
                     continuation.resume(returning: false)
                 } else {
-                    watchers.append(EngineWatcher(id: id, condition: condition, continuation: continuation))
+                    watchers.append(CoreWatcher(id: id, condition: condition, continuation: continuation))
                 }
             }
         } onCancel: {
@@ -70,7 +52,7 @@ extension SyncEngine {
     /// Resumes the watchers whose condition holds.
     func tellWatchers() {
         if watchers.isEmpty { return }
-        var left: [EngineWatcher<Model>] = []
+        var left: [CoreWatcher] = []
         for watcher in watchers {
             if watcher.condition(self) {
                 watcher.continuation.resume(returning: true)
@@ -94,9 +76,9 @@ extension SyncEngine {
     }
 }
 
-/// A caller that waits until a condition holds for an engine.
-struct EngineWatcher<Model: RecordCodable>: Sendable {
+/// A caller that waits until a condition holds for a core.
+struct CoreWatcher: Sendable {
     let id: UInt64
-    let condition: @Sendable (isolated SyncEngine<Model>) -> Bool
+    let condition: @Sendable (isolated SyncCore) -> Bool
     let continuation: CheckedContinuation<Bool, Never>
 }

@@ -1,16 +1,16 @@
 import RecordCoding
 
 /// Decoding stored records for the streams and for the resolver.
-extension SyncEngine {
+extension SyncCore {
     // MARK: Delivering
 
     func deliver(_ stream: StreamID, _ items: [DeliveryItem]) {
-        let coding = coding
+        let model = model
         let journal = journal
         let session = session
         let below = versionsBelow(items)
         resources.run { [weak self] in
-            let element = Element(items, below, coding, journal)
+            let element = model.element(items, over: below, from: journal, for: stream)
             await self?.hand(element, items, over: below, to: stream, session)
         }
     }
@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     private func hand(
-        _ element: Element,
+        _ element: any StreamElement,
         _ items: [DeliveryItem],
         over below: [ContentHandle: ContentHandle],
         to stream: StreamID,
@@ -40,12 +40,11 @@ extension SyncEngine {
         var element = element
         element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
         report(element, of: stream)
-        // A stream that was cancelled in the meantime has not accepted the element, and ends by itself.
-        if let change = element.change { _ = hub.resume(stream, with: change) }
+        element.handOver()
     }
 
-    private func report(_ element: Element, of stream: StreamID) {
-        let isEmpty = element.change == nil
+    private func report(_ element: any StreamElement, of stream: StreamID) {
+        let isEmpty = element.isEmpty
         if !element.overtaken.isEmpty {
             let isLast = isEmpty && element.undecodable.isEmpty && element.unread.isEmpty
             process(.delivery(.overtaken(stream, element.overtaken, isEmpty: isLast)))
@@ -60,83 +59,10 @@ extension SyncEngine {
         }
     }
 
-    /// An element of `changes`, decoded as far as it can be.
-    private struct Element: Sendable {
-        var change: ModelChange<Model>?
-        var undecodable: [UndecodableChange] = []
-        /// Records whose contents cannot be read at the moment, for the reason in `failure`.
-        var unread: [String] = []
-        var failure: (any Error)?
-        /// Records for which there is a newer change by now.
-        var overtaken: [String] = []
-
-        init(
-            _ items: [DeliveryItem],
-            _ below: [ContentHandle: ContentHandle],
-            _ coding: ModelCoding<Model>,
-            _ journal: JournalLane?
-        ) {
-            guard let first = items.first else { return }
-            if case .deleted = first.kind {
-                change = .deleted(items.map(\.name))
-                return
-            }
-            let models = items.compactMap { model(of: $0, below, coding, journal) }
-            if models.isEmpty { return }
-            if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
-        }
-
-        /// Removes records that must no longer be delivered.
-        mutating func leaveOut(_ names: [String]) {
-            if names.isEmpty { return }
-            overtaken = names
-            undecodable.removeAll { names.contains($0.name) }
-            unread.removeAll { names.contains($0) }
-            switch change {
-            case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
-            case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
-            case .deleted(let deleted)?:
-                let left = deleted.filter { !names.contains($0) }
-                change = left.isEmpty ? nil : .deleted(left)
-            case nil: break
-            }
-        }
-
-        private static func change(
-            _ models: [Model],
-            _ names: [String],
-            _ make: ([Model]) -> ModelChange<Model>
-        ) -> ModelChange<Model>? {
-            let left = models.filter { !names.contains($0.recordName) }
-            return left.isEmpty ? nil : make(left)
-        }
-
-        private mutating func model(
-            of item: DeliveryItem,
-            _ below: [ContentHandle: ContentHandle],
-            _ coding: ModelCoding<Model>,
-            _ journal: JournalLane?
-        ) -> Model? {
-            do {
-                guard let handle = item.kind.handle, let journal else {
-                    throw ModelCoding<Model>.Failure.missing
-                }
-                let contents = try journal.load([handle, below[handle]].compactMap { $0 })
-                return try coding.decode(try contents.record(handle, over: below[handle]))
-            } catch let error where error is FileError || error is JournalFailure {
-                unread.append(item.name)
-                failure = error
-            } catch {
-                undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
-            }
-            return nil
-        }
-    }
-
     // MARK: Reconciling
 
     func reconcile(_ items: [ReconcileItem]) {
-        let reconciler = Reconciler(coding: coding)
+        let model = model
         let journal = journal
         let session = session
         resources.run { [weak self] in
@@ -145,7 +71,7 @@ extension SyncEngine {
             for item in items {
                 do {
                     let contents = try ConflictContents(loading: item, from: journal)
-                    let (outcome, wasAsked) = reconciler.reconcile(contents)
+                    let (outcome, wasAsked) = model.reconcile(contents)
                     results.append(
                         ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
                     )
@@ -155,9 +81,9 @@ extension SyncEngine {
                 }
             }
             let (decided, unread) = (results, failure)
-            await self?.finish(session) { engine in
-                engine.take(decided)
-                if let unread { engine.tellUnreadable("A conflict cannot be read: \(unread)") }
+            await self?.finish(session) { core in
+                core.take(decided)
+                if let unread { core.tellUnreadable("A conflict cannot be read: \(unread)") }
             }
         }
     }

@@ -1,70 +1,10 @@
 import RecordCoding
 
-/// Calls that wait for the cloud.
-extension SyncEngine {
-    /// Sends and fetches, and returns when both are done.
-    ///
-    /// Returns when everything that was queued before the call has been tried, and a fetch that began after
-    /// the call has ended. Concurrent calls share requests. The call ends the engine's own waits after
-    /// failures, but not a wait that the server ordered. You can call it from a loop over ``changes``, and
-    /// from a task that a resolver starts.
-    ///
-    /// - Returns: Counts of what was done.
-    /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
-    ///   `waitingForDecision`, or `cloud` if a request failed; `CancellationError` if the task is cancelled.
-    @discardableResult
-    public nonisolated func sync() async throws -> SyncSummary {
-        try await sync([.fetch, .send])
-    }
+/// Calls, which take their places before they suspend.
+extension SyncCore {
+    // MARK: Calls that wait for the cloud
 
-    /// Sends queued changes, and returns when all have been tried.
-    ///
-    /// Use this when the app is about to be suspended. It fetches nothing, and ends the engine's wait after a
-    /// failure.
-    ///
-    /// - Returns: Counts of what was done.
-    /// - Throws: ``SyncError``, as ``sync()`` does.
-    @discardableResult
-    public nonisolated func sendChanges() async throws -> SyncSummary {
-        try await sync(.send)
-    }
-
-    /// Fetches changes, and returns when a fetch that began after the call has ended.
-    ///
-    /// Conflicts found by the fetch are resolved before the call returns, except for records that are being
-    /// sent at that moment.
-    ///
-    /// - Returns: Counts of what was done.
-    /// - Throws: ``SyncError``, as ``sync()`` does.
-    @discardableResult
-    public nonisolated func fetchChanges() async throws -> SyncSummary {
-        try await sync(.fetch)
-    }
-
-    /// Requests a full fetch and keeps local data; records that no longer exist are then delivered as
-    /// `.deleted`.
-    ///
-    /// - Throws: ``SyncError`` if the state cannot be used.
-    public nonisolated func resync() async throws {
-        let ticket = callQueue.take(at: now.wall)
-        defer { ticket.end() }
-        try await call(at: ticket) { .resync($0) }
-    }
-
-    /// Decides what happens to the app's data after the user removed it from the cloud.
-    ///
-    /// If no decision is pending, for example because another call has made it, the call has no effect.
-    ///
-    /// - Parameter answer: Whether to upload the data again or to remove it from this device as well.
-    /// - Throws: ``SyncError`` if the state cannot be used.
-    public nonisolated func resolvePurge(_ answer: PurgeAnswer) async throws {
-        let ticket = callQueue.take(at: now.wall)
-        defer { ticket.end() }
-        try await call(at: ticket) { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
-    }
-
-    // MARK: Parts
-
+    /// Makes a call that waits for the cloud.
     nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
         let ticket = callQueue.take(at: now.wall)
         defer { ticket.end() }
@@ -109,6 +49,67 @@ extension SyncEngine {
         process(.calls(.abandoned(call)))
     }
 
+    // MARK: Calls that are answered by the disk
+
+    nonisolated func resync() async throws {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        try await call(at: ticket) { .resync($0) }
+    }
+
+    nonisolated func resolvePurge(_ answer: PurgeAnswer) async throws {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        try await call(at: ticket) { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
+    }
+
+    nonisolated func delete(_ recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
+        try Task.checkCancellation()
+        if recordNames.isEmpty { return }
+        try checkNames(recordNames)
+        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: ticket.date) }
+        try await call(at: ticket) { .enqueue($0, changes) }
+    }
+
+    nonisolated func retry(_ recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
+        try await call(at: ticket) { .retry($0, names: recordNames) }
+    }
+
+    nonisolated func discard(_ recordNames: [String]) async throws {
+        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        defer { ticket.end() }
+        try await call(at: ticket) { .discard($0, names: recordNames) }
+    }
+
+    nonisolated func checkNames(_ names: [String]) throws {
+        var invalid: [SyncError.InvalidModel] = []
+        for name in names {
+            do {
+                try RecordLimits.checkRecordName(name)
+            } catch {
+                invalid.append(SyncError.InvalidModel(recordName: name, reason: "\(error)"))
+            }
+        }
+        if !invalid.isEmpty { throw try refusal(of: invalid) }
+    }
+
+    /// Returns the error for invalid models, or throws if the configuration itself is wrong.
+    nonisolated func refusal(of invalid: [SyncError.InvalidModel]) throws -> SyncError {
+        try checkConfiguration()
+        return .invalidModels(invalid)
+    }
+
+    private nonisolated func unique(_ names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    // MARK: Parts
+
     /// Waits for a call's turn, opens the state if necessary, and processes the notes that are due.
     ///
     /// - Throws: ``SyncError``: the reason why the state cannot be used.
@@ -126,7 +127,7 @@ extension SyncEngine {
             case .read(let session, let losses, let given):
                 if session == self.session, losses == machine?.losses { process(.calls(.read(given))) }
             case .request(let stream, _):
-                if hub.claim(stream) { process(.delivery(.streamRequested(stream))) }
+                if model.claim(stream) { process(.delivery(.streamRequested(stream))) }
             }
         }
     }

@@ -51,8 +51,8 @@ enum OverlaidDraft: Sendable {
 /// shows them, however old the original is. If the cloud has changed an edited field since the original, the
 /// field is contested: there is a conflict, and its ancestor has the original's value of that field, so that
 /// the resolver sees both changes.
-struct DraftOverlay<Model: RecordCodable>: Sendable {
-    var coding: ModelCoding<Model>
+struct DraftOverlay: Sendable {
+    var rules: any ModelRules
     var draft: Draft
     var record: RecordState?
     var basis: EditBasis
@@ -195,10 +195,11 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     /// not change.
     private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
         do {
-            let model = try coding.decode(try contents.record(handle, over: record?.versionBelow(handle)))
-            return try coding.encode(model, edited: nil).fields
+            return try rules.shownFields(
+                of: try contents.record(handle, over: record?.versionBelow(handle))
+            )
         } catch {
-            throw .recordUndecodable(basis.name, reason: coding.describe(error))
+            throw .recordUndecodable(basis.name, reason: rules.describe(error))
         }
     }
 
@@ -206,9 +207,9 @@ struct DraftOverlay<Model: RecordCodable>: Sendable {
     private func check(_ record: Record) throws(SyncError) {
         do {
             try RecordLimits.checkSize(of: record)
-            _ = try coding.decode(record)
+            try rules.check(record)
         } catch {
-            let reason = "Together with what this device shows: \(coding.describe(error))"
+            let reason = "Together with what this device shows: \(rules.describe(error))"
             throw .invalidModels([SyncError.InvalidModel(recordName: basis.name, reason: reason)])
         }
     }

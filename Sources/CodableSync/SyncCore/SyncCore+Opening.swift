@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// Opening and closing an engine.
-extension SyncEngine {
+/// Opening and closing a core.
+extension SyncCore {
     /// Opens the state of the user who is signed in, if it is not open yet; concurrent calls share one
     /// opening.
     ///
@@ -57,7 +57,7 @@ extension SyncEngine {
             database: database,
             configuration: configuration,
             zoneID: zoneID,
-            recordType: Model.recordType
+            recordType: model.recordType
         )
     }
 
@@ -75,9 +75,9 @@ extension SyncEngine {
     }
 
     private func open() async throws {
-        try configuration.check(for: Model.self, in: zoneID, on: database)
+        try checkConfiguration()
         registration = try ModelRegistry.shared.enter(
-            Model.self,
+            model.type,
             zoneID,
             of: database,
             storingAt: location.sharedPath
@@ -94,7 +94,7 @@ extension SyncEngine {
         listen()
         tellOfSwitch()
         // Some streams may have made requests while the state could not be opened.
-        hub.repeatRequests()
+        model.repeatRequests()
         if isStopWanted {
             process(.calls(.stop))
         } else if configuration.automaticallySyncs {
@@ -173,7 +173,7 @@ extension SyncEngine {
     }
 
     /// Serves a stream's request, which opens the engine if necessary.
-    func serve(_ request: ChangeHub<Model>.Request) async {
+    func serve(_ request: RequestLine.Request) async {
         defer {
             requests.answer()
             tellWatchers()
@@ -198,7 +198,7 @@ extension SyncEngine {
             // The machine already serves this stream: another request would accept the element that it has
             // not got.
             let isKnown = machine?.serves(stream) == true
-            if !isKnown, hub.claim(stream) { process(.delivery(.streamRequested(stream))) }
+            if !isKnown, model.claim(stream) { process(.delivery(.streamRequested(stream))) }
         // `takeNotes` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break
         }
@@ -209,49 +209,48 @@ extension SyncEngine {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
         hasUnserved = false
         takeNotes()
-        hub.repeatRequests()
+        model.repeatRequests()
     }
 
-    /// Pauses syncing: no new requests are made, while uploads are accepted and streams stay live.
-    ///
-    /// A response to a request in flight is still processed. If this is the first call, the engine does not
-    /// start by itself.
-    public func stop() async {
+    /// Pauses syncing.
+    func stop() {
         isStopWanted = true
         process(.calls(.stop))
     }
 
-    /// Stores queued edits, ends requests and streams, and releases the directory.
-    ///
-    /// If the state's files are being compacted, the call waits until that is done. Later calls throw
-    /// ``SyncError/closed``. The next engine that opens this state sends the pending changes.
-    ///
-    /// - Throws: Never, but a later version may throw.
-    public func close() async throws {
-        await end { engine in
+    /// Resumes syncing, unless the app calls `stop` in the meantime.
+    func start() async throws {
+        isStopWanted = false
+        try await ready()
+        // The app may have called `stop` during the opening; the latest call counts.
+        if !isStopWanted { process(.calls(.start)) }
+    }
+
+    /// Checks the configuration together with the model and the database.
+    nonisolated func checkConfiguration() throws {
+        try configuration.check(for: model, in: zoneID, on: database)
+    }
+
+    /// Stores what is queued, and releases the directory.
+    func close() async {
+        await end { core in
             // Edits that are queued for the disk are stored, and their calls return.
-            await engine.journal?.close()
+            await core.journal?.close()
         }
     }
 
-    /// Ends the engine as a crash of its process would, for tests.
-    ///
-    /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
-    /// may or may not be. An element of ``changes`` that a loop is still handling is delivered again, one
-    /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
-    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
-    /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
-    public func simulateCrash() async {
+    /// Ends the core as a crash of its process would.
+    func simulateCrash() async {
         journal?.dropQueued()
-        await end { engine in
-            engine.machine = nil
-            engine.resources.endAll()
-            await engine.journal?.abandon()
+        await end { core in
+            core.machine = nil
+            core.resources.endAll()
+            await core.journal?.abandon()
         }
     }
 
-    /// Ends the engine once; later calls wait for the first.
-    private func end(_ letGo: @escaping @Sendable (isolated SyncEngine) async -> Void) async {
+    /// Ends the core once; later calls wait for the first.
+    private func end(_ letGo: @escaping @Sendable (isolated SyncCore) async -> Void) async {
         if let closing { return await closing.value }
         let opening = phase
         phase = .closed
@@ -263,7 +262,7 @@ extension SyncEngine {
 
     private func end(
         _ opening: Phase,
-        _ letGo: @Sendable (isolated SyncEngine) async -> Void
+        _ letGo: @Sendable (isolated SyncCore) async -> Void
     ) async {
         callQueue.fail(with: SyncError.closed)
         takeNotes()

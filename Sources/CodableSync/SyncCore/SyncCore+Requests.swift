@@ -3,12 +3,12 @@ import RecordCoding
 import struct Foundation.Date
 
 /// Requests to the cloud, each in its own task, which does not keep the engine alive.
-extension SyncEngine {
+extension SyncCore {
     /// Performs a request, and passes the result to the engine.
     private func perform<Answer: Sendable>(
         _ id: RequestID,
         _ request: @escaping @Sendable (AccountConnection) async throws -> Answer,
-        then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
+        then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
     ) {
         perform(id, loading: {}, requesting: { try await request($1) }, then: take)
     }
@@ -20,7 +20,7 @@ extension SyncEngine {
         _ id: RequestID,
         loading load: @escaping @Sendable () throws -> Contents,
         requesting request: @escaping @Sendable (Contents, AccountConnection) async throws -> Answer,
-        then take: @escaping @Sendable (isolated SyncEngine, Result<Answer, CloudError>) -> Void
+        then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
     ) {
         let connection = AccountConnection(base: database, generation: accountGeneration)
         let session = session
@@ -42,7 +42,7 @@ extension SyncEngine {
     ///
     /// - Returns: Whether the result was passed on.
     @discardableResult
-    func finish(_ session: Int, _ take: @Sendable (isolated SyncEngine) -> Void) -> Bool {
+    func finish(_ session: Int, _ take: @Sendable (isolated SyncCore) -> Void) -> Bool {
         guard session == self.session else { return false }
         take(self)
         return true
@@ -56,8 +56,8 @@ extension SyncEngine {
             let status = try await connection.database.accountStatus()
             let user = status == .available ? try await connection.database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
-        } then: { engine, result in
-            engine.process(.account(.checked(request, result)))
+        } then: { core, result in
+            core.process(.account(.checked(request, result)))
         }
     }
 
@@ -76,8 +76,8 @@ extension SyncEngine {
             )
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
-        } then: { engine, result in
-            engine.process(.zone(.saved(request, result.failure)))
+        } then: { core, result in
+            core.process(.zone(.saved(request, result.failure)))
         }
     }
 
@@ -113,11 +113,11 @@ extension SyncEngine {
         let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { connection in
             try await connection.database.modifySubscriptions(saving: [subscription], deleting: [])
-        } then: { engine, result in
+        } then: { core, result in
             let outcome = result.flatMap {
                 $0.saveResults[subscription.subscriptionID] ?? .failure(.unmentioned("the subscription"))
             }
-            engine.process(.subscribed(request, outcome.failure))
+            core.process(.subscribed(request, outcome.failure))
         }
     }
 
@@ -126,8 +126,8 @@ extension SyncEngine {
         let token = witnessed(token)
         perform(request) { connection in
             try await Self.readFeed(of: connection, since: token, about: zoneID)
-        } then: { engine, result in
-            engine.process(.zone(.databaseChanged(request, result)))
+        } then: { core, result in
+            core.process(.zone(.databaseChanged(request, result)))
         }
     }
 
@@ -166,8 +166,8 @@ extension SyncEngine {
                 desiredKeys: nil,
                 resultsLimit: limit
             )
-        } then: { engine, result in
-            engine.takeFetched(request, result)
+        } then: { core, result in
+            core.takeFetched(request, result)
         }
     }
 
@@ -199,7 +199,7 @@ extension SyncEngine {
             }
         }
         for deletion in changes.deletions {
-            let isOurs = deletion.recordType.isIdentical(to: Model.recordType) || deletion.recordType.isEmpty
+            let isOurs = deletion.recordType.isIdentical(to: model.recordType) || deletion.recordType.isEmpty
             guard isOurs, isUsable(deletion.recordID) else {
                 page.ignored += 1
                 continue
@@ -217,7 +217,7 @@ extension SyncEngine {
     }
 
     func isOurs(_ record: Record, named recordID: RecordID) -> Bool {
-        record.recordType.isIdentical(to: Model.recordType)
+        record.recordType.isIdentical(to: model.recordType)
             && record.recordID.recordName.isIdentical(to: recordID.recordName)
             && record.recordID.zoneID.isSameZone(as: zoneID)
     }
@@ -254,10 +254,10 @@ extension SyncEngine {
         let ids = names.map { RecordID(recordName: $0, zoneID: zoneID) }
         perform(request) { connection in
             try await connection.database.records(for: ids, desiredKeys: nil)
-        } then: { engine, result in
+        } then: { core, result in
             var contents: [ContentHandle: Record] = [:]
-            let found = result.map { results in ids.map { engine.lookedUp($0, in: results, &contents) } }
-            engine.process(.records(.lookedUp(request, found)), contents: contents)
+            let found = result.map { results in ids.map { core.lookedUp($0, in: results, &contents) } }
+            core.process(.records(.lookedUp(request, found)), contents: contents)
         }
     }
 

@@ -1,13 +1,13 @@
 import RecordCoding
 
 /// Making send requests from the items that the machine names, and passing it the result of each item.
-extension SyncEngine {
+extension SyncCore {
     func send(_ request: RequestID, _ items: [SendItem]) {
         var outgoing = OutgoingRequest(
             items: items,
             zoneID: zoneID,
-            recordType: Model.recordType,
-            schemaVersion: Model.schemaVersion
+            recordType: model.recordType,
+            schemaVersion: model.schemaVersion
         )
         // Handles are made before sending, so that a version fetched before the response arrives gets a
         // greater handle, as it is newer.
@@ -32,11 +32,11 @@ extension SyncEngine {
                 atomically: false
             )
             return .success(outgoing)
-        } then: { engine, result in
+        } then: { core, result in
             switch result {
-            case .success(.success(let outgoing)): engine.takeSent(request, .success(outgoing))
-            case .success(.failure(let failure)): engine.process(.sendUnread(request, failure))
-            case .failure(let error): engine.takeSent(request, .failure(error))
+            case .success(.success(let outgoing)): core.takeSent(request, .success(outgoing))
+            case .success(.failure(let failure)): core.process(.sendUnread(request, failure))
+            case .failure(let error): core.takeSent(request, .failure(error))
             }
         }
     }

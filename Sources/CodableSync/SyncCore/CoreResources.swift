@@ -1,5 +1,5 @@
 /// Tracks an engine's tasks and timers, and ends them when the engine is closed or released.
-final class EngineResources: Sendable {
+final class CoreResources: Sendable {
     struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The tasks of requests, by request.

@@ -7,7 +7,7 @@ import RecordCoding
 /// after these calls, which may be based on them. The switch is committed by one write to the file that
 /// names the last known user. After a crash before that write, the former user's state is opened; after a
 /// later crash, the new user's. In both cases the next account look-up finds the right user.
-extension SyncEngine {
+extension SyncCore {
     func switchUser(to user: String) {
         guard case .open = phase else { return }
         let place = pendingSwitch ?? callQueue.beginSwitch(at: now.wall)

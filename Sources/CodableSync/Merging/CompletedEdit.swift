@@ -49,11 +49,10 @@ extension DraftOverlay {
         return modelFields(of: stored.completed(from: below.flatMap { contents[$0] }))
     }
 
-    /// The fields of a record as this version of the app encodes them: a field that the record lacks has its
-    /// default value, and fields that the model does not know are left out.
+    /// The fields of a record as this version of the app shows them.
     func modelFields(of record: Record) -> [String: RecordValue] {
         do {
-            return try coding.encode(try coding.decode(record), edited: nil).fields
+            return try rules.shownFields(of: record)
         } catch {
             // The model cannot show this record, so its fields are compared as they are stored.
             return record.fields

@@ -1,7 +1,7 @@
 import RecordCoding
 
 /// Passing inputs to the state machine and performing its actions.
-extension SyncEngine {
+extension SyncCore {
     nonisolated var now: Moment {
         var moment = clock.now
         if let date = configuration.date { moment.wall = date() }
@@ -166,7 +166,7 @@ extension SyncEngine {
             // A deletion of a record written by a newer version of the app discards nothing: it will be
             // parked.
             if case .discarded(_, let record, .deletion) = event,
-                record.schemaVersion.map({ $0 > Model.schemaVersion }) ?? false
+                record.schemaVersion.map({ $0 > model.schemaVersion }) ?? false
             {
                 return
             }
@@ -189,7 +189,7 @@ extension SyncEngine {
 
     private func load(_ handle: ContentHandle) throws -> Record {
         if let record = staged[handle] ?? heldContents[handle] { return record }
-        guard let journal else { throw ModelCoding<Model>.Failure.missing }
+        guard let journal else { throw CodingFailure.missing }
         return try journal.load([handle]).record(handle)
     }
 }

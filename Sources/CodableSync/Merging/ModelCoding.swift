@@ -1,0 +1,79 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// Converts models to records and back, with the engine's own fields and the checks that an upload must pass.
+struct ModelCoding<Model: RecordCodable>: ModelRules {
+    var zoneID: ZoneID
+    var writesEditDates: Bool
+
+    /// Makes a record from a model and its edit date.
+    func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
+        var record = try RecordEncoder().encode(model, zoneID: zoneID)
+        if let name, !record.recordID.recordName.isIdentical(to: name) {
+            throw CodingFailure.otherRecordName(expected: name, found: record.recordID.recordName)
+        }
+        for field in record.fields.keys.sorted() where record.fields[field]?.holdsAsset == true {
+            throw CodingFailure.asset(field: field)
+        }
+        if writesEditDates, let edited {
+            record.fields[ReservedField.edited] = .date(edited)
+        }
+        if Model.schemaVersion > 1 {
+            record.fields[ReservedField.schema] = .int64(Int64(Model.schemaVersion))
+        }
+        try RecordLimits.checkSize(of: record)
+        return record
+    }
+
+    /// Encodes a model for an upload, and throws if the record cannot be decoded again.
+    func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
+        let record = try encode(model, edited: edited)
+        do {
+            _ = try decode(record)
+        } catch {
+            throw CodingFailure.notReadBack(describe(error))
+        }
+        return record
+    }
+
+    func decode(_ record: Record) throws -> Model {
+        guard let version = record.schemaVersion else { throw CodingFailure.strangeSchemaVersion }
+        if version > Model.schemaVersion {
+            throw CodingFailure.tooNew(found: version, known: Model.schemaVersion)
+        }
+        let model = try RecordDecoder().decode(Model.self, from: record)
+        guard model.recordName.isIdentical(to: record.recordID.recordName) else {
+            throw CodingFailure.otherRecordName(expected: record.recordID.recordName, found: model.recordName)
+        }
+        return model
+    }
+}
+
+extension ModelCoding {
+    var recordType: String { Model.recordType }
+
+    var schemaVersion: Int { Model.schemaVersion }
+
+    func check(_ record: Record) throws {
+        _ = try decode(record)
+    }
+
+    func shownFields(of record: Record) throws -> [String: RecordValue] {
+        try encode(try decode(record), edited: nil).fields
+    }
+
+    func reconcile(_ contents: ConflictContents) -> (Reconciliation, wasAsked: Bool) {
+        Reconciler(coding: self).reconcile(contents)
+    }
+}
+
+extension RecordValue {
+    fileprivate var holdsAsset: Bool {
+        switch self {
+        case .asset: true
+        case .list(let values): values.contains { if case .asset = $0 { true } else { false } }
+        default: false
+        }
+    }
+}

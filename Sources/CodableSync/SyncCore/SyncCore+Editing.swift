@@ -1,0 +1,73 @@
+import RecordCoding
+
+/// Edits of what this device shows.
+extension SyncCore {
+    /// Waits for a call's turn, and decodes what this device shows of the records that it edits.
+    ///
+    /// - Parameters:
+    ///   - names: The records' names.
+    ///   - ticket: The call's place.
+    ///   - decode: Decodes a record.
+    ///   - missing: Gives what to edit if reads show nothing, or throws.
+    func contentsToEdit<Value: Sendable>(
+        _ names: [String],
+        _ ticket: CallQueue.Ticket,
+        _ decode: @escaping Decode<Value>,
+        missing: @Sendable (Int, EditBasis) throws -> Value
+    ) async throws -> ContentsToEdit<Value> {
+        try await enter(ticket)
+        while true {
+            let bases = try current(names)
+            let found = try await self.decode(bases.compactMap(\.contents), decode)
+            guard try current(names) == bases else { continue }
+            tellUndecodable(found)
+            let values = try bases.enumerated().map { index, basis in
+                guard basis.shown != nil else { return try missing(index, basis) }
+                let decoded = found[named: basis.name]
+                if let value = decoded?.value { return value }
+                throw SyncError.recordUndecodable(basis.name, reason: decoded?.reason ?? "")
+            }
+            return ContentsToEdit(bases: bases, values: values)
+        }
+    }
+
+    /// Queues edits, and returns `false` if their records have changed since the closure got them.
+    func queue(
+        _ records: [(place: Int, record: Record)],
+        on bases: [EditBasis],
+        _ ticket: CallQueue.Ticket
+    ) async throws -> Bool {
+        try await enter(ticket)
+        let names = bases.map(\.name)
+        guard try current(names) == bases else { return false }
+        var contents: [ContentHandle: Record] = [:]
+        let changes = records.map { place, record in
+            let handle = newHandle()
+            contents[handle] = record
+            let basis = bases[place]
+            // The app has a record that it creates.
+            let isNew = basis.shown == nil && !basis.isDeletionNews
+            return NewChange(
+                name: record.recordID.recordName,
+                kind: .save(handle, size: record.size),
+                edited: ticket.date,
+                basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)
+            )
+        }
+        try await call(contents: contents, ticket) { .enqueue($0, changes) }
+        return true
+    }
+
+    /// The bases of edits of these records.
+    func current(_ names: [String]) throws -> [EditBasis] {
+        guard let state = machine?.state else { throw SyncError.closed }
+        return names.map { state.editBasis(of: $0) }
+    }
+}
+
+
+/// What a call edits, and the bases of its edits.
+struct ContentsToEdit<Value: Sendable>: Sendable {
+    var bases: [EditBasis]
+    var values: [Value]
+}

@@ -1,0 +1,84 @@
+import RecordCoding
+
+/// Reading unconfirmed changes.
+extension SyncCore {
+    /// Reads the changes that the server has not confirmed, with what can be decoded of both sides.
+    ///
+    /// - Parameters:
+    ///   - areParked: Whether to read only parked changes.
+    ///   - decode: Decodes a record.
+    /// - Returns: The changes, in the order in which they are sent; parked ones last.
+    func pendingRecords<Value: Sendable>(
+        areParked: Bool = false,
+        _ decode: @escaping Decode<Value>
+    ) async throws -> [PendingRecord<Value>] {
+        try await inOneSession {
+            while true {
+                do {
+                    return try await pendingRecordsNow(areParked, decode)
+                } catch is OvertakenByCompaction {
+                    continue
+                }
+            }
+        }
+    }
+
+    private func pendingRecordsNow<Value: Sendable>(
+        _ areParked: Bool,
+        _ decode: @escaping Decode<Value>
+    ) async throws -> [PendingRecord<Value>] {
+        guard let machine else { throw SyncError.closed }
+        let names = areParked ? Array(machine.state.parkedQueue.names) : machine.state.pendingNames
+        // Collected before the first suspension: keeping a copy of the state would make every change to it
+        // slow.
+        var servers: [ShownContents] = []
+        var records: [PendingRecord<Value>] = []
+        for name in names {
+            guard let record = machine.state[name], let change = record.pending else { continue }
+            records.append(PendingRecord(name: name, change: change, stage: machine.stage(of: name)))
+            if change.parked != nil, let server = record.lastKnown?.handle {
+                servers.append(ShownContents(name: name, shown: server))
+            }
+        }
+        let clients = records.compactMap { record in
+            record.change.handle.map {
+                ShownContents(name: record.name, shown: $0, base: record.change.base)
+            }
+        }
+        let client = try await decodeIfPossible(clients, decode)
+        let server = try await decodeIfPossible(servers, decode)
+        for index in records.indices {
+            records[index].client = client[named: records[index].name]
+            records[index].server = server[named: records[index].name]
+        }
+        return records
+    }
+
+    /// Decodes what can be decoded of these contents, by record name; edits carry the system fields of the
+    /// versions that they are based on.
+    private func decodeIfPossible<Value: Sendable>(
+        _ wanted: [ShownContents],
+        _ decode: @escaping Decode<Value>
+    ) async throws -> [ExactName: Value] {
+        let found = try await self.decode(wanted, decode)
+        let isOvertaken = found.values.contains { one in
+            one.isLost && machine?.state[one.contents.name]?.holds(one.contents.shown) != true
+        }
+        if isOvertaken { throw OvertakenByCompaction() }
+        return found.compactMapValues(\.value)
+    }
+}
+
+/// An unconfirmed change, and what could be decoded of both sides.
+struct PendingRecord<Value: Sendable>: Sendable {
+    var name: String
+    var change: LocalChange
+    var stage: ChangeStage
+    /// This device's side.
+    var client: Value?
+    /// The cloud's side of a parked change.
+    var server: Value?
+}
+
+/// Thrown if contents were replaced before they were read, and a compaction dropped them.
+private struct OvertakenByCompaction: Error {}

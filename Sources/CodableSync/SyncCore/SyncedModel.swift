@@ -1,0 +1,50 @@
+import RecordCoding
+
+/// A model of a core: its rules, and the streams that deliver its changes.
+///
+/// This is all that a core knows about a model; one of these stands for each record type.
+protocol SyncedModel: ModelRules {
+    var type: any RecordCodable.Type { get }
+
+    /// Decodes an element of a stream.
+    ///
+    /// - Parameters:
+    ///   - items: The changes of the element.
+    ///   - below: The versions below the pending edits among them, by handle of the edit.
+    ///   - journal: Where the contents are.
+    ///   - stream: The stream.
+    /// - Returns: The element, with what could not be decoded or read.
+    func element(
+        _ items: [DeliveryItem],
+        over below: [ContentHandle: ContentHandle],
+        from journal: JournalLane?,
+        for stream: StreamID
+    ) -> any StreamElement
+
+    /// Claims a stream's request; returns `false` if there is none, or if it has been claimed already.
+    func claim(_ stream: StreamID) -> Bool
+
+    /// Repeats the requests of all waiting streams, because earlier requests may not have been answered.
+    func repeatRequests()
+
+    /// Ends every stream, because the core was closed or released.
+    func finishStreams()
+}
+
+/// A decoded element on its way to a stream.
+protocol StreamElement: Sendable {
+    var undecodable: [UndecodableChange] { get }
+    /// Records whose contents cannot be read at the moment, for the reason in `failure`.
+    var unread: [String] { get }
+    var failure: (any Error)? { get }
+    /// Records for which there is a newer change by now.
+    var overtaken: [String] { get }
+    /// Whether there is nothing to hand over.
+    var isEmpty: Bool { get }
+
+    /// Removes records that must no longer be delivered.
+    mutating func leaveOut(_ names: [String])
+
+    /// Passes the element to the stream, unless no task waits for it any more.
+    func handOver()
+}

@@ -1,0 +1,93 @@
+import RecordCoding
+
+/// An element of a stream of models, decoded as far as it can be.
+struct ModelElement<Model: RecordCodable>: StreamElement {
+    private let stream: StreamID
+    private let hub: ChangeHub<Model>
+    private var change: ModelChange<Model>?
+    private(set) var undecodable: [UndecodableChange] = []
+    private(set) var unread: [String] = []
+    private(set) var failure: (any Error)?
+    private(set) var overtaken: [String] = []
+
+    /// Decodes an element.
+    ///
+    /// - Parameters:
+    ///   - items: The changes of the element.
+    ///   - below: The versions below the pending edits among them.
+    ///   - journal: Where the contents are.
+    ///   - coding: Decodes them.
+    ///   - stream: The stream that gets the element.
+    ///   - hub: The streams of the model.
+    init(
+        _ items: [DeliveryItem],
+        over below: [ContentHandle: ContentHandle],
+        from journal: JournalLane?,
+        _ coding: ModelCoding<Model>,
+        for stream: StreamID,
+        of hub: ChangeHub<Model>
+    ) {
+        self.stream = stream
+        self.hub = hub
+        guard let first = items.first else { return }
+        if case .deleted = first.kind {
+            change = .deleted(items.map(\.name))
+            return
+        }
+        let models = items.compactMap { model(of: $0, below, coding, journal) }
+        if models.isEmpty { return }
+        if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
+    }
+
+    var isEmpty: Bool { change == nil }
+
+    func handOver() {
+        // A stream that was cancelled in the meantime has not accepted the element, and ends by itself.
+        if let change { _ = hub.resume(stream, with: change) }
+    }
+
+    mutating func leaveOut(_ names: [String]) {
+        if names.isEmpty { return }
+        overtaken = names
+        undecodable.removeAll { names.contains($0.name) }
+        unread.removeAll { names.contains($0) }
+        switch change {
+        case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
+        case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
+        case .deleted(let deleted)?:
+            let left = deleted.filter { !names.contains($0) }
+            change = left.isEmpty ? nil : .deleted(left)
+        case nil: break
+        }
+    }
+
+    private static func change(
+        _ models: [Model],
+        _ names: [String],
+        _ make: ([Model]) -> ModelChange<Model>
+    ) -> ModelChange<Model>? {
+        let left = models.filter { !names.contains($0.recordName) }
+        return left.isEmpty ? nil : make(left)
+    }
+
+    private mutating func model(
+        of item: DeliveryItem,
+        _ below: [ContentHandle: ContentHandle],
+        _ coding: ModelCoding<Model>,
+        _ journal: JournalLane?
+    ) -> Model? {
+        do {
+            guard let handle = item.kind.handle, let journal else {
+                throw CodingFailure.missing
+            }
+            let contents = try journal.load([handle, below[handle]].compactMap { $0 })
+            return try coding.decode(try contents.record(handle, over: below[handle]))
+        } catch let error where error is FileError || error is JournalFailure {
+            unread.append(item.name)
+            failure = error
+        } catch {
+            undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+import RecordCoding
+
+/// One model as its core sees it.
+struct ModelFace<Model: RecordCodable>: SyncedModel {
+    let coding: ModelCoding<Model>
+    let hub: ChangeHub<Model>
+
+    var type: any RecordCodable.Type { Model.self }
+
+    func element(
+        _ items: [DeliveryItem],
+        over below: [ContentHandle: ContentHandle],
+        from journal: JournalLane?,
+        for stream: StreamID
+    ) -> any StreamElement {
+        ModelElement(items, over: below, from: journal, coding, for: stream, of: hub)
+    }
+
+    func claim(_ stream: StreamID) -> Bool { hub.claim(stream) }
+
+    func repeatRequests() { hub.repeatRequests() }
+
+    func finishStreams() { hub.finish() }
+}
+
+extension ModelFace {
+    var recordType: String { coding.recordType }
+
+    var schemaVersion: Int { coding.schemaVersion }
+
+    func check(_ record: Record) throws { try coding.check(record) }
+
+    func shownFields(of record: Record) throws -> [String: RecordValue] {
+        try coding.shownFields(of: record)
+    }
+
+    func reconcile(_ contents: ConflictContents) -> (Reconciliation, wasAsked: Bool) {
+        coding.reconcile(contents)
+    }
+}
