@@ -30,12 +30,13 @@ struct OutgoingRequest: Sendable {
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
 
-    /// Loads the contents, and reduces each edit to the fields that differ from the last known version.
-    mutating func load(from journal: JournalLane?) throws {
-        guard let journal else { throw CloudError(.operationCancelled) }
-        let contents = try journal.load(
-            items.flatMap { [$0.handle, $0.known?.handle].compactMap { $0 } }
-        )
+    /// The contents that the request is made from.
+    var neededContents: [ContentHandle] {
+        items.flatMap { [$0.handle, $0.known?.handle].compactMap { $0 } }
+    }
+
+    /// Makes the request: reduces each edit to the fields that differ from the last known version.
+    mutating func make(from contents: StoredContents) {
         for item in items {
             let recordID = RecordID(recordName: item.name, zoneID: zoneID)
             let server = item.known.flatMap { contents[$0.handle] }

@@ -56,6 +56,17 @@ package enum ContentsEvent: Equatable, Sendable {
     case conflictResolved(name: String, client: ContentHandle, server: ContentHandle, ConflictOutcome)
 }
 
+extension Report {
+    /// The contents that the event carries.
+    var contents: [ContentHandle] {
+        guard case .contentsEvent(let event) = self else { return [] }
+        return switch event {
+        case .discarded(_, let handle, _), .editOfDeleted(_, let handle, _): [handle]
+        case .conflictResolved(_, let client, let server, _): [client, server]
+        }
+    }
+}
+
 extension SyncTimer {
     /// The timers of the engine's own waits, which a call may end early.
     ///

@@ -3,12 +3,13 @@ import RecordCoding
 
 /// Writes batches to the journal strictly in order, with one write and one flush for all that are waiting.
 ///
-/// Files are written on a dispatch queue of its own, so that a slow disk blocks only the tasks that wait for
-/// it.
+/// Files are written and read on dispatch queues, so that a slow disk blocks neither the core nor a thread of
+/// the tasks.
 final class JournalLane: Sendable {
     /// The outcome of a batch or of work on the files.
     enum Outcome: Sendable {
-        case stored(BatchID)
+        /// The contents are those that the events about the batch carry.
+        case stored(BatchID, events: StoredContents)
         case failed(BatchID, JournalFailure)
         /// The files could not be compacted.
         case notCompacted(reason: String)
@@ -16,8 +17,16 @@ final class JournalLane: Sendable {
         case atRest(UInt64)
     }
 
+    /// A batch to write, and the contents for the events about it.
+    private struct Work {
+        var batch: JournalBatch
+        var events: StoredContents
+        /// The contents for the events that must be loaded before the batch is written.
+        var loading: [ContentHandle]
+    }
+
     private struct State {
-        var waiting: [JournalBatch] = []
+        var waiting: [Work] = []
         /// The contents of batches that are not stored yet.
         var unstored: [ContentHandle: Record] = [:]
         var isRunning = false
@@ -38,8 +47,8 @@ final class JournalLane: Sendable {
         /// Why the removal of records could not be stored, if so.
         var failure: JournalFailure?
 
-        mutating func forgetContents(of batches: [JournalBatch]) {
-            for batch in batches { for handle in batch.contents.keys { unstored[handle] = nil } }
+        mutating func forgetContents(of work: [Work]) {
+            for one in work { for handle in one.batch.contents.keys { unstored[handle] = nil } }
         }
 
         var leftTraces: JournalFailure? {
@@ -71,6 +80,7 @@ final class JournalLane: Sendable {
     private let state = Locked(State())
     private let store: any StateStore
     private let queue = DispatchQueue(label: "CodableSync.journal")
+    private let readingQueue = DispatchQueue(label: "CodableSync.reading")
     private let outcomes: AsyncStream<Outcome>.Continuation
     private let directory: StateDirectory
 
@@ -90,11 +100,21 @@ final class JournalLane: Sendable {
         self.directory = directory
     }
 
-    func append(_ batch: JournalBatch) {
+    /// Writes a batch after those that were appended before.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - events: The contents for the events about the batch, as far as they are known.
+    ///   - loading: The contents for these events that must be loaded, before the batch is written.
+    func append(
+        _ batch: JournalBatch,
+        events: StoredContents = StoredContents(),
+        loading: [ContentHandle] = []
+    ) {
         let mustRun = state.withLock { state -> Bool in
             if state.isClosed || state.isAbandoned { return false }
             state.mark += 1
-            state.waiting.append(batch)
+            state.waiting.append(Work(batch: batch, events: events, loading: loading))
             state.unstored.merge(batch.contents) { $1 }
             defer { state.isRunning = true }
             return !state.isRunning
@@ -107,7 +127,7 @@ final class JournalLane: Sendable {
     /// Batches that were appended before are dropped without a report.
     func resume() {
         state.withLock { state in
-            if state.waiting.contains(where: \.removesRecords) { state.failure = state.refusal }
+            if state.waiting.contains(where: \.batch.removesRecords) { state.failure = state.refusal }
             state.unstored = [:]
             state.refusal = nil
             state.waiting = []
@@ -135,20 +155,22 @@ final class JournalLane: Sendable {
 
     private func run() {
         while true {
-            let (batches, refusal) = state.withLock { state -> ([JournalBatch], JournalFailure?) in
+            var (work, refusal) = state.withLock { state -> ([Work], JournalFailure?) in
                 defer { state.waiting = [] }
                 if state.waiting.isEmpty { state.isRunning = false }
                 return (state.waiting, state.refusal)
             }
-            if batches.isEmpty { return }
-            let failure = refusal ?? write(batches)
+            if work.isEmpty { return }
+            for index in work.indices { loadForEvents(&work[index]) }
+            let failure = refusal ?? write(work.map(\.batch))
             // Reads may show refused contents until the machine has processed the failure.
-            if failure == nil { state.withLock { $0.forgetContents(of: batches) } }
-            for batch in batches {
-                outcomes.yield(failure.map { .failed(batch.batch, $0) } ?? .stored(batch.batch))
+            if failure == nil { state.withLock { $0.forgetContents(of: work) } }
+            for one in work {
+                let batch = one.batch.batch
+                outcomes.yield(failure.map { .failed(batch, $0) } ?? .stored(batch, events: one.events))
             }
             let isRemovalDue = state.withLock { state -> Bool in
-                if batches.contains(where: \.removesRecords) {
+                if work.contains(where: \.batch.removesRecords) {
                     state.failure = failure
                     if failure == nil { state.removal = Removal() }
                 }
@@ -173,6 +195,18 @@ final class JournalLane: Sendable {
             let failure = error as? JournalFailure ?? .unreadable("\(error)")
             state.withLock { $0.refusal = failure }
             return failure
+        }
+    }
+
+    private func loadForEvents(_ work: inout Work) {
+        if work.loading.isEmpty { return }
+        do {
+            let loaded = try loadBlocking(work.loading)
+            work.events.records.merge(loaded.records) { $1 }
+            work.events.unreadable.merge(loaded.unreadable) { $1 }
+        } catch {
+            // The events report it.
+            for handle in work.loading { work.events.unreadable[handle] = "\(error)" }
         }
     }
 
@@ -287,13 +321,42 @@ final class JournalLane: Sendable {
         }
     }
 
-    /// Reads contents, including those that are not stored yet; blocks while it reads files.
-    func load(_ handles: [ContentHandle]) throws -> StoredContents {
-        let unstored = state.withLock { state in
-            handles.reduce(into: [ContentHandle: Record]()) { $0[$1] = state.unstored[$1] }
+    // MARK: Reading
+
+    /// The number of contents that are read before other reads get their turn.
+    static var readingPart: Int { 100 }
+
+    /// Reads contents, including those that are not stored yet, on a queue for reading.
+    ///
+    /// - Throws: The reason why the files cannot be read; `CancellationError` if the task is cancelled.
+    func load(_ handles: [ContentHandle]) async throws -> StoredContents {
+        var contents = StoredContents()
+        contents.records = unstored(handles)
+        let stored = contents.records.isEmpty ? handles : handles.filter { contents[$0] == nil }
+        for start in stride(from: 0, to: stored.count, by: Self.readingPart) {
+            try Task.checkCancellation()
+            let part = Array(stored[start..<min(start + Self.readingPart, stored.count)])
+            let loaded = try await withCheckedThrowingContinuation { continuation in
+                readingQueue.async { [self] in
+                    continuation.resume(with: Result { try loadBlocking(part) })
+                }
+            }
+            contents.records.merge(loaded.records) { $1 }
+            contents.unreadable.merge(loaded.unreadable) { $1 }
         }
-        if unstored.isEmpty { return try store.load(handles) }
-        var contents = try store.load(handles.filter { unstored[$0] == nil })
+        return contents
+    }
+
+    private func unstored(_ handles: [ContentHandle]) -> [ContentHandle: Record] {
+        state.withLock { state in
+            if state.unstored.isEmpty { return [:] }
+            return handles.reduce(into: [:]) { $0[$1] = state.unstored[$1] }
+        }
+    }
+
+    private func loadBlocking(_ handles: [ContentHandle]) throws -> StoredContents {
+        let unstored = unstored(handles)
+        var contents = try store.load(unstored.isEmpty ? handles : handles.filter { unstored[$0] == nil })
         contents.records.merge(unstored) { $1 }
         return contents
     }

@@ -28,10 +28,6 @@ extension SyncCore {
         guard let actions = machine?.handle(input, at: now) else { return }
         if let inspector = configuration.inspector, let machine { inspector(machine) }
         staged = contents
-        // Events about a batch may carry contents that its entries have replaced.
-        if case .journal(.committed(let batch)) = input {
-            staged = stagedByBatch.removeValue(forKey: batch) ?? [:]
-        }
         for action in actions { perform(action) }
         staged = [:]
         let holds = machine?.holdsResponse ?? false
@@ -57,11 +53,9 @@ extension SyncCore {
 
     private func perform(_ action: SyncAction) {
         switch action {
-        case .journal(.keepContents(let batch, let handles)): keep(handles, for: batch)
+        case .journal(.keepContents(_, let handles)): keptForEvents = handles
         case .journal(.append(let batch, let entries, let flush)): append(batch, entries, flush: flush)
-        case .journal(.resume):
-            stagedByBatch = [:]
-            journal?.resume()
+        case .journal(.resume): journal?.resume()
         case .request(let request, let content): make(content, request)
         case .cancel(let request): resources.cancel(request)
         case .switchUser(let user): switchUser(to: user)
@@ -89,7 +83,7 @@ extension SyncCore {
     private func tell(_ report: Report) {
         switch report {
         case .event(let event): emit(event)
-        case .contentsEvent(let event): emitLoading(event)
+        case .contentsEvent(let event): emit(event)
         case .status(let status):
             guard status != currentStatus else { break }
             currentStatus = status
@@ -105,23 +99,15 @@ extension SyncCore {
         for entry in entries {
             for handle in entry.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
         }
-        if !staged.isEmpty, machine?.isCommitting == false {
-            stagedByBatch[batch, default: [:]].merge(staged) { $1 }
-        }
+        var events = StoredContents()
+        for handle in keptForEvents { events.records[handle] = staged[handle] ?? heldContents[handle] }
         let mustFlush = flush && configuration.durability == .flushed
-        journal?.append(JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush))
-    }
-
-    /// Loads contents for the events of a batch.
-    private func keep(_ handles: [ContentHandle], for batch: BatchID) {
-        for handle in handles {
-            do {
-                stagedByBatch[batch, default: [:]][handle] = try load(handle)
-            } catch {
-                // They are loaded again for the event, which reports a failure.
-                continue
-            }
-        }
+        journal?.append(
+            JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush),
+            events: events,
+            loading: keptForEvents.filter { events[$0] == nil }
+        )
+        keptForEvents = []
     }
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {
@@ -156,13 +142,9 @@ extension SyncCore {
 
     // MARK: Events that carry contents
 
-    /// Loads an event's contents, and emits the event.
-    ///
-    /// The contents are loaded at once, since discarded contents are not kept for long; most often they are
-    /// staged.
-    private func emitLoading(_ event: ContentsEvent) {
+    private func emit(_ event: ContentsEvent) {
         do {
-            let event = try loaded(event)
+            let event = try event.loaded(from: eventContents)
             // A deletion of a record written by a newer version of the app discards nothing: it will be
             // parked.
             if case .discarded(_, let record, .deletion) = event,
@@ -175,21 +157,22 @@ extension SyncCore {
             emit(.storageFailed("The contents of an event cannot be read: \(error)"))
         }
     }
+}
 
-    private func loaded(_ event: ContentsEvent) throws -> SyncEvent {
-        switch event {
+extension ContentsEvent {
+    fileprivate func loaded(from contents: StoredContents) throws -> SyncEvent {
+        switch self {
         case .discarded(let name, let handle, let reason):
-            .discarded(recordName: name, try load(handle), reason)
+            .discarded(recordName: name, try contents.record(handle), reason)
         case .editOfDeleted(let name, let handle, let kept):
-            .editOfDeleted(recordName: name, try load(handle), kept: kept)
+            .editOfDeleted(recordName: name, try contents.record(handle), kept: kept)
         case .conflictResolved(let name, let client, let server, let outcome):
-            .conflictResolved(recordName: name, client: try load(client), server: try load(server), outcome)
+            .conflictResolved(
+                recordName: name,
+                client: try contents.record(client),
+                server: try contents.record(server),
+                outcome
+            )
         }
-    }
-
-    private func load(_ handle: ContentHandle) throws -> Record {
-        if let record = staged[handle] ?? heldContents[handle] { return record }
-        guard let journal else { throw CodingFailure.missing }
-        return try journal.load([handle]).record(handle)
     }
 }

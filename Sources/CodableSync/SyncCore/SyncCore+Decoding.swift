@@ -6,13 +6,38 @@ extension SyncCore {
 
     func deliver(_ stream: StreamID, _ items: [DeliveryItem]) {
         let model = model
-        let journal = journal
         let session = session
         let below = versionsBelow(items)
+        let handles = items.compactMap(\.kind.handle)
+        let load = loading(handles + handles.compactMap { below[$0] })
         resources.run { [weak self] in
-            let element = model.element(items, over: below, from: journal, for: stream)
-            await self?.hand(element, items, over: below, to: stream, session)
+            do {
+                let contents = try await load()
+                let element = model.element(items, over: below, from: contents, for: stream)
+                await self?.hand(element, items, over: below, to: stream, session)
+            } catch {
+                await self?.failDelivery(of: items, to: stream, error, session)
+            }
         }
+    }
+
+    /// Loads contents, without keeping the core alive.
+    private func loading(_ handles: [ContentHandle]) -> @Sendable () async throws -> StoredContents {
+        { [journal] in
+            guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
+            return try await journal.load(handles)
+        }
+    }
+
+    private func failDelivery(
+        of items: [DeliveryItem],
+        to stream: StreamID,
+        _ failure: any Error,
+        _ session: Int
+    ) {
+        guard session == self.session else { return passOver(stream) }
+        tellUnreadable("Changes cannot be read from the disk now: \(failure)")
+        process(.delivery(.unread(stream, items.map(\.name), isEmpty: true)))
     }
 
     /// The versions below the pending edits among these changes, by handle of the edit.
@@ -23,6 +48,12 @@ extension SyncCore {
         }
     }
 
+    /// Leaves out an element of a former user, which is delivered again when that user returns; the stream
+    /// still waits.
+    private func passOver(_ stream: StreamID) {
+        process(.delivery(.undecodable(stream, [], isEmpty: true)))
+    }
+
     private func hand(
         _ element: any StreamElement,
         _ items: [DeliveryItem],
@@ -30,11 +61,7 @@ extension SyncCore {
         to stream: StreamID,
         _ session: Int
     ) {
-        guard session == self.session else {
-            // The element is a former user's, and is delivered again when that user returns; the stream still
-            // waits.
-            return process(.delivery(.undecodable(stream, [], isEmpty: true)))
-        }
+        guard session == self.session else { return passOver(stream) }
         // A version that is below an edit no more may have been dropped before it was loaded.
         guard below == versionsBelow(items) else { return deliver(stream, items) }
         var element = element
@@ -46,13 +73,8 @@ extension SyncCore {
     private func report(_ element: any StreamElement, of stream: StreamID) {
         let isEmpty = element.isEmpty
         if !element.overtaken.isEmpty {
-            let isLast = isEmpty && element.undecodable.isEmpty && element.unread.isEmpty
-            process(.delivery(.overtaken(stream, element.overtaken, isEmpty: isLast)))
-        }
-        if let failure = element.failure, !element.unread.isEmpty {
-            tellUnreadable("Changes cannot be read from the disk now: \(failure)")
             let isLast = isEmpty && element.undecodable.isEmpty
-            process(.delivery(.unread(stream, element.unread, isEmpty: isLast)))
+            process(.delivery(.overtaken(stream, element.overtaken, isEmpty: isLast)))
         }
         if !element.undecodable.isEmpty {
             process(.delivery(.undecodable(stream, element.undecodable, isEmpty: isEmpty)))
@@ -70,7 +92,7 @@ extension SyncCore {
             var failure: (any Error)?
             for item in items {
                 do {
-                    let contents = try ConflictContents(loading: item, from: journal)
+                    let contents = try await ConflictContents(loading: item, from: journal)
                     let (outcome, wasAsked) = model.reconcile(contents)
                     results.append(
                         ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
@@ -141,11 +163,11 @@ extension ConflictContents {
     /// Loads the contents that the item names.
     ///
     /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
-    init(loading item: ReconcileItem, from journal: JournalLane?) throws {
+    init(loading item: ReconcileItem, from journal: JournalLane?) async throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
         let named = [item.client, item.server, item.ancestor, item.contested].compactMap { $0 }
         let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
-        let loaded = try journal.load(named + sent)
+        let loaded = try await journal.load(named + sent)
         self.init(
             item: item,
             client: loaded[item.client],

@@ -49,25 +49,9 @@ extension SyncCore {
         let names = drafts.map(\.record.recordID.recordName)
         let bases = try current(names)
         let records = recordStates(names)
-        let model = model
-        let journal = journal
-        let task = Task.detached {
-            var overlaid: [ExactName: OverlaidDraft] = [:]
-            for (index, draft) in drafts.enumerated() {
-                let handles = DraftOverlay.handles(of: records[index], bases[index])
-                let overlay = DraftOverlay(
-                    rules: model,
-                    draft: draft,
-                    record: records[index],
-                    basis: bases[index],
-                    contents: try journal?.load(handles) ?? StoredContents()
-                )
-                overlaid[ExactName(names[index])] = try overlay.overlay()
-            }
-            return overlaid
-        }
         do {
-            let overlaid = try await task.value
+            guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
+            let overlaid = try await Self.overlay(drafts, bases, records, from: journal, model)
             // What the app has may have changed as well as the record itself.
             guard recordStates(names) == records else { return nil }
             return overlaid
@@ -75,9 +59,34 @@ extension SyncCore {
             // Contents that were replaced in the meantime may no longer be on disk.
             guard recordStates(names) == records else { return nil }
             throw error
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             throw unreadable(error)
         }
+    }
+
+    @concurrent
+    private static func overlay(
+        _ drafts: [Draft],
+        _ bases: [EditBasis],
+        _ records: [RecordState?],
+        from journal: JournalLane,
+        _ model: any SyncedModel
+    ) async throws -> [ExactName: OverlaidDraft] {
+        var overlaid: [ExactName: OverlaidDraft] = [:]
+        for (index, draft) in drafts.enumerated() {
+            let handles = DraftOverlay.handles(of: records[index], bases[index])
+            let overlay = DraftOverlay(
+                rules: model,
+                draft: draft,
+                record: records[index],
+                basis: bases[index],
+                contents: try await journal.load(handles)
+            )
+            overlaid[ExactName(bases[index].name)] = try overlay.overlay()
+        }
+        return overlaid
     }
 
     private func recordStates(_ names: [String]) -> [RecordState?] { names.map { machine?.state[$0] } }

@@ -108,7 +108,6 @@ extension SyncCore {
         let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
         session += 1
         journalRest = 0
-        stagedByBatch = [:]
         self.journal = journal
         resources.keep(journal)
         journal.compactIfDue()
@@ -152,7 +151,10 @@ extension SyncCore {
 
     private func take(_ outcome: JournalLane.Outcome) {
         switch outcome {
-        case .stored(let batch): process(.journal(.committed(batch)))
+        case .stored(let batch, let events):
+            eventContents = events
+            process(.journal(.committed(batch)))
+            eventContents = StoredContents()
         case .failed(let batch, let failure):
             // Notes that are processed later may be about contents that no longer exist.
             takeNotes()

@@ -61,8 +61,9 @@ extension SyncCore {
         _ decode: @escaping Decode<Value>
     ) async throws -> [ExactName: Value] {
         let found = try await self.decode(wanted, decode)
+        guard let machine else { throw SyncError.closed }
         let isOvertaken = found.values.contains { one in
-            one.isLost && machine?.state[one.contents.name]?.holds(one.contents.shown) != true
+            one.isLost && machine.state[one.contents.name]?.holds(one.contents.shown) != true
         }
         if isOvertaken { throw OvertakenByCompaction() }
         return found.compactMapValues(\.value)

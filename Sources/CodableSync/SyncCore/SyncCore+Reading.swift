@@ -13,6 +13,7 @@ extension SyncCore {
     ///   - names: The records' names; `nil` means all.
     ///   - decode: Decodes a record.
     /// - Returns: What was decoded, in order, and the note that the app was given it.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     func read<Value: Sendable>(
         _ names: [String]?,
         _ decode: @escaping Decode<Value>
@@ -169,37 +170,38 @@ extension SyncCore {
         if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
     }
 
-    /// Loads and decodes contents off the actor.
+    /// Loads and decodes contents, in parts.
+    ///
+    /// - Throws: ``SyncError`` if they cannot be read; `CancellationError` if the task is cancelled.
     func decode<Value: Sendable>(
         _ wanted: [ShownContents],
         _ decode: @escaping Decode<Value>
     ) async throws -> [ExactName: DecodedContents<Value>] {
-        let journal = journal
-        let task = Task.detached { [model] in
-            var found: [ExactName: DecodedContents<Value>] = [:]
-            for one in wanted {
-                let contents = try journal?.load([one.shown, one.base].compactMap { $0 })
-                let record = contents?[one.shown]?.completed(from: one.base.flatMap { contents?[$0] })
-                var decoded = DecodedContents<Value>(contents: one)
-                if let record {
-                    do {
-                        decoded.value = try decode(record)
-                    } catch {
-                        decoded.reason = model.describe(error)
-                    }
-                } else {
-                    decoded.reason = contents?.unreadable[one.shown] ?? "The stored contents are missing."
-                    decoded.isLost = true
-                }
-                found[named: one.name] = decoded
-            }
-            return found
-        }
+        guard !wanted.isEmpty else { return [:] }
+        guard let journal else { throw unreadable(JournalFailure.unreadable("The state is closed.")) }
         do {
-            return try await task.value
+            return try await Self.decode(wanted, from: journal, model, decode)
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             throw unreadable(error)
         }
+    }
+
+    @concurrent
+    private static func decode<Value: Sendable>(
+        _ wanted: [ShownContents],
+        from journal: JournalLane,
+        _ model: any SyncedModel,
+        _ decode: Decode<Value>
+    ) async throws -> [ExactName: DecodedContents<Value>] {
+        var found: [ExactName: DecodedContents<Value>] = [:]
+        for start in stride(from: 0, to: wanted.count, by: JournalLane.readingPart) {
+            let part = wanted[start..<min(start + JournalLane.readingPart, wanted.count)]
+            let contents = try await journal.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
+            for one in part { found[named: one.name] = one.decoded(from: contents, model, decode) }
+        }
+        return found
     }
 
     /// The error of a call that could not read its contents from the files.
@@ -230,6 +232,27 @@ struct ShownContents: Equatable, Sendable {
     /// The version on which a pending edit is based: the model gets its system fields, and its values of
     /// fields that the edit does not have.
     var base: ContentHandle?
+}
+
+extension ShownContents {
+    fileprivate func decoded<Value>(
+        from contents: StoredContents,
+        _ model: any SyncedModel,
+        _ decode: SyncCore.Decode<Value>
+    ) -> DecodedContents<Value> {
+        var decoded = DecodedContents<Value>(contents: self)
+        guard let record = contents[shown]?.completed(from: base.flatMap { contents[$0] }) else {
+            decoded.reason = contents.unreadable[shown] ?? "The stored contents are missing."
+            decoded.isLost = true
+            return decoded
+        }
+        do {
+            decoded.value = try decode(record)
+        } catch {
+            decoded.reason = model.describe(error)
+        }
+        return decoded
+    }
 }
 
 /// The result of decoding contents for a read.

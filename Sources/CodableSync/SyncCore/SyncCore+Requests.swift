@@ -18,7 +18,7 @@ extension SyncCore {
     /// The request is not made if the user may have changed.
     func perform<Contents: Sendable, Answer: Sendable>(
         _ id: RequestID,
-        loading load: @escaping @Sendable () throws -> Contents,
+        loading load: @escaping @Sendable () async throws -> Contents,
         requesting request: @escaping @Sendable (Contents, AccountConnection) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
     ) {
@@ -27,7 +27,7 @@ extension SyncCore {
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
-                result = .success(try await request(try load(), connection))
+                result = .success(try await request(try await load(), connection))
             } catch is AccountConnection.AccountChanged {
                 await self?.finish(session) { $0.process(.signal(.accountChanged)) }
                 return

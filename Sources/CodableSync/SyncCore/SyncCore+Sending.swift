@@ -14,12 +14,13 @@ extension SyncCore {
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let journal = journal
         perform(request) { [outgoing] in
+            guard let journal else { throw CloudError(.operationCancelled) }
             var loaded = outgoing
             do {
-                try loaded.load(from: journal)
+                loaded.make(from: try await journal.load(outgoing.neededContents))
                 return Result<OutgoingRequest, JournalFailure>.success(loaded)
-            } catch let error as CloudError {
-                throw error
+            } catch is CancellationError {
+                throw CloudError(.operationCancelled)
             } catch {
                 return .failure((error as? JournalFailure) ?? .unreadable("\(error)"))
             }

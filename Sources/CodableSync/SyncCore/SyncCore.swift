@@ -36,8 +36,10 @@ actor SyncCore {
     var nextHandle: UInt64 = 1
     /// Contents that belong to the input being processed and are not stored yet.
     var staged: [ContentHandle: Record] = [:]
-    /// The contents of inputs whose batches are not stored yet.
-    var stagedByBatch: [BatchID: [ContentHandle: Record]] = [:]
+    /// The contents that the events of the next batch carry.
+    var keptForEvents: [ContentHandle] = []
+    /// The contents of the events of the batch that was just stored.
+    var eventContents = StoredContents()
     /// Contents of responses that the machine holds until the feed has been read.
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the opened states, so that results for a former user's state can be recognised.

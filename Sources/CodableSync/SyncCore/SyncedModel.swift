@@ -11,13 +11,13 @@ protocol SyncedModel: ModelRules {
     /// - Parameters:
     ///   - items: The changes of the element.
     ///   - below: The versions below the pending edits among them, by handle of the edit.
-    ///   - journal: Where the contents are.
+    ///   - contents: Their contents.
     ///   - stream: The stream.
-    /// - Returns: The element, with what could not be decoded or read.
+    /// - Returns: The element, with what could not be decoded.
     func element(
         _ items: [DeliveryItem],
         over below: [ContentHandle: ContentHandle],
-        from journal: JournalLane?,
+        from contents: StoredContents,
         for stream: StreamID
     ) -> any StreamElement
 
@@ -34,9 +34,6 @@ protocol SyncedModel: ModelRules {
 /// A decoded element on its way to a stream.
 protocol StreamElement: Sendable {
     var undecodable: [UndecodableChange] { get }
-    /// Records whose contents cannot be read at the moment, for the reason in `failure`.
-    var unread: [String] { get }
-    var failure: (any Error)? { get }
     /// Records for which there is a newer change by now.
     var overtaken: [String] { get }
     /// Whether there is nothing to hand over.

@@ -6,8 +6,6 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     private let hub: ChangeHub<Model>
     private var change: ModelChange<Model>?
     private(set) var undecodable: [UndecodableChange] = []
-    private(set) var unread: [String] = []
-    private(set) var failure: (any Error)?
     private(set) var overtaken: [String] = []
 
     /// Decodes an element.
@@ -15,14 +13,14 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     /// - Parameters:
     ///   - items: The changes of the element.
     ///   - below: The versions below the pending edits among them.
-    ///   - journal: Where the contents are.
+    ///   - contents: The contents of the changes.
     ///   - coding: Decodes them.
     ///   - stream: The stream that gets the element.
     ///   - hub: The streams of the model.
     init(
         _ items: [DeliveryItem],
         over below: [ContentHandle: ContentHandle],
-        from journal: JournalLane?,
+        from contents: StoredContents,
         _ coding: ModelCoding<Model>,
         for stream: StreamID,
         of hub: ChangeHub<Model>
@@ -34,7 +32,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
             change = .deleted(items.map(\.name))
             return
         }
-        let models = items.compactMap { model(of: $0, below, coding, journal) }
+        let models = items.compactMap { model(of: $0, below, coding, contents) }
         if models.isEmpty { return }
         if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
     }
@@ -50,7 +48,6 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         if names.isEmpty { return }
         overtaken = names
         undecodable.removeAll { names.contains($0.name) }
-        unread.removeAll { names.contains($0) }
         switch change {
         case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
         case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
@@ -74,20 +71,14 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         of item: DeliveryItem,
         _ below: [ContentHandle: ContentHandle],
         _ coding: ModelCoding<Model>,
-        _ journal: JournalLane?
+        _ contents: StoredContents
     ) -> Model? {
         do {
-            guard let handle = item.kind.handle, let journal else {
-                throw CodingFailure.missing
-            }
-            let contents = try journal.load([handle, below[handle]].compactMap { $0 })
+            guard let handle = item.kind.handle else { throw CodingFailure.missing }
             return try coding.decode(try contents.record(handle, over: below[handle]))
-        } catch let error where error is FileError || error is JournalFailure {
-            unread.append(item.name)
-            failure = error
         } catch {
             undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
+            return nil
         }
-        return nil
     }
 }

@@ -10,10 +10,10 @@ struct ModelFace<Model: RecordCodable>: SyncedModel {
     func element(
         _ items: [DeliveryItem],
         over below: [ContentHandle: ContentHandle],
-        from journal: JournalLane?,
+        from contents: StoredContents,
         for stream: StreamID
     ) -> any StreamElement {
-        ModelElement(items, over: below, from: journal, coding, for: stream, of: hub)
+        ModelElement(items, over: below, from: contents, coding, for: stream, of: hub)
     }
 
     func claim(_ stream: StreamID) -> Bool { hub.claim(stream) }

@@ -98,7 +98,9 @@ extension SyncEngine {
         try core.checkNames(edited.names)
         let coding = face.coding
         while true {
-            let shown = try await core.contentsToEdit(edited.names, ticket) { try coding.decode($0) } missing: {
+            let shown = try await core.contentsToEdit(edited.names, ticket) {
+                try coding.decode($0)
+            } missing: {
                 try edited.missing(at: $0, $1)
             }
             var edits: [ModelEdit<Model>] = []

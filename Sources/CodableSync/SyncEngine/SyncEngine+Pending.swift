@@ -8,7 +8,7 @@ extension SyncEngine {
     /// counts them.
     ///
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
-    /// - Throws: ``SyncError`` if the state cannot be used.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func pendingChanges() async throws -> [PendingChange<Model>] {
         let coding = face.coding
         return try await core.pendingRecords { try coding.decode($0) }.map { record in
@@ -27,7 +27,7 @@ extension SyncEngine {
     /// Complexity: O(n) in the number of these changes, whose models are all read.
     ///
     /// - Returns: The changes, in the order in which they were parked.
-    /// - Throws: ``SyncError`` if the state cannot be used.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func parkedChanges() async throws -> [ParkedChange<Model>] {
         let coding = face.coding
         return try await core.pendingRecords(areParked: true) { try coding.decode($0) }.compactMap { record in

@@ -9,7 +9,7 @@ extension SyncEngine {
     ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.
-    /// - Throws: ``SyncError`` if the state cannot be used.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func model(named name: String) async throws -> Model? {
         try await models(named: [name]).first
     }
@@ -18,7 +18,7 @@ extension SyncEngine {
     ///
     /// - Parameter names: The records' names.
     /// - Returns: The models.
-    /// - Throws: ``SyncError`` if the state cannot be used.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func models(named names: [String]) async throws -> [Model] {
         try await read(names)
     }
@@ -29,7 +29,7 @@ extension SyncEngine {
     ///
     /// - Returns: The models. Models that can't be decoded are skipped, and reported once through
     ///   ``SyncEvent/undecodable(recordName:reason:)``.
-    /// - Throws: ``SyncError`` if the state cannot be used.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func allModels() async throws -> [Model] {
         try await read(nil)
     }

@@ -65,7 +65,10 @@ final class CallPlaceScenarios: EngineScenario {
         }
         let (hold, upload) = await beginHeldUpload(phone)
         let next = Task { for await _ in changes { break } }
-        await engine.reach("the app requests the next change, which accepts the first") { [hub = engine.face.hub] _ in !hub.isIdle }
+        await engine.reach("the app requests the next change, which accepts the first") {
+            [hub = engine.face.hub] _ in
+            !hub.isIdle
+        }
         hold.release()
         try await upload.value
         try await settle(phone, tablet)

@@ -126,7 +126,9 @@ final class DelayedCallScenarios: EngineScenario {
             break
         }
         let next = Task { for await _ in changes { break } }
-        await engine.reach("the stream has requested the next element") { [hub = engine.face.hub] _ in !hub.isIdle }
+        await engine.reach("the stream has requested the next element") { [hub = engine.face.hub] _ in
+            !hub.isIdle
+        }
         await engine.rest()
         try await one.release()
         try await settle(one.phone, one.tablet)

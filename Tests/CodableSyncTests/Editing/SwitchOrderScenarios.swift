@@ -91,7 +91,9 @@ final class SwitchOrderScenarios: AccountScenario {
             for await change in engine.changes { return change.names }
             return []
         }
-        await engine.reach("the request is taken") { [hub = engine.face.hub] in !hub.isIdle && $0.requests.isAnswered }
+        await engine.reach("the request is taken") { [hub = engine.face.hub] in
+            !hub.isIdle && $0.requests.isAnswered
+        }
         failToOpen("/users/2", files)
         await signBobIn(phone, releasing: hold)
         try await upload.value

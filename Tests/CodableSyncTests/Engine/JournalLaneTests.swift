@@ -34,7 +34,7 @@ final class JournalLaneTests: XCTestCase {
                 let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
                 lane.append(JournalBatch(batch: batch, entries: [entry], contents: contents, flush: true))
                 _ = await outcomes.first { outcome in
-                    if case .stored(batch) = outcome { true } else { false }
+                    if case .stored(batch, _) = outcome { true } else { false }
                 }
             }
         )
@@ -100,7 +100,7 @@ final class JournalLaneTests: XCTestCase {
         let (lane, _) = try makeLane()
         let handle = ContentHandle(1)
         let record = makeRecord()
-        let (barrier, loaded) = (Barrier(), { try lane.load([handle])[handle]?.fields["title"] })
+        let (barrier, loaded) = (Barrier(), { try await lane.load([handle])[handle]?.fields["title"] })
         files.before { operation, path throws(FileError) in
             guard operation == .append else { return }
             barrier.pass()
@@ -110,12 +110,15 @@ final class JournalLaneTests: XCTestCase {
         let entries = [JournalEntry.queued(name: "a", change)]
         lane.append(JournalBatch(batch: 1, entries: entries, contents: [handle: record], flush: true))
         await barrier.reached()
-        XCTAssertEqual(try loaded(), record.fields["title"])
+        let unstored = try await loaded()
+        XCTAssertEqual(unstored, record.fields["title"])
         barrier.open()
         _ = await lane.settle()
-        XCTAssertEqual(try loaded(), record.fields["title"])
+        let refused = try await loaded()
+        XCTAssertEqual(refused, record.fields["title"])
         lane.resume()
-        XCTAssertNil(try loaded())
+        let undone = try await loaded()
+        XCTAssertNil(undone)
         await lane.close()
     }
 
@@ -148,7 +151,8 @@ final class JournalLaneTests: XCTestCase {
         let lane = try await resumeLane(whileWaiting: .fetched(name: "dropped", version), makeRecord())
         _ = await lane.settle()
         XCTAssertFalse(try text.contains("dropped"))
-        XCTAssertNil(try lane.load([1])[1])
+        let dropped = try await lane.load([1])
+        XCTAssertNil(dropped[1])
         await lane.close()
     }
 

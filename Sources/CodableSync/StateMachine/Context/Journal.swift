@@ -46,15 +46,14 @@ extension SyncContext {
         let place = actions.count
         actions.append(.journal(.append(batch.batch, entries, flush: flush)))
         state.beginImage()
-        var replaced: [ContentHandle] = []
         for entry in entries {
             if let event = state.eventOfReplaced(entry) {
                 batch.events.append(.contentsEvent(event.event))
-                replaced.append(event.contents)
             }
             apply(entry, in: &batch)
         }
-        if !replaced.isEmpty { actions.insert(.journal(.keepContents(batch.batch, replaced)), at: place) }
+        let contents = batch.events.flatMap(\.contents)
+        if !contents.isEmpty { actions.insert(.journal(.keepContents(batch.batch, contents)), at: place) }
         batch.image = state.endImage()
         journal.uncommitted.append(batch)
         noteFlush(flush)

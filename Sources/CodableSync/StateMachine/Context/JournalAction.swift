@@ -3,8 +3,8 @@ package enum JournalAction: Equatable, Sendable {
     /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
     /// as stored.
     case append(BatchID, [JournalEntry], flush: Bool)
-    /// Loads contents for the events of the batch that is appended next, which may make a compaction drop
-    /// them.
+    /// Loads contents for the events of the batch that is appended next, before the batch is written: a
+    /// compaction may drop them afterwards.
     case keepContents(BatchID, [ContentHandle])
     /// Makes the journal accept batches again; all batches appended before have failed.
     case resume
