@@ -9,6 +9,8 @@ extension SyncCore {
     ///   - ticket: The call's place.
     ///   - decode: Decodes a record.
     ///   - missing: Gives what to edit if reads show nothing, or throws.
+    /// - Returns: What to edit, and the bases of the edits.
+    /// - Throws: ``SyncError``; what `missing` throws; `CancellationError`.
     func contentsToEdit<Value: Sendable>(
         _ names: [String],
         _ ticket: CallQueue.Ticket,
@@ -64,7 +66,6 @@ extension SyncCore {
         return names.map { state.editBasis(of: $0) }
     }
 }
-
 
 /// What a call edits, and the bases of its edits.
 struct ContentsToEdit<Value: Sendable>: Sendable {

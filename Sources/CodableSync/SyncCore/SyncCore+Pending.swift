@@ -8,6 +8,7 @@ extension SyncCore {
     ///   - areParked: Whether to read only parked changes.
     ///   - decode: Decodes a record.
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     func pendingRecords<Value: Sendable>(
         areParked: Bool = false,
         _ decode: @escaping Decode<Value>

@@ -9,6 +9,9 @@ extension SyncCore {
 
     /// Reads records.
     ///
+    /// What a read of all records takes is proportional to their number, so it is done off the actor, on copies
+    /// of the table of records.
+    ///
     /// - Parameters:
     ///   - names: The records' names; `nil` means all.
     ///   - decode: Decodes a record.
@@ -21,8 +24,32 @@ extension SyncCore {
         try await inOneSession {
             // Keeps the queue from growing if the app only reads.
             takeNotes()
-            guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
-            return try await valuesShown(for: all, decode)
+            guard let journal else { throw SyncError.closed }
+            let began = session
+            var read = RecordRead<Value>(names: names)
+            repeat {
+                guard let records = machine?.state.records else { throw SyncError.closed }
+                if names == nil { read = await read.looked(at: records) } else { read.look(at: records) }
+                if read.isDone { break }
+                read = try await reading { try await read.decoded(from: journal, model, decode) }
+                // After a user switch, the former user's models are not returned.
+                guard began == session else { return ReadResult(values: []) }
+            } while true
+            guard let machine else { throw SyncError.closed }
+            if !read.undecodable.isEmpty { process(.calls(.decodeFailed(read.undecodable))) }
+            let note = CallQueue.Note.read(session: session, losses: machine.losses, read.given)
+            return ReadResult(values: read.values, note: note)
+        }
+    }
+
+    /// Reads files for a call, and says why if they cannot be read.
+    private func reading<Value: Sendable>(_ read: () async throws -> Value) async throws -> Value {
+        do {
+            return try await read()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw unreadable(error)
         }
     }
 
@@ -47,50 +74,6 @@ extension SyncCore {
     }
 
     // MARK: Parts
-
-    /// The contents that reads of these records show now.
-    private func shownContents(of names: [String]) throws -> [ShownContents] {
-        guard let state = machine?.state else { throw SyncError.closed }
-        return names.compactMap { name in
-            state.shownHandle(of: name).map { shown in
-                ShownContents(
-                    name: name,
-                    shown: shown,
-                    known: state[name]?.known?.handle,
-                    base: state[name]?.versionBelow(shown)
-                )
-            }
-        }
-    }
-
-    /// Decodes what these records show now, in order; what can't be decoded is skipped.
-    ///
-    /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only
-    /// returned values count as given to the app, so the note is made at the end, when nothing can throw any
-    /// more.
-    private func valuesShown<Value: Sendable>(
-        for names: [String],
-        _ decode: @escaping Decode<Value>
-    ) async throws -> ReadResult<Value> {
-        let began = session
-        var decoded: [ExactName: DecodedContents<Value>] = [:]
-        var shown = try shownContents(of: names)
-        var rounds = 0
-        while true {
-            let replaced = shown.filter { decoded[named: $0.name]?.contents != $0 }
-            // A record that keeps changing is shown in a recent version, but never as missing.
-            let isMissing = replaced.contains { decoded[named: $0.name]?.isLost ?? true }
-            if replaced.isEmpty || (rounds >= 8 && !isMissing) { break }
-            rounds += 1
-            let found = try await self.decode(replaced, decode)
-            decoded.merge(found) { $1 }
-            // After a user switch, the former user's models are not returned.
-            guard began == session else { return ReadResult(values: []) }
-            shown = try shownContents(of: names)
-        }
-        let note = note(names, shown: shown, decoded)
-        return ReadResult(values: shown.compactMap { decoded[named: $0.name]?.value }, note: note)
-    }
 
     /// Counts the latest cloud versions that cannot be decoded, and reports each of them once.
     ///
@@ -125,43 +108,6 @@ extension SyncCore {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
-    /// Makes the note of a read, which includes missing records, but not records that could not be decoded,
-    /// which the next upload must not overwrite.
-    private func note<Value>(
-        _ names: [String],
-        shown: [ShownContents],
-        _ decoded: [ExactName: DecodedContents<Value>]
-    ) -> CallQueue.Note? {
-        guard let state = machine?.state else { return nil }
-        var isShown: Set<ExactName> = []
-        var inVain: [ReadVersion] = []
-        var given: [GivenContents] = []
-        for contents in shown {
-            isShown.insert(ExactName(contents.name))
-            guard let found = decoded[named: contents.name], found.contents == contents else { continue }
-            if found.value == nil {
-                inVain.append(found.inVain)
-            } else {
-                let known = state[contents.name]?.known
-                let tag = known?.handle == contents.shown ? known?.changeTag : nil
-                given.append(
-                    GivenContents(
-                        name: contents.name,
-                        handle: contents.shown,
-                        known: contents.known,
-                        version: contents.shown == contents.known ? contents.shown : contents.base,
-                        changeTag: tag
-                    )
-                )
-            }
-        }
-        for name in names where !isShown.contains(ExactName(name)) {
-            given.append(GivenContents(name: name, handle: nil))
-        }
-        if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
-        return .read(session: session, losses: machine?.losses ?? 0, given)
-    }
-
     /// Reports contents that cannot be decoded, once.
     func tellUndecodable<Value>(_ found: [ExactName: DecodedContents<Value>]) {
         let inVain = found.sorted { $0.key < $1.key }.compactMap {
@@ -178,14 +124,8 @@ extension SyncCore {
         _ decode: @escaping Decode<Value>
     ) async throws -> [ExactName: DecodedContents<Value>] {
         guard !wanted.isEmpty else { return [:] }
-        guard let journal else { throw unreadable(JournalFailure.unreadable("The state is closed.")) }
-        do {
-            return try await Self.decode(wanted, from: journal, model, decode)
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            throw unreadable(error)
-        }
+        guard let journal else { throw SyncError.closed }
+        return try await reading { try await Self.decode(wanted, from: journal, model, decode) }
     }
 
     @concurrent
@@ -220,52 +160,5 @@ extension EditBasis {
     /// The contents to decode for an edit.
     var contents: ShownContents? {
         shown.map { ShownContents(name: name, shown: $0, known: known, base: base == $0 ? nil : base) }
-    }
-}
-
-/// The contents that a read shows.
-struct ShownContents: Equatable, Sendable {
-    var name: String
-    var shown: ContentHandle
-    /// The cloud's latest version.
-    var known: ContentHandle?
-    /// The version on which a pending edit is based: the model gets its system fields, and its values of
-    /// fields that the edit does not have.
-    var base: ContentHandle?
-}
-
-extension ShownContents {
-    fileprivate func decoded<Value>(
-        from contents: StoredContents,
-        _ model: any SyncedModel,
-        _ decode: SyncCore.Decode<Value>
-    ) -> DecodedContents<Value> {
-        var decoded = DecodedContents<Value>(contents: self)
-        guard let record = contents[shown]?.completed(from: base.flatMap { contents[$0] }) else {
-            decoded.reason = contents.unreadable[shown] ?? "The stored contents are missing."
-            decoded.isLost = true
-            return decoded
-        }
-        do {
-            decoded.value = try decode(record)
-        } catch {
-            decoded.reason = model.describe(error)
-        }
-        return decoded
-    }
-}
-
-/// The result of decoding contents for a read.
-struct DecodedContents<Value: Sendable>: Sendable {
-    var contents: ShownContents
-    var value: Value?
-    /// The reason why there is no value.
-    var reason = ""
-    /// Whether the stored contents are unreadable.
-    var isLost = false
-
-    /// The report about contents that cannot be decoded.
-    var inVain: ReadVersion {
-        ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
     }
 }

@@ -46,23 +46,28 @@ extension SyncState {
         }
     }
 
+    /// What a read has shown the app, if that is news.
+    func newlySeen(_ contents: GivenContents) -> AcceptedChange? { self[contents.name]?.newlySeen(contents) }
+}
+
+extension RecordState {
     /// What a read has shown the app, if that is news: the app may have seen newer contents since.
     func newlySeen(_ contents: GivenContents) -> AcceptedChange? {
         // A lost version cannot be an ancestor.
-        guard let record = self[contents.name], record.lost == nil else { return nil }
+        if lost != nil { return nil }
         guard let handle = contents.handle else {
             // The read showed the app that the record was deleted, so a later upload is based on the deletion.
-            let isNews = record.pending == nil && record.known == nil && record.seen != nil
+            let isNews = pending == nil && known == nil && seen != nil
             return isNews ? AcceptedChange(name: contents.name, seen: nil, kind: .read) : nil
         }
-        let isKnown = record.known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
-        let shown = isKnown ? record.known?.handle ?? handle : handle
+        let isKnown = known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+        let shown = isKnown ? known?.handle ?? handle : handle
         let version = isKnown ? shown : contents.version
         // An edit on top of what the app has seen is newer than that, even if the edit has been replaced since.
-        let wasOnTop = contents.known != nil && contents.known == record.seen
-        var after = record
+        let wasOnTop = contents.known != nil && contents.known == seen
+        var after = self
         after.give(shown, of: version)
-        guard after != record, wasOnTop || record.newer(record.seen, shown) == shown else { return nil }
+        guard after != self, wasOnTop || newer(seen, shown) == shown else { return nil }
         return AcceptedChange(name: contents.name, seen: shown, of: version, kind: .read)
     }
 }

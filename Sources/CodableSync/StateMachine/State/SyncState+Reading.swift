@@ -2,9 +2,7 @@
 extension SyncState {
     /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
     package func shownHandle(of name: String) -> ContentHandle? {
-        guard let record = self[name] else { return nil }
-        if record.isPendingOnTop { return record.pending?.handle }
-        return record.lastKnown?.handle
+        self[name]?.shownHandle
     }
 
     /// The version on which an edit of a record would be based now.
@@ -37,6 +35,11 @@ extension SyncState {
         sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
             + Array(parkedQueue.names)
     }
+}
+
+extension RecordState {
+    /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
+    var shownHandle: ContentHandle? { isPendingOnTop ? pending?.handle : lastKnown?.handle }
 }
 
 /// The version on which an edit of a record is based; it changes with the record.

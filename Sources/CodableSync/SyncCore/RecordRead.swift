@@ -1,0 +1,177 @@
+import RecordCoding
+
+/// A read of records that is under way: what reads show of them, and what was decoded of that.
+struct RecordRead<Value: Sendable>: Sendable {
+    /// What stands for one record.
+    private struct Entry: Sendable {
+        var name: String
+        /// What reads show; `nil` if they show nothing.
+        var shown: ShownContents?
+        var decoded: DecodedContents<Value>?
+        /// The note that the app was given this, if that is news.
+        var given: GivenContents?
+    }
+
+    private var entries: [Entry]
+    private var isOfAll: Bool
+    /// The entries whose contents must be decoded.
+    private var replaced: [Int] = []
+    private var rounds = 0
+
+    /// Begins a read.
+    ///
+    /// - Parameter names: The records' names; `nil` means all.
+    init(names: [String]?) {
+        entries = names?.map { Entry(name: $0) } ?? []
+        isOfAll = names == nil
+    }
+
+    /// Looks at the records, and determines what must be decoded.
+    mutating func look(at records: RecordTable<RecordState>) {
+        if isOfAll {
+            isOfAll = false
+            entries = records.sortedNames.map { Entry(name: $0) }
+        }
+        replaced = []
+        for index in entries.indices {
+            let name = entries[index].name
+            let record = records[name]
+            entries[index].shown = record?.shown(named: name)
+            entries[index].given = record?.given(entries[index].shown, named: name)
+            guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
+                continue
+            }
+            replaced.append(index)
+        }
+    }
+
+    /// The same, off the caller's actor.
+    @concurrent
+    func looked(at records: RecordTable<RecordState>) async -> RecordRead {
+        var read = self
+        read.look(at: records)
+        return read
+    }
+
+    /// Whether everything that was shown at the last look is decoded.
+    ///
+    /// A record that keeps changing is shown in a recent version, but never as missing.
+    var isDone: Bool {
+        replaced.isEmpty || (rounds >= 8 && !replaced.contains { entries[$0].decoded?.isLost ?? true })
+    }
+
+    /// Decodes what must be decoded, off the caller's actor and in parts.
+    @concurrent
+    func decoded(
+        from journal: JournalLane,
+        _ model: any SyncedModel,
+        _ decode: SyncCore.Decode<Value>
+    ) async throws -> RecordRead {
+        var read = self
+        read.rounds += 1
+        for start in stride(from: 0, to: replaced.count, by: JournalLane.readingPart) {
+            let part = replaced[start..<min(start + JournalLane.readingPart, replaced.count)]
+            let handles = part.flatMap { index in
+                [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
+            }
+            let contents = try await journal.load(handles)
+            for index in part {
+                read.entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
+            }
+        }
+        return read
+    }
+
+    // MARK: Results
+
+    /// What was decoded, in order.
+    var values: [Value] { entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value } }
+
+    /// What the app is given and has not seen.
+    ///
+    /// This includes missing records, but not records that could not be decoded, which the next upload must not
+    /// overwrite.
+    var given: [GivenContents] {
+        entries.compactMap { entry in
+            guard let shown = entry.shown else { return entry.given }
+            return entry.decoded?.contents == shown && entry.decoded?.value != nil ? entry.given : nil
+        }
+    }
+
+    /// What could not be decoded.
+    var undecodable: [ReadVersion] {
+        entries.compactMap { entry in
+            guard let shown = entry.shown, let decoded = entry.decoded, decoded.contents == shown,
+                decoded.value == nil
+            else { return nil }
+            return decoded.inVain
+        }
+    }
+}
+
+extension RecordState {
+    /// What reads show of this record.
+    fileprivate func shown(named name: String) -> ShownContents? {
+        shownHandle.map {
+            ShownContents(name: name, shown: $0, known: known?.handle, base: versionBelow($0))
+        }
+    }
+
+    /// The note that the app was given these contents, if that is news.
+    fileprivate func given(_ shown: ShownContents?, named name: String) -> GivenContents? {
+        var given = GivenContents(name: name, handle: shown?.shown)
+        if let shown {
+            given.known = shown.known
+            given.version = shown.shown == shown.known ? shown.shown : shown.base
+            given.changeTag = shown.shown == known?.handle ? known?.changeTag : nil
+        }
+        return newlySeen(given) == nil ? nil : given
+    }
+}
+
+/// The contents that a read shows.
+struct ShownContents: Equatable, Sendable {
+    var name: String
+    var shown: ContentHandle
+    /// The cloud's latest version.
+    var known: ContentHandle?
+    /// The version on which a pending edit is based: the model gets its system fields, and its values of
+    /// fields that the edit does not have.
+    var base: ContentHandle?
+}
+
+extension ShownContents {
+    func decoded<Value>(
+        from contents: StoredContents,
+        _ model: any SyncedModel,
+        _ decode: SyncCore.Decode<Value>
+    ) -> DecodedContents<Value> {
+        var decoded = DecodedContents<Value>(contents: self)
+        guard let record = contents[shown]?.completed(from: base.flatMap { contents[$0] }) else {
+            decoded.reason = contents.unreadable[shown] ?? "The stored contents are missing."
+            decoded.isLost = true
+            return decoded
+        }
+        do {
+            decoded.value = try decode(record)
+        } catch {
+            decoded.reason = model.describe(error)
+        }
+        return decoded
+    }
+}
+
+/// The result of decoding contents for a read.
+struct DecodedContents<Value: Sendable>: Sendable {
+    var contents: ShownContents
+    var value: Value?
+    /// The reason why there is no value.
+    var reason = ""
+    /// Whether the stored contents are unreadable.
+    var isLost = false
+
+    /// The report about contents that cannot be decoded.
+    var inVain: ReadVersion {
+        ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
+    }
+}
