@@ -18,14 +18,14 @@ final class JournalLane: Sendable {
     }
 
     /// A batch to write, and the contents for the events about it.
-    private struct Work {
+    struct Work {
         var batch: JournalBatch
         var events: StoredContents
         /// The contents for the events that must be loaded before the batch is written.
         var loading: [ContentHandle]
     }
 
-    private struct State {
+    struct State {
         var waiting: [Work] = []
         /// The contents of batches that are not stored yet.
         var unstored: [ContentHandle: Record] = [:]
@@ -61,7 +61,7 @@ final class JournalLane: Sendable {
     /// When to retry removing records from the files: after 1, 2, 4, 8 … 1024 writes.
     ///
     /// An attempt rewrites all files, so it must not run after every write.
-    private struct Removal {
+    struct Removal {
         private var pause = 1
         private var left = 0
 
@@ -77,10 +77,10 @@ final class JournalLane: Sendable {
         }
     }
 
-    private let state = Locked(State())
-    private let store: any StateStore
+    let state = Locked(State())
+    let store: any StateStore
     private let queue = DispatchQueue(label: "CodableSync.journal")
-    private let readingQueue = DispatchQueue(label: "CodableSync.reading")
+    let readingQueue = DispatchQueue(label: "CodableSync.reading")
     private let outcomes: AsyncStream<Outcome>.Continuation
     private let directory: StateDirectory
 
@@ -319,46 +319,6 @@ final class JournalLane: Sendable {
             defer { state.isClosed = true }
             return state.isClosed
         }
-    }
-
-    // MARK: Reading
-
-    /// The number of contents that are read before other reads get their turn.
-    static var readingPart: Int { 100 }
-
-    /// Reads contents, including those that are not stored yet, on a queue for reading.
-    ///
-    /// - Throws: The reason why the files cannot be read; `CancellationError` if the task is cancelled.
-    func load(_ handles: [ContentHandle]) async throws -> StoredContents {
-        var contents = StoredContents()
-        contents.records = unstored(handles)
-        let stored = contents.records.isEmpty ? handles : handles.filter { contents[$0] == nil }
-        for start in stride(from: 0, to: stored.count, by: Self.readingPart) {
-            try Task.checkCancellation()
-            let part = Array(stored[start..<min(start + Self.readingPart, stored.count)])
-            let loaded = try await withCheckedThrowingContinuation { continuation in
-                readingQueue.async { [self] in
-                    continuation.resume(with: Result { try loadBlocking(part) })
-                }
-            }
-            contents.records.merge(loaded.records) { $1 }
-            contents.unreadable.merge(loaded.unreadable) { $1 }
-        }
-        return contents
-    }
-
-    private func unstored(_ handles: [ContentHandle]) -> [ContentHandle: Record] {
-        state.withLock { state in
-            if state.unstored.isEmpty { return [:] }
-            return handles.reduce(into: [:]) { $0[$1] = state.unstored[$1] }
-        }
-    }
-
-    private func loadBlocking(_ handles: [ContentHandle]) throws -> StoredContents {
-        let unstored = unstored(handles)
-        var contents = try store.load(unstored.isEmpty ? handles : handles.filter { unstored[$0] == nil })
-        contents.records.merge(unstored) { $1 }
-        return contents
     }
 }
 
