@@ -2,11 +2,7 @@ import RecordCoding
 
 /// Passing inputs to the state machine and performing its actions.
 extension SyncEngine {
-    nonisolated var now: Moment {
-        var moment = clock.now
-        if let date = configuration.date { moment.wall = date() }
-        return moment
-    }
+    nonisolated var now: Moment { clock.now }
 
     /// Passes an input to the machine and performs its actions.
     ///
@@ -143,7 +139,7 @@ extension SyncEngine {
         if session == self.session { emit(event) }
     }
 
-    func emit(_ event: SyncEvent) {
+    nonisolated func emit(_ event: SyncEvent) {
         configuration.logHandler?(event)
         eventHub.send(event)
     }

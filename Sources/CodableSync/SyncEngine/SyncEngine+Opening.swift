@@ -184,7 +184,7 @@ extension SyncEngine {
         }
         do {
             try await ready()
-        } catch SyncError.closed {
+        } catch let error as SyncError where error.code == .closed {
             return
         } catch {
             // No caller can get the error, so an event reports it; the next call throws it.
@@ -224,7 +224,7 @@ extension SyncEngine {
     /// Stores queued edits, ends requests and streams, and releases the directory.
     ///
     /// If the state's files are being compacted, the call waits until that is done. Later calls throw
-    /// ``SyncError/closed``. The next engine that opens this state sends the pending changes.
+    /// ``SyncError/Code-swift.enum/closed``. The next engine that opens this state sends the pending changes.
     ///
     /// - Throws: Never, but a later version may throw.
     public func close() async throws {
@@ -239,7 +239,7 @@ extension SyncEngine {
     /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
     /// may or may not be. An element of ``changes`` that a loop is still handling is delivered again, one
     /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
-    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
+    /// Waiting calls throw ``SyncError/Code-swift.enum/closed``, streams end, and the next engine can open the state at once.
     /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
     public func simulateCrash() async {
         journal?.dropQueued()

@@ -1,8 +1,11 @@
 import RecordCoding
 
-/// Reading unconfirmed and parked changes.
+/// Reading unconfirmed changes.
 extension SyncEngine {
     /// Returns the changes that the server has not confirmed, parked ones included.
+    ///
+    /// A parked change has both sides and the reason; ``retry(named:)``, ``discard(named:)`` or a new edit
+    /// decides about it.
     ///
     /// Complexity: O(n) in the number of these changes, whose models are all read; ``diagnostics()`` only
     /// counts them.
@@ -20,44 +23,19 @@ extension SyncEngine {
         let pending = machine.state.pendingNames.compactMap { name in
             machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
         }
-        let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle, $0.change.base) })
+        let parked = machine.state.parkedQueue.names.map { name in
+            (name: name, handle: machine.state[name]?.lastKnown?.handle, base: nil as ContentHandle?)
+        }
+        let clients = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle, $0.change.base) })
+        let servers = try await modelsIfDecodable(parked)
         return pending.map { name, change, stage in
             PendingChange(
                 recordName: name,
-                model: models[named: name],
-                isDeletion: change.isDeletion,
-                edited: change.edited,
-                stage: stage
-            )
-        }
-    }
-
-    /// Returns the parked changes: both sides, and the reason.
-    ///
-    /// Complexity: O(n) in the number of these changes, whose models are all read.
-    ///
-    /// - Returns: The changes, in the order in which they were parked.
-    /// - Throws: ``SyncError`` if the state cannot be used.
-    public func parkedChanges() async throws -> [ParkedChange<Model>] {
-        try await inOneSession { try await repeatingOvertaken { try await parkedChangesNow() } }
-    }
-
-    private func parkedChangesNow() async throws -> [ParkedChange<Model>] {
-        guard let machine else { throw SyncError.closed }
-        let parked = machine.state.parkedQueue.names.compactMap { name in
-            machine.state[name].map { (name: name, record: $0) }
-        }
-        let clients = try await modelsIfDecodable(
-            parked.map { ($0.name, $0.record.pending?.handle, $0.record.pending?.base) }
-        )
-        let servers = try await modelsIfDecodable(parked.map { ($0.name, $0.record.lastKnown?.handle, nil) })
-        return parked.compactMap { name, record in
-            guard let reason = record.pending?.parked else { return nil }
-            return ParkedChange(
-                recordName: name,
                 client: clients[named: name],
                 server: servers[named: name],
-                reason: reason
+                isDeletion: change.isDeletion,
+                edited: change.edited,
+                stage: .init(stage)
             )
         }
     }

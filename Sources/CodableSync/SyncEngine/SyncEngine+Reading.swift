@@ -98,7 +98,7 @@ extension SyncEngine {
     /// Contents are decoded off the actor, and decoded again if they are replaced in the meantime. Only
     /// returned models count as given to the app, so the note is made at the end, when nothing can throw any
     /// more.
-    private func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
+    func modelsShown(for names: [String]) async throws -> ReadModels<Model> {
         let began = session
         var decoded: [ExactName: DecodedContents<Model>] = [:]
         var shown = try shownContents(of: names)
@@ -233,7 +233,7 @@ extension SyncEngine {
 }
 
 /// The result of a read, and the note about the models given to the app.
-private struct ReadModels<Model: Sendable>: Sendable {
+struct ReadModels<Model: Sendable>: Sendable {
     var models: [Model]
     var note: CallQueue.Note?
 }

@@ -80,7 +80,7 @@ extension EngineScenario {
 
 extension SyncError {
     fileprivate var saysThatStateIsInUse: Bool {
-        switch self {
+        switch code {
         case .stateInUse, .configuration: true
         default: false
         }
@@ -91,6 +91,11 @@ extension SyncError {
 extension SyncEngine {
     /// The number of records left to deliver.
     var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
+    /// The pending changes that are parked, in the order in which they were parked.
+    func parkedChanges() async throws -> [PendingChange<Model>] {
+        try await pendingChanges().filter { $0.parkReason != nil }
+    }
+
     /// The number of calls that wait for the cloud.
     var waiterCount: Int { machine?.calls.waiters.count ?? 0 }
 }
