@@ -25,11 +25,20 @@ final class PendingChangeTests: EngineScenario {
         XCTAssertEqual(pending.last?.stage, (pending.last?.parkReason).map { .parked($0) })
     }
 
-    func testModelsFromBeforeSyncHaveNoEditDate() async throws {
-        let phone = try makeDevice(Note.self)
+    func testUploadOnceQueuesModelsOnceWithoutAnEditDateAndStartsNothing() async throws {
+        let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
+        await phone.engine.stop()
         try await phone.engine.uploadOnce([Note("old")])
+        try await phone.engine.uploadOnce([Note("late")])
+        await phone.engine.waitUntilIdle()
+        XCTAssertEqual(phone.database.totalCount, 0)
         try await phone.engine.upload(Note("new"))
         let pending = try await phone.engine.pendingChanges()
+        XCTAssertEqual(pending.map(\.recordName), ["old", "new"])
         XCTAssertEqual(pending.map(\.edited), [nil, clock.now.wall])
+        try await phone.engine.start()
+        await phone.engine.waitUntilIdle()
+        let left = try await phone.engine.pendingChanges()
+        XCTAssertEqual(left, [])
     }
 }
