@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles format demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles names format demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -14,6 +14,7 @@ help:
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
 	@echo 'make articles compiles the code in the README and the articles, each page as one file'
+	@echo 'make names    compares the public names with Documentation/PublicNames.txt'
 	@echo 'make format   formats all Swift files in place'
 	@echo 'make demo     two devices, one cloud: the story of this project'
 	@echo 'make check    all that is checked before a change is taken in'
@@ -52,6 +53,9 @@ claims:
 
 articles:
 	@Scripts/check-articles
+
+names:
+	@Scripts/check-public-names
 
 format:
 	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel

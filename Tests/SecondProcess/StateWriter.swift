@@ -61,7 +61,7 @@ struct StateWriter {
             _ = try await engine.sync()
         case 1:
             tell(WriterNote(kind: .deleting, name: name, number: number))
-            try await engine.delete(recordNames: [name])
+            try await engine.delete(named: [name])
             tell(WriterNote(kind: .deleted, name: name, number: number))
         default:
             let text = String(repeating: "x", count: Int.random(in: 0..<3000, using: &random))

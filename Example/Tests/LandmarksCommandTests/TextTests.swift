@@ -24,7 +24,7 @@ final class TextTests: XCTestCase {
 
     // F12
     func testAnErrorIsOneJSONObject() throws {
-        let json = Failure(SyncError.stateInUse(by: "process 7")).json
+        let json = Failure(SyncError(.stateInUse, message: "It is in use by process 7.")).json
         let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: [String: Any]]
         XCTAssertEqual(object?["error"]?["exit"] as? Int, 75)
         XCTAssertEqual(object?["error"]?["code"] as? String, "stateInUse")
@@ -32,14 +32,14 @@ final class TextTests: XCTestCase {
     }
 
     func testEveryErrorOfAnEngineHasItsExitCode() {
-        let rows: [(SyncError, Int32)] = [
-            (.invalidModels([]), 65), (.storageFull(""), 74), (.stateInUse(by: "p"), 75),
-            (.stateTooNew(""), 74),
-            (.stateUnreadable(""), 74), (.configuration(""), 70), (.waiting(until: Date()), 69),
-            (.waitingForDecision(.purged), 69), (.cloud(CloudError(.networkUnavailable)), 69), (.stopped, 70),
-            (.closed, 70),
+        let rows: [(SyncError.Code, Int32)] = [
+            (.invalidModels, 65), (.recordUndecodable, 65), (.recordNotFound, 66), (.storageFull, 74),
+            (.stateInUse, 75), (.stateTooNew, 74), (.stateUnreadable, 74), (.configuration, 70),
+            (.waiting, 69), (.waitingForDecision, 69), (.cloud, 69), (.stopped, 70), (.closed, 70),
         ]
-        for (error, status) in rows { XCTAssertEqual(Failure(error).status.rawValue, status, "\(error)") }
+        for (code, status) in rows {
+            XCTAssertEqual(Failure(SyncError(code)).status.rawValue, status, "\(code)")
+        }
         XCTAssertEqual(Failure(CloudError(.networkUnavailable)).status.rawValue, 69)
         XCTAssertEqual(Failure(OutputError.failed("x")).status.rawValue, 74)
     }

@@ -118,8 +118,9 @@ final class WatchTests: CommandTestCase {
         let run = try run(device("phone", ["list", "--json"]))
         XCTAssertEqual(run.status, 75)
         let message =
-            "the state of this device is in use by process \(watcher.process.processIdentifier): wait until that has "
-            + "ended, or use another --device"
+            "this device is in use: wait until the other command has ended, or use another --device "
+            + "(The state is in use by process \(watcher.process.processIdentifier). "
+            + "Close that engine first, or give this one another directory.)"
         XCTAssertEqual(run.errors, "landmarks: \(message)\n")
         XCTAssertEqual(
             run.output,

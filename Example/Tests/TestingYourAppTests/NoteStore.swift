@@ -154,19 +154,19 @@ extension NoteStore {
 // begin parked
 extension NoteStore {
     /// The changes that were set aside, with both sides, for a screen where the user decides.
-    func parked() async throws -> [ParkedChange<Note>] {
-        try await engine.parkedChanges()
+    func parked() async throws -> [PendingChange<Note>] {
+        try await engine.pendingChanges().filter { $0.parkReason != nil }
     }
 
     /// Puts the user's text into the cloud's version of the note.
-    func keepText(of change: ParkedChange<Note>) async {
+    func keepText(of change: PendingChange<Note>) async {
         guard let mine = change.client else { return }
         await edit(mine) { $0.text = mine.text }
     }
 
     /// Discards the user's change.
-    func giveUp(_ change: ParkedChange<Note>) async throws {
-        try await engine.discard([change.recordName])
+    func giveUp(_ change: PendingChange<Note>) async throws {
+        try await engine.discard(named: [change.recordName])
     }
 }
 // end parked

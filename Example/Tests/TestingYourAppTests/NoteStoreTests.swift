@@ -42,7 +42,7 @@ final class NoteStoreTests: XCTestCase {
         try await makePair { store, _, tablet in
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
             await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
-            try await tablet.delete(recordNames: ["a"])
+            try await tablet.delete(named: ["a"])
             await wait(for: store) { $0.notes.isEmpty }
         }
     }
@@ -89,7 +89,7 @@ final class NoteStoreTests: XCTestCase {
         try await makePair { store, phone, tablet in
             await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
             try await phone.sync()
-            try await tablet.delete(recordNames: ["a"])
+            try await tablet.delete(named: ["a"])
             await wait(for: store) { $0.notes.isEmpty }
             await store.undo()
             XCTAssertEqual(store.notes, [:])
@@ -111,7 +111,7 @@ final class NoteStoreTests: XCTestCase {
     func testTheUserGetsAMessageAboutARejectedEdit() async throws {
         try await makePair { store, _, _ in
             await store.edit(Note(id: "b", title: "Milk")) { $0.isPinned = true }
-            XCTAssertEqual(store.message, SyncError.recordNotFound("b").localizedDescription)
+            XCTAssertEqual(store.message, SyncError(.recordNotFound, recordNames: ["b"]).localizedDescription)
             XCTAssertEqual(store.notes.keys.sorted(), ["a"])
         }
     }
@@ -119,7 +119,7 @@ final class NoteStoreTests: XCTestCase {
     func testTheUserGetsAMessageAboutAnEditLostToADeletion() async throws {
         try await makePair { store, phone, tablet in
             await phone.stop()
-            try await tablet.delete(recordNames: ["a"])
+            try await tablet.delete(named: ["a"])
             try await tablet.sync()
             await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
             try await phone.start()

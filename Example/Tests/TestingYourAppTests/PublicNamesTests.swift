@@ -20,7 +20,7 @@ final class PublicNamesTests: XCTestCase {
         let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
         let note = Note(id: "a", text: "A")
         let other = Note(id: "b", text: "B")
-        try await engine.start(uploading: [note])
+        try await engine.uploadOnce([note])
         try await engine.start()
         try await engine.upload(note, other)
         try await engine.upload([note])
@@ -34,9 +34,16 @@ final class PublicNamesTests: XCTestCase {
         try await engine.edit(note, ifMissing: .fail) { _ in }
         try await engine.delete(other)
         try await engine.delete([other])
-        try await engine.delete(recordNames: ["b"])
+        try await engine.delete(named: ["b"])
         let pending: [PendingChange<Note>] = try await engine.pendingChanges()
         XCTAssertEqual(pending.map(\.recordName).sorted(), ["a", "b"])
+        for change in pending {
+            XCTAssertEqual(change.isDeletion, change.client == nil)
+            XCTAssertNil(change.server)
+            XCTAssertNil(change.parkReason)
+            XCTAssertNotNil(change.edited)
+            XCTAssertEqual(change.stage, .queued)
+        }
         let summary: SyncSummary = try await engine.sync()
         XCTAssertEqual(summary.sent, 1)
         _ = try await engine.sendChanges()
@@ -46,10 +53,10 @@ final class PublicNamesTests: XCTestCase {
         let models = try await engine.models(named: ["a", "b"])
         let all = try await engine.allModels()
         XCTAssertEqual(models, all)
-        let parked: [ParkedChange<Note>] = try await engine.parkedChanges()
-        XCTAssertEqual(parked, [])
-        try await engine.retry(["a"])
-        try await engine.discard(["a"])
+        let presence: RecordPresence<Note> = try await engine.presence(named: "a")
+        XCTAssertEqual(presence, .here(note))
+        try await engine.retry(named: ["a"])
+        try await engine.discard(named: ["a"])
         try await engine.resync()
         try await engine.resolvePurge(.uploadAgain)
         try await engine.resolvePurge(.removeLocal)
@@ -88,24 +95,32 @@ final class PublicNamesTests: XCTestCase {
         configuration.editDates = .saveDatesOnly
         configuration.pollInterval = .seconds(60)
         XCTAssertEqual(configuration.requestDeadline, .seconds(60))
-        configuration.fetchPageSize = 100
         configuration.keepsUndelivered = false
         configuration.logHandler = { _ in }
-        configuration.date = { Date() }
     }
 
     func testEveryErrorAndStatusExists() {
         let date = Date(timeIntervalSince1970: 0)
-        let errors: [SyncError] = [
-            .invalidModels([]), .recordNotFound(""), .recordUndecodable("", reason: ""), .storageFull(""),
-            .stateInUse(by: ""), .stateTooNew(""),
-            .stateUnreadable(""), .configuration(""), .waiting(until: date), .waitingForDecision(.purged),
-            .cloud(CloudError(.networkFailure)), .stopped, .closed,
+        let codes: [SyncError.Code] = [
+            .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
+            .stateUnreadable, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
         ]
-        for error in errors { XCTAssertFalse("\(error)".isEmpty) }
+        for code in codes {
+            let error = SyncError(
+                code,
+                message: "It failed.",
+                recordNames: ["a"],
+                retryDate: date,
+                cloudError: CloudError(.networkFailure)
+            )
+            XCTAssertEqual(error.localizedDescription, error.message)
+            XCTAssertEqual(error.recordNames, ["a"])
+            XCTAssertEqual(error.retryDate, date)
+            XCTAssertEqual(error.cloudError?.code, .networkFailure)
+        }
         let statuses: [SyncStatus] = [
             .idle, .fetching, .sending, .waiting(until: date), .offline, .paused(.quotaExceeded),
-            .waitingForDecision(.purged), .stopped,
+            .waitingForDecision, .stopped,
         ]
         XCTAssertEqual(Set(statuses).count, statuses.count)
         let outcomes: [NotificationOutcome] = [.newData, .noData, .notOurs]

@@ -1,4 +1,7 @@
 /// Whether a user is signed in.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum AccountStatus: String, Hashable, Sendable, Codable {
     /// The account could not be looked up.
     case couldNotDetermine

@@ -1,5 +1,8 @@
 extension CloudError {
     /// The kinds of failure: CloudKit's (`CKError.Code`), and codes that this version does not know.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Code: Hashable, Sendable {
         /// The service had an internal error.
         case internalError

@@ -1,5 +1,5 @@
 /// What a sync engine does about a failure.
-public enum CloudRecovery: Hashable, Sendable {
+package enum CloudRecovery: Hashable, Sendable {
     /// The failure is temporary: keep the change, wait and try again, without counting it against the item.
     case retry
     /// Another device changed the record: look up the server's version if the error has none, and resolve the
@@ -39,7 +39,7 @@ extension CloudError {
     /// What a sync engine does about this failure: the only mapping from codes to reactions.
     ///
     /// Complexity: O(1).
-    public var recovery: CloudRecovery {
+    package var recovery: CloudRecovery {
         switch code {
         // Nothing is wrong with the change; the server cannot be reached for a while.
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,

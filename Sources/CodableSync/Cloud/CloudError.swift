@@ -5,7 +5,7 @@ public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.
 ///
-/// ``code`` is for programs, ``message`` is for people, and ``recovery`` is what a sync engine does about it.
+/// ``code`` is for programs, ``message`` is for people.
 public struct CloudError: Error, Hashable, Sendable {
     /// The kind of failure.
     public var code: Code

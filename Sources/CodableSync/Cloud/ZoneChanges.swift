@@ -56,6 +56,9 @@ public struct DatabaseChanges: Sendable, Equatable {
     /// A lost zone and the reason.
     public struct Deletion: Hashable, Sendable {
         /// Why a zone was lost.
+        #if hasAttribute(nonexhaustive)
+            @nonexhaustive
+        #endif
         public enum Reason: String, Hashable, Sendable, Codable {
             /// A client deleted it.
             case deleted

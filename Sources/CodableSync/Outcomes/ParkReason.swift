@@ -1,9 +1,12 @@
 /// Why a change is parked.
 ///
-/// A parked change is not sent until `retry` is called or a new edit replaces it. It is listed by
-/// `parkedChanges` and survives restarts.
+/// A parked change is not sent until ``SyncEngine/retry(named:)`` is called or a new edit replaces it. It is
+/// listed by ``SyncEngine/pendingChanges()`` and survives restarts.
 public struct ParkReason: Hashable, Sendable, Codable {
     /// The kinds of reasons.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Kind: String, Hashable, Sendable, Codable {
         /// The record is too large for the server.
         case tooLarge

@@ -11,6 +11,8 @@ extension SyncEvent: CustomStringConvertible {
         case .sendBegan(let count): "A request leaves with \(count.counted("change"))."
         case .sendEnded(let saved, let deleted, let failed):
             "A request was answered: \(saved) saved, \(deleted) deleted, \(failed) failed."
+        case .callRefused(let names, let error):
+            "A call for \(names.listed) was refused: \(error.message.abbreviated(to: 400))"
         case .failed(let error): "A request failed, and nothing is lost: \(error)"
         case .waiting(let date): "Nothing is requested before \(date)."
         case .parked(let name, let reason): "The change of \(name.quoted) was set aside: \(reason)"
@@ -40,6 +42,14 @@ extension SyncEvent: CustomStringConvertible {
         case .storageFailed(let text): "The state cannot be used now: \(text)"
         case .dropped(let count): "Dropped, because nobody took them: \(count.counted("older event"))."
         }
+    }
+}
+
+extension [String] {
+    /// The first names.
+    fileprivate var listed: String {
+        let first = prefix(3).map(\.quoted).joined(separator: ", ")
+        return count > 3 ? "\(first) and \((count - 3).counted("other record"))" : first
     }
 }
 

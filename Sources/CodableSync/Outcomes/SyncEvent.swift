@@ -3,6 +3,9 @@ public import RecordCoding
 public import struct Foundation.Date
 
 /// Why a version of a record was discarded.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DiscardReason: String, Hashable, Sendable, Codable {
     /// The app called `discard`.
     case discarded
@@ -26,6 +29,9 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
 ///
 /// Some events carry records, so that a discarded version can be restored. An event's description is one line
 /// with record names and without fields.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum SyncEvent: Hashable, Sendable {
     /// A fetch began.
     case fetchBegan
@@ -35,6 +41,11 @@ public enum SyncEvent: Hashable, Sendable {
     case sendBegan(count: Int)
     /// A request was answered.
     case sendEnded(saved: Int, deleted: Int, failed: Int)
+    /// A call that changes models threw this error, and so changed nothing.
+    ///
+    /// If the app drops the task of such a call, nobody else gets the error. The calls are `edit`, `upload`,
+    /// `uploadOnce`, `delete`, `retry` and `discard`.
+    case callRefused(recordNames: [String], SyncError)
     /// A request failed; nothing is lost.
     case failed(CloudError)
     /// Nothing is requested before this date.

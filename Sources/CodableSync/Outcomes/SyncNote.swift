@@ -5,6 +5,9 @@ public import struct Foundation.Date
 /// A note in the diagnostics that survives a restart.
 public struct SyncNote: Hashable, Sendable, Codable {
     /// The kinds of notes.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Kind: String, Hashable, Sendable, Codable {
         /// A version of a record was discarded.
         case discarded

@@ -1,8 +1,14 @@
 public import struct Foundation.Date
 
 /// The status of an engine.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum SyncStatus: Hashable, Sendable {
     /// Why an engine makes no requests although it was started.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum PauseReason: Hashable, Sendable {
         /// There is no user account that can be used.
         case account(AccountStatus)
@@ -28,8 +34,12 @@ public enum SyncStatus: Hashable, Sendable {
     case offline
     /// The cloud cannot be used.
     case paused(PauseReason)
-    /// The app must make a decision before syncing continues; after a purge, by `resolvePurge`.
-    case waitingForDecision(DecisionReason)
+    /// The user removed the app's data from the cloud in the system's settings; the app must decide by
+    /// ``SyncEngine/resolvePurge(_:)``.
+    ///
+    /// Until then, no records are fetched or sent, and none is delivered as deleted; uploads and deletions are
+    /// accepted. The engine still waits after a restart.
+    case waitingForDecision
     /// The engine was stopped or not started yet; an engine that does not sync automatically is stopped
     /// between its calls.
     case stopped

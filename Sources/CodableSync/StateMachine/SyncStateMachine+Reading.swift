@@ -38,9 +38,10 @@ extension SyncStateMachine {
 
     /// The stage of a record's pending change.
     package func stage(of name: String) -> ChangeStage {
+        // The lost version of a record may be in flight while its change is parked.
+        if let reason = state[name]?.pending?.parked { return .parked(reason) }
         if sending.inFlight.contains(name) { return .inFlight }
         guard let record = state[name] else { return .queued }
-        if let reason = record.pending?.parked { return .parked(reason) }
         return record.isInConflict || lookingUp.queue.contains(name) ? .inConflict : .queued
     }
 

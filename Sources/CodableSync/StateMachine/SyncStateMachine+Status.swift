@@ -13,7 +13,7 @@ extension SyncStateMachine {
     private var currentStatus: SyncStatus {
         if calls.isStopped { return .stopped }
         if !calls.isStarted, calls.waiters.isEmpty { return .stopped }
-        if isPurgeStored, !isForAnotherUser { return .waitingForDecision(.purged) }
+        if isPurgeStored, !isForAnotherUser { return .waitingForDecision }
         if let fault = calls.fault { return .paused(.configuration(fault)) }
         switch account.stage {
         case .unavailable where account.lane.isStoring: return .fetching

@@ -1,3 +1,4 @@
+import Dispatch
 import RecordCoding
 
 /// Reading the journal.

@@ -42,7 +42,7 @@ final class ModelRegistry: Sendable {
     ///   - database: Its database; one that is not an object is shared with no other engine.
     ///   - directory: Its state directory, if other engines can use that directory.
     /// - Returns: An object that keeps the entries as long as it lives.
-    /// - Throws: ``SyncError/configuration(_:)`` if a different model is registered there.
+    /// - Throws: ``SyncError/Code-swift.enum/configuration`` if a different model is registered there.
     func enter(
         _ model: any RecordCodable.Type,
         _ zone: ZoneID,

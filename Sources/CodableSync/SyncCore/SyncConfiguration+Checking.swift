@@ -13,7 +13,7 @@ extension SyncConfiguration {
     ///   - model: The model.
     ///   - zoneID: The zone according to the configuration and the model.
     ///   - database: The database of the engine.
-    /// - Throws: ``SyncError/configuration(_:)``, naming the setting, its value and the rule.
+    /// - Throws: ``SyncError/Code-swift.enum/configuration``, naming the setting, its value and the rule.
     func check(
         for model: any ModelRules,
         in zoneID: ZoneID,

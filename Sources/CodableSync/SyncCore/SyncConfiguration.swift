@@ -1,4 +1,3 @@
-public import struct Foundation.Date
 public import struct Foundation.URL
 
 /// The configuration of an engine; the defaults suit an app.
@@ -62,10 +61,6 @@ public struct SyncConfiguration: Sendable {
     public var pollInterval: Duration? = .seconds(300)
     /// How long a request may take before its response counts as lost; above zero and at most a day.
     public var requestDeadline: Duration = .seconds(60)
-    /// The maximum number of records in a page of a fetch; `nil` means the database's default.
-    ///
-    /// 1 to the `maximumPageSize` of the database's limits.
-    public var fetchPageSize: Int?
     /// Whether changes that no stream accepts are kept for a later stream.
     public var keepsUndelivered = true
     /// What happens to the records on this device when their user signs out or another user signs in.
@@ -77,9 +72,9 @@ public struct SyncConfiguration: Sendable {
     public var logHandler: (@Sendable (SyncEvent) -> Void)?
     /// The engine's clock.
     public var clock: any SyncClock = SystemClock()
-    /// Returns the current date; `nil` means the clock's wall time.
-    public var date: (@Sendable () -> Date)?
 
+    /// The maximum number of records in a page of a fetch; `nil` means the database's default.
+    package var fetchPageSize: Int?
     /// The seed of the random numbers; a different one for each engine unless a test sets it.
     package var seed: UInt64?
     /// The file system; the system's own unless a test sets another.

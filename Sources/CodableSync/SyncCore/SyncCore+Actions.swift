@@ -2,11 +2,7 @@ import RecordCoding
 
 /// Passing inputs to the state machine and performing its actions.
 extension SyncCore {
-    nonisolated var now: Moment {
-        var moment = clock.now
-        if let date = configuration.date { moment.wall = date() }
-        return moment
-    }
+    nonisolated var now: Moment { clock.now }
 
     /// Passes an input to the machine and performs its actions.
     ///
@@ -129,7 +125,7 @@ extension SyncCore {
         if session == self.session { emit(event) }
     }
 
-    func emit(_ event: SyncEvent) {
+    nonisolated func emit(_ event: SyncEvent) {
         configuration.logHandler?(event)
         eventHub.send(event)
     }

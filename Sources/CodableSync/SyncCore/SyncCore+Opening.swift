@@ -186,7 +186,7 @@ extension SyncCore {
         }
         do {
             try await ready()
-        } catch SyncError.closed {
+        } catch let error as SyncError where error.code == .closed {
             return
         } catch {
             // No caller can get the error, so an event reports it; the next call throws it.

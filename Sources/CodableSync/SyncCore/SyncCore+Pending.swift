@@ -4,19 +4,16 @@ import RecordCoding
 extension SyncCore {
     /// Reads the changes that the server has not confirmed, with what can be decoded of both sides.
     ///
-    /// - Parameters:
-    ///   - areParked: Whether to read only parked changes.
-    ///   - decode: Decodes a record.
+    /// - Parameter decode: Decodes a record.
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     func pendingRecords<Value: Sendable>(
-        areParked: Bool = false,
         _ decode: @escaping Decode<Value>
     ) async throws -> [PendingRecord<Value>] {
         try await inOneSession {
             while true {
                 do {
-                    return try await pendingRecordsNow(areParked, decode)
+                    return try await pendingRecordsNow(decode)
                 } catch is OvertakenByCompaction {
                     continue
                 }
@@ -25,16 +22,14 @@ extension SyncCore {
     }
 
     private func pendingRecordsNow<Value: Sendable>(
-        _ areParked: Bool,
         _ decode: @escaping Decode<Value>
     ) async throws -> [PendingRecord<Value>] {
         guard let machine else { throw SyncError.closed }
-        let names = areParked ? Array(machine.state.parkedQueue.names) : machine.state.pendingNames
         // Collected before the first suspension: keeping a copy of the state would make every change to it
         // slow.
         var servers: [ShownContents] = []
         var records: [PendingRecord<Value>] = []
-        for name in names {
+        for name in machine.state.pendingNames {
             guard let record = machine.state[name], let change = record.pending else { continue }
             records.append(PendingRecord(name: name, change: change, stage: machine.stage(of: name)))
             if change.parked != nil, let server = record.lastKnown?.handle {

@@ -21,25 +21,41 @@ extension SyncCore {
         _ names: [String]?,
         _ decode: @escaping Decode<Value>
     ) async throws -> ReadResult<Value> {
+        try await inOneSession { try await readNow(names, decode) }
+    }
+
+    /// Reads one record, and whether its deletion is what this device knows of it.
+    func readOne<Value: Sendable>(
+        _ name: String,
+        _ decode: @escaping Decode<Value>
+    ) async throws -> (read: ReadResult<Value>, isDeleted: Bool) {
         try await inOneSession {
-            // Keeps the queue from growing if the app only reads.
-            takeNotes()
-            guard let journal else { throw SyncError.closed }
-            let began = session
-            var read = RecordRead<Value>(names: names)
-            repeat {
-                guard let records = machine?.state.records else { throw SyncError.closed }
-                if names == nil { read = await read.looked(at: records) } else { read.look(at: records) }
-                if read.isDone { break }
-                read = try await reading { try await read.decoded(from: journal, model, decode) }
-                // After a user switch, the former user's models are not returned.
-                guard began == session else { return ReadResult(values: []) }
-            } while true
-            guard let machine else { throw SyncError.closed }
-            if !read.undecodable.isEmpty { process(.calls(.decodeFailed(read.undecodable))) }
-            let note = CallQueue.Note.read(session: session, losses: machine.losses, read.given)
-            return ReadResult(values: read.values, note: note)
+            let read = try await readNow([name], decode)
+            return (read, machine?.state.isDeleted(name) ?? false)
         }
+    }
+
+    private func readNow<Value: Sendable>(
+        _ names: [String]?,
+        _ decode: @escaping Decode<Value>
+    ) async throws -> ReadResult<Value> {
+        // Keeps the queue from growing if the app only reads.
+        takeNotes()
+        guard let journal else { throw SyncError.closed }
+        let began = session
+        var read = RecordRead<Value>(names: names)
+        repeat {
+            guard let records = machine?.state.records else { throw SyncError.closed }
+            if names == nil { read = await read.looked(at: records) } else { read.look(at: records) }
+            if read.isDone { break }
+            read = try await reading { try await read.decoded(from: journal, model, decode) }
+            // After a user switch, the former user's models are not returned.
+            guard began == session else { return ReadResult(values: []) }
+        } while true
+        guard let machine else { throw SyncError.closed }
+        if !read.undecodable.isEmpty { process(.calls(.decodeFailed(read.undecodable))) }
+        let note = CallQueue.Note.read(session: session, losses: machine.losses, read.given)
+        return ReadResult(values: read.values, isUndecodable: !read.undecodable.isEmpty, note: note)
     }
 
     /// Reads files for a call, and says why if they cannot be read.
@@ -153,6 +169,8 @@ extension SyncCore {
 /// The result of a read, and the note about what the app was given.
 struct ReadResult<Value: Sendable>: Sendable {
     var values: [Value]
+    /// Whether a record could not be decoded.
+    var isUndecodable = false
     var note: CallQueue.Note?
 }
 

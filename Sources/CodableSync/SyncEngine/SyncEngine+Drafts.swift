@@ -30,6 +30,12 @@ extension SyncEngine {
     ///   the record, `storageFull`, or the reason why the state cannot be used. Nothing is queued in these
     ///   cases.
     public func upload(_ draft: Model, editedFrom original: Model?) async throws {
+        try await reportingRefusal(of: [draft.recordName]) { try await queue(draft, editedFrom: original) }
+    }
+
+    // MARK: Parts
+
+    private func queue(_ draft: Model, editedFrom original: Model?) async throws {
         let ticket = core.callQueue.take([draft.recordName], at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
@@ -41,8 +47,6 @@ extension SyncEngine {
         }
         try await core.enqueue([draft], ticket)
     }
-
-    // MARK: Parts
 
     @concurrent
     private func encode(

@@ -92,6 +92,13 @@ extension SyncEngine {
         _ edited: EditedRecords<Model>,
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
+        try await reportingRefusal(of: edited.names) { try await queueEdits(edited, change) }
+    }
+
+    private func queueEdits(
+        _ edited: EditedRecords<Model>,
+        _ change: (inout Model) throws -> Void
+    ) async throws -> [ModelEdit<Model>] {
         let ticket = core.callQueue.take(edited.names, isEdit: true, at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()

@@ -33,72 +33,74 @@ extension SyncEngine {
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
     ///   the state cannot be used. Nothing is queued in these cases.
     public func upload(_ models: [Model]) async throws {
-        try await upload(models, isInitial: false)
+        try await reportingRefusal(of: models.map(\.recordName)) {
+            try await upload(models, isInitial: false)
+        }
     }
 
-    /// Starts the engine, and uploads models that the app had before its first sync.
+    /// Uploads models that the app had before its first sync, once for each user.
     ///
-    /// The models are queued once, durably, even without a network; a later start queues none. The engine
+    /// The models are queued once, durably, even without a network; a later call queues none. The engine
     /// fetches before it sends them. It does not send a model that is equal to the cloud's; a model that
-    /// differs goes through the resolver, as an edit older than any other. Call it without models to resume
-    /// after ``stop()``.
+    /// differs goes through the resolver, as an edit older than any other.
     ///
-    /// - Parameter initial: The models that the app had before its first sync.
+    /// - Parameter models: The models that the app had before its first sync.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public func start(uploading initial: [Model] = []) async throws {
-        try await upload(initial, isInitial: true)
-        try await core.start()
+    public func uploadOnce(_ models: [Model]) async throws {
+        try await reportingRefusal(of: models.map(\.recordName)) {
+            try await upload(models, isInitial: true)
+        }
     }
 
     /// Deletes the records of models.
     ///
-    /// A record written by a newer version of the app is not deleted: see ``delete(recordNames:)``.
+    /// A record written by a newer version of the app is not deleted: see ``delete(named:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public func delete(_ models: Model...) async throws {
-        try await delete(recordNames: models.map(\.recordName))
+        try await delete(named: models.map(\.recordName))
     }
 
     /// Deletes the records of models.
     ///
-    /// A record written by a newer version of the app is not deleted: see ``delete(recordNames:)``.
+    /// A record written by a newer version of the app is not deleted: see ``delete(named:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
     public func delete(_ models: [Model]) async throws {
-        try await delete(recordNames: models.map(\.recordName))
+        try await delete(named: models.map(\.recordName))
     }
 
     /// Deletes records; an unknown name is not an error.
     ///
     /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not
     /// deleted. If this device knows that version, or fetches it before it sends the deletion, the deletion
-    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(_:)`` sends it after an
-    /// update of the app, and ``discard(_:)`` drops it. A deletion sent before the newer version was known
+    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(named:)`` sends it after
+    /// an update of the app, and ``discard(named:)`` drops it. A deletion sent before the newer version was known
     /// deletes the record.
     ///
-    /// - Parameter recordNames: The records' names.
+    /// - Parameter names: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
-    public func delete(recordNames: [String]) async throws {
-        try await core.delete(recordNames)
+    public func delete(named names: [String]) async throws {
+        try await reportingRefusal(of: names) { try await core.delete(names) }
     }
 
     /// Retries parked changes against the server's newest version.
     ///
-    /// - Parameter recordNames: The records' names; those without a parked change are ignored.
+    /// - Parameter names: The records' names; those without a parked change are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func retry(_ recordNames: [String]) async throws {
-        try await core.retry(recordNames)
+    public func retry(named names: [String]) async throws {
+        try await reportingRefusal(of: names) { try await core.retry(names) }
     }
 
     /// Discards unconfirmed changes, and delivers the cloud's versions instead.
     ///
-    /// - Parameter recordNames: The records' names; those without a change, or whose change is being sent,
+    /// - Parameter names: The records' names; those without a change, or whose change is being sent,
     ///   are ignored.
     /// - Throws: ``SyncError`` if the state cannot be used.
-    public func discard(_ recordNames: [String]) async throws {
-        try await core.discard(recordNames)
+    public func discard(named names: [String]) async throws {
+        try await reportingRefusal(of: names) { try await core.discard(names) }
     }
 
     // MARK: Parts

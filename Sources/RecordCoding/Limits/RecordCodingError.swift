@@ -2,6 +2,9 @@
 ///
 /// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws. Values
 /// are abbreviated to 80 characters, with control characters escaped.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum RecordCodingError: Error, Hashable, Sendable {
     /// A name violates the rule for its kind of name.
     case invalidName(kind: NameKind, name: String, fault: NameFault)

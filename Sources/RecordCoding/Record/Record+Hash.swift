@@ -91,7 +91,7 @@ extension RecordLocation {
 
 extension RecordAsset {
     fileprivate func combine(into hash: inout StableHash) {
-        hash.combine(fileURL?.absoluteString ?? "")
+        hash.combine(identifyingURL?.absoluteString ?? "")
         hash.combine(fileChecksum ?? "")
         hash.combine(UInt64(bitPattern: size ?? -1))
     }

@@ -1,9 +1,11 @@
-public import struct Foundation.URL
+package import struct Foundation.URL
 
 /// A file in a field of a record; its bytes are transferred separately.
+///
+/// Assets are equal if their checksums and sizes are.
 public struct RecordAsset: Hashable, Sendable, Codable {
     /// The file on this device; `nil` if the bytes have not been fetched.
-    public var fileURL: URL?
+    package var fileURL: URL?
 
     /// The database's checksum of the bytes; `nil` before they were uploaded.
     public var fileChecksum: String?
@@ -14,12 +16,32 @@ public struct RecordAsset: Hashable, Sendable, Codable {
     /// Makes an asset value.
     ///
     /// - Parameters:
-    ///   - fileURL: The file on this device.
     ///   - fileChecksum: The database's checksum of the bytes.
     ///   - size: The size in bytes.
-    public init(fileURL: URL? = nil, fileChecksum: String? = nil, size: Int64? = nil) {
-        self.fileURL = fileURL
+    public init(fileChecksum: String? = nil, size: Int64? = nil) {
         self.fileChecksum = fileChecksum
         self.size = size
+    }
+
+    package init(fileURL: URL?, fileChecksum: String? = nil, size: Int64? = nil) {
+        self.init(fileChecksum: fileChecksum, size: size)
+        self.fileURL = fileURL
+    }
+
+    /// The file of an asset without a checksum, whose bytes are not known otherwise.
+    var identifyingURL: URL? { fileChecksum == nil ? fileURL : nil }
+
+    /// Whether two assets have the same bytes: the same checksum and size, or the same file if there is no
+    /// checksum.
+    public static func == (lhs: RecordAsset, rhs: RecordAsset) -> Bool {
+        lhs.fileChecksum == rhs.fileChecksum && lhs.size == rhs.size
+            && lhs.identifyingURL == rhs.identifyingURL
+    }
+
+    /// Hashes what makes two assets equal.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fileChecksum)
+        hasher.combine(size)
+        hasher.combine(identifyingURL)
     }
 }

@@ -66,7 +66,6 @@ extension CloudDatabaseContract {
         let error = try await outcome(of: stale, in: database).error
 
         XCTAssertEqual(error?.code, .serverRecordChanged)
-        XCTAssertEqual(error?.recovery, .resolveConflict)
         XCTAssertEqual(error?.serverRecord, conflictsCarryTheServerRecord ? second : nil)
         let stored = try await fetch(id("a"), from: database)
         XCTAssertEqual(stored, second)
@@ -101,7 +100,8 @@ extension CloudDatabaseContract {
             "\(String(describing: error)), \(codes)"
         )
         XCTAssertEqual(error?.serverRecord, conflictsCarryTheServerRecord ? first : nil, "\(codes)")
-        XCTAssertEqual(error?.recovery, .resolveConflict, "\(codes)")
+        // Without the server's record, an engine takes a rejected request for a refusal.
+        XCTAssertTrue(error?.code == .serverRecordChanged || error?.serverRecord != nil, "\(codes)")
         let stored = try await fetch(id("a"), from: database)
         XCTAssertEqual(stored, first, "\(codes)")
     }

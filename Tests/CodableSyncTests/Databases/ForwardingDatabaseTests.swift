@@ -66,7 +66,8 @@ final class ForwardingDatabaseTests: XCTestCase {
         do {
             try await phone.sync()
             XCTFail("The answer should be lost.")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertEqual(error.code, .serverResponseLost)
         }
         XCTAssertEqual(try cloud.models(Note.self), [Note("a", "x")])

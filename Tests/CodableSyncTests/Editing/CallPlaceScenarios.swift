@@ -87,8 +87,8 @@ final class CallPlaceScenarios: EngineScenario {
             { try await engine.upload(Note(""), editedFrom: nil) },
             { try await engine.edit(named: "") { $0.count = 1 } },
             { try await engine.edit(named: "A") { $0.count = 1 } },
-            { try await engine.delete(recordNames: [""]) },
-            { try await engine.start(uploading: [Note("")]) },
+            { try await engine.delete(named: [""]) },
+            { try await engine.uploadOnce([Note("")]) },
         ]
         for (index, call) in calls.enumerated() {
             do {
@@ -282,15 +282,15 @@ final class ReadableUploadScenarios: EngineScenario {
             ("draft", { try await engine.upload(wrong, editedFrom: fine) }),
             ("new draft", { try await engine.upload(wrong, editedFrom: nil) }),
             ("edit", { try await engine.edit(fine) { $0.lower = 10 } }),
-            ("start", { try await engine.start(uploading: [wrong]) }),
+            ("start", { try await engine.uploadOnce([wrong]) }),
         ]
         for (what, call) in calls {
             do {
                 try await call()
                 XCTFail("\(what) throws no error")
-            } catch SyncError.invalidModels(let models) {
-                XCTAssertEqual(models.map(\.recordName), ["A"], what)
-                XCTAssertTrue(models[0].reason.contains("lower above upper"), "\(what): \(models[0].reason)")
+            } catch let error as SyncError where error.code == .invalidModels {
+                XCTAssertEqual(error.recordNames, ["A"], what)
+                XCTAssertTrue(error.message.contains("lower above upper"), "\(what): \(error.message)")
             }
             let models = try await engine.allModels()
             XCTAssertEqual(models, [fine], what)

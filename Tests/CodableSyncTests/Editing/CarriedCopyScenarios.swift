@@ -276,6 +276,6 @@ final class CarriedCopyScenarios: EngineScenario {
         try await phone.engine.upload(model)
         let pending = try await phone.engine.pendingChanges()
         XCTAssertEqual(pending.map(\.edited), edited)
-        XCTAssertEqual(pending.map(\.model?.note), [nil])
+        XCTAssertEqual(pending.map(\.client?.note), [nil])
     }
 }

@@ -128,9 +128,9 @@ class DraftScenarios: EngineScenario {
         do {
             try await phone.engine.upload(Note("B"), editedFrom: Note("A"))
             XCTFail("no error was thrown")
-        } catch SyncError.invalidModels(let models) {
-            XCTAssertEqual(models.map(\.recordName), ["B"])
-            XCTAssertTrue(models[0].reason.contains("\"A\""), models[0].reason)
+        } catch let error as SyncError where error.code == .invalidModels {
+            XCTAssertEqual(error.recordNames, ["B"])
+            XCTAssertTrue(error.message.contains("\"A\""), error.message)
         }
     }
 

@@ -75,14 +75,14 @@ final class EditRowScenarios: EngineScenario {
             do {
                 try await phone.engine.edit(named: "A") { $0.count = 1 }
                 XCTFail("no error was thrown")
-            } catch SyncError.recordNotFound(let name) {
-                XCTAssertEqual(name, "A")
+            } catch let error as SyncError where error.code == .recordNotFound {
+                XCTAssertEqual(error.recordNames, ["A"])
             }
             do {
                 try await phone.engine.edit(Note("A", "title")) { $0.count = 1 }
                 XCTFail("no error was thrown")
-            } catch SyncError.recordNotFound(let name) {
-                XCTAssertEqual(name, "A")
+            } catch let error as SyncError where error.code == .recordNotFound {
+                XCTAssertEqual(error.recordNames, ["A"])
             }
         }
         try await settle(phone, tablet)
@@ -201,7 +201,7 @@ final class EditLostZoneScenarios: ZoneScenario {
         do {
             try await phone.engine.sync()
             XCTFail("no error was thrown: \(loss)")
-        } catch SyncError.cloud {}
+        } catch let error as SyncError where error.code == .cloud {}
         let edit = try await phone.engine.edit(named: "A") { $0.count = 1 }
         XCTAssertEqual(edit.before, Note("A", "title", note: "note"), "\(loss)")
         let first = await phone.engine.core.machine?.state["A"]
@@ -233,9 +233,9 @@ extension EngineScenario {
         do {
             try await phone.engine.edit(Note("A", "title"), ifMissing: .create) { $0.count = 1 }
             XCTFail("no error was thrown", line: line)
-        } catch SyncError.recordUndecodable(let name, let reason) {
-            XCTAssertEqual(name, "A", line: line)
-            XCTAssertTrue(reason.contains(part), reason, line: line)
+        } catch let error as SyncError where error.code == .recordUndecodable {
+            XCTAssertEqual(error.recordNames, ["A"], line: line)
+            XCTAssertTrue(error.message.contains(part), error.message, line: line)
         }
         let pending = try await phone.engine.pendingChanges()
         XCTAssertEqual(pending, [], line: line)

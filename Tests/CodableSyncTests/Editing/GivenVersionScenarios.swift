@@ -70,7 +70,7 @@ final class GivenVersionScenarios: EngineScenario {
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         phone.database.failAlways(.modify, CloudError(.networkUnavailable))
         gate.open()
-        do { _ = try await sending.value } catch SyncError.cloud {}
+        do { _ = try await sending.value } catch let error as SyncError where error.code == .cloud {}
         try await phone.engine.upload(Note("A", "title"))
         let shown = try await phone.engine.model(named: "A")
         XCTAssertEqual(shown, Note("A", "title", count: 1))
@@ -89,7 +89,7 @@ final class GivenVersionScenarios: EngineScenario {
         let next = Task { await iterator.next() }
         _ = try await phone.engine.fetchChanges()
         try await phone.engine.upload(Item("A", "title"))
-        let shown = try await phone.engine.pendingChanges().first?.model
+        let shown = try await phone.engine.pendingChanges().first?.client
         XCTAssertEqual(shown, Item("A", "title"))
         next.cancel()
         _ = await next.value
@@ -98,7 +98,7 @@ final class GivenVersionScenarios: EngineScenario {
     func testAnUploadAfterADiscardedCreationIsAnotherCreation() async throws {
         let phone = try makeDevice(Item<ServerWins>.self)
         try await phone.engine.upload(Item("A", "first"))
-        try await phone.engine.discard(["A"])
+        try await phone.engine.discard(named: ["A"])
         try await phone.engine.upload(Item("A", "second"))
         try await settle(phone)
         try await assertServer(["title": "second"])
@@ -157,7 +157,7 @@ final class GivenVersionZoneScenarios: ZoneScenario {
         model.title = "second"
         try await phone.engine.upload(model)
         try await remove(.unexplained, hidingItFrom: phone.database)
-        do { _ = try await phone.engine.sync() } catch SyncError.cloud {}
+        do { _ = try await phone.engine.sync() } catch let error as SyncError where error.code == .cloud {}
         model.title = "first"
         try await phone.engine.upload(model)
         let shown = try await phone.engine.model(named: "A")
@@ -193,7 +193,7 @@ final class GivenVersionZoneScenarios: ZoneScenario {
         try await phone.engine.edit(named: "A") { $0.count = 1 }
         try await phone.engine.upload(Note("A", "title", note: "typed"))
         try await remove(.unexplained, hidingItFrom: phone.database)
-        do { _ = try await phone.engine.sync() } catch SyncError.cloud {}
+        do { _ = try await phone.engine.sync() } catch let error as SyncError where error.code == .cloud {}
         try await phone.engine.upload(Note("A", "title"))
         let shown = try await phone.engine.model(named: "A")
         XCTAssertEqual(shown, Note("A", "title", count: 1))

@@ -72,7 +72,7 @@ final class SystemFieldsScenarios: EngineScenario {
         let before = try await phone.engine.edit(named: "A") { $0.title = "mine" }.before
         XCTAssertNotNil(before.tag)
         let pending = try await phone.engine.pendingChanges()
-        XCTAssertEqual(pending.map(\.model?.tag), [before.tag])
+        XCTAssertEqual(pending.map(\.client?.tag), [before.tag])
     }
 
     func testParkedChangesCarryTheirVersions() async throws {

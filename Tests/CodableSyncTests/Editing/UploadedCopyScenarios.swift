@@ -67,14 +67,16 @@ final class UploadedCopyScenarios: EngineScenario {
         var model = try XCTUnwrap(read)
         let fresh = try makeDevice(Stored.self)
         model.title = "old"
-        try await fresh.engine.start(uploading: [model])
+        try await fresh.engine.uploadOnce([model])
+        try await fresh.engine.start()
         let pending = try await fresh.engine.pendingChanges()
         XCTAssertEqual(pending.map(\.recordName), ["A"])
         XCTAssertNil(pending.first?.edited)
         try await settle(fresh)
         try await fresh.restart()
         model.title = "older"
-        try await fresh.engine.start(uploading: [model])
+        try await fresh.engine.uploadOnce([model])
+        try await fresh.engine.start()
         let later = try await fresh.engine.pendingChanges()
         XCTAssertEqual(later.map(\.recordName), [])
     }
@@ -91,7 +93,7 @@ final class UploadedCopyScenarios: EngineScenario {
         try await phone.engine.upload(Note("A", "title", note: "typed"))
         phone.database.failAlways(.modify, CloudError(.networkUnavailable))
         gate.open()
-        do { _ = try await sending.value } catch SyncError.cloud {}
+        do { _ = try await sending.value } catch let error as SyncError where error.code == .cloud {}
         try await phone.engine.upload(Note("A", "title"))
         try await assertShown(nil, phone)
         phone.database.failAlways(.modify, nil)
@@ -112,7 +114,7 @@ final class UploadedCopyScenarios: EngineScenario {
         try await engine.delete(Item("A"))
         phone.database.failAlways(.modify, CloudError(.networkUnavailable))
         gate.open()
-        do { _ = try await sending.value } catch SyncError.cloud {}
+        do { _ = try await sending.value } catch let error as SyncError where error.code == .cloud {}
         try await engine.upload(Item("A", "again"))
         phone.database.failAlways(.modify, nil)
         try await settle(phone)

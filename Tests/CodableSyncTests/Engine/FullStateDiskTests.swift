@@ -12,7 +12,8 @@ final class FullStateDiskTests: EngineScenario {
         do {
             try await phone.engine.sync()
             XCTFail("the sync result should not fit on the disk")
-        } catch SyncError.storageFull(let text) {
+        } catch let error as SyncError where error.code == .storageFull {
+            let text = error.message
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
         XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
@@ -64,7 +65,8 @@ final class FullStateDiskTests: EngineScenario {
         do {
             try await phone.engine.sync()
             XCTFail("the pending change should be unreadable")
-        } catch SyncError.stateUnreadable(let text) {
+        } catch let error as SyncError where error.code == .stateUnreadable {
+            let text = error.message
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
         XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
@@ -90,7 +92,8 @@ final class FullStateDiskTests: EngineScenario {
         do {
             try await phone.engine.sync()
             XCTFail("the cloud's disk should be full")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertEqual(error.code, .quotaExceeded)
             XCTAssertTrue(error.message.contains("/cloud/journal-1.jsonl"), error.message)
         }

@@ -146,7 +146,8 @@ final class MalformedLedgerTests: XCTestCase {
         do {
             try await phone.engine.sync()
             XCTFail("the database is damaged")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertTrue(error.message.contains(journal), error.message)
         }
         let pending = try await phone.pendingNames()

@@ -16,6 +16,7 @@ final class EventTextTests: XCTestCase {
         let events: [SyncEvent] = [
             .fetchBegan, .fetchEnded(changed: 1, deleted: 2), .sendBegan(count: 3),
             .sendEnded(saved: 1, deleted: 2, failed: 3), .failed(error), .waiting(until: date),
+            .callRefused(recordNames: ["a\nb"], .recordNotFound("a\nb")),
             .parked(recordName: "a\nb", ParkReason(kind: .refused, message: "No.")),
             .conflictResolved(recordName: "a", client: record, server: record, .merged),
             .discarded(recordName: "a", record, .deletion),
@@ -44,6 +45,10 @@ final class EventTextTests: XCTestCase {
             #"The conflict over "a" was resolved: the cloud's value stays."#
         )
         XCTAssertEqual(
+            "\(SyncEvent.callRefused(recordNames: ["a", "b", "c", "d", "e"], .stopped))",
+            #"A call for "a", "b", "c" and 2 other records was refused: The engine is stopped. Call start first."#
+        )
+        XCTAssertEqual(
             "\(SyncEvent.accountChanged(from: "alice", to: nil))",
             #"The user changed from "alice" to nobody."#
         )
@@ -57,7 +62,7 @@ final class EventTextTests: XCTestCase {
         try await engine.upload(Named(id: "a"))
         try await engine.sync()
         try await engine.upload(Named(id: "b"))
-        try await engine.discard(["b"])
+        try await engine.discard(named: ["b"])
         let lines = try await "\(engine.diagnostics())".split(separator: "\n").map(String.init)
         XCTAssertEqual(lines[1], #"user: "alice", account: available"#)
         XCTAssertEqual(lines[3], "records: 1 known, 0 pending, 0 parked, 2 undelivered")

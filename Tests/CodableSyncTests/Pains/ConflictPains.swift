@@ -80,7 +80,7 @@ final class ConflictPains: EngineScenario {
     {
         let name = "\(order.rawValue)-\(kept)"
         let (phone, tablet) = try await makePair(Item<Policy>(name, "old")) { $0.storage = .inMemory }
-        try await tablet.engine.delete(recordNames: [name])
+        try await tablet.engine.delete(named: [name])
         try await tablet.engine.sync()
         try await phone.engine.upload(Item<Policy>(name, "edited"))
         try await order.sync(phone)
@@ -114,7 +114,7 @@ final class ConflictPains: EngineScenario {
         XCTAssertLessThanOrEqual(phone.database.modifies.count - before, 10)
         XCTAssertTrue(phone.events.all.contains(.conflictLoop(recordName: "a")))
         let pending = try await phone.engine.pendingChanges()
-        XCTAssertEqual(pending.map(\.model?.title), ["mine"])
+        XCTAssertEqual(pending.map(\.client?.title), ["mine"])
     }
 
     // P-23

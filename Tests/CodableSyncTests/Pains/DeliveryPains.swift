@@ -15,7 +15,7 @@ final class DeliveryPains: EngineScenario {
         // One record is deleted here but not sent, another deleted elsewhere but not fetched; then the token
         // expires.
         phone.database.failNext(.modify, .networkFailure)
-        try await phone.engine.delete(recordNames: ["n0"])
+        try await phone.engine.delete(named: ["n0"])
         _ = await phone.beginSync().result
         try await phone.restart()
         try await serverDelete("n1")

@@ -85,7 +85,7 @@ final class FailurePains: EngineScenario {
                 phone.database.failItemAlways(name, nil)
                 phone.database.failAlways(.modify, nil)
                 try await phone.engine.resolvePurge(.uploadAgain)
-                try await phone.engine.retry([name])
+                try await phone.engine.retry(named: [name])
                 for _ in 0..<2 where try await !phone.pendingNames().isEmpty {
                     _ = await phone.beginSync().result
                     clock.advance(by: .seconds(3600))
@@ -106,7 +106,7 @@ final class FailurePains: EngineScenario {
         for _ in 0..<5 { try await phone.engine.sync() }
         XCTAssertEqual(phone.database.modifies.filter { $0.names.contains("large") }.count, 1)
         let parked = try await phone.engine.parkedChanges()
-        XCTAssertEqual(parked.map(\.reason.kind), [.tooLarge])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.tooLarge])
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 10)
     }

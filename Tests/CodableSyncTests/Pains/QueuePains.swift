@@ -30,7 +30,7 @@ final class QueuePains: EngineScenario {
             _ = await run.result
             if crash == "after the answer" { try await phone.crash() }
             let pending = try await phone.engine.pendingChanges()
-            XCTAssertEqual(pending.map(\.model?.title), ["second"], crash)
+            XCTAssertEqual(pending.map(\.client?.title), ["second"], crash)
             phone.database.clearPlans()
             try await phone.engine.sync()
             let server = try await serverRecords()
@@ -78,7 +78,7 @@ final class QueuePains: EngineScenario {
                     if row >> step & 1 == 0 {
                         try await phone.engine.upload(Model(name, "step \(step)"))
                     } else {
-                        try await phone.engine.delete(recordNames: [name])
+                        try await phone.engine.delete(named: [name])
                     }
                     switch pause % 3 {
                     case 1: try await phone.engine.sendChanges()

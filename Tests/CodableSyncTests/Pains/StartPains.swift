@@ -78,8 +78,10 @@ final class StartPains: EngineScenario {
         let models = (0..<10).map { Model("n\($0)", "seed") }
         let phone = try makeDevice(Model.self)
         let tablet = try makeDevice(Model.self)
-        try await phone.engine.start(uploading: models)
-        try await tablet.engine.start(uploading: models)
+        try await phone.engine.uploadOnce(models)
+        try await phone.engine.start()
+        try await tablet.engine.uploadOnce(models)
+        try await tablet.engine.start()
         // The response to the creation is lost.
         phone.database.plan(.modify, .loseAnswer)
         _ = await phone.beginSync().result
@@ -102,7 +104,7 @@ final class StartPains: EngineScenario {
         let backup = files.crashed(keeping: .allWrites)
         try await phone.engine.sync()
         pass()
-        try await phone.engine.delete(recordNames: ["deleted"])
+        try await phone.engine.delete(named: ["deleted"])
         try await settle(phone, tablet)
         try await show(tablet)
         pass()
@@ -126,7 +128,7 @@ final class StartPains: EngineScenario {
             try await second.engine.upload(Note("b"))
             XCTFail("a second engine opened the directory")
         } catch {
-            guard case .stateInUse = error as? SyncError else { return XCTFail("\(error)") }
+            guard (error as? SyncError)?.code == .stateInUse else { return XCTFail("\(error)") }
         }
         try await phone.engine.close()
         try await second.engine.upload(Note("b"))

@@ -18,7 +18,8 @@ final class StatusPains: EngineScenario {
         do {
             try await phone.engine.sync()
             XCTFail("a sync without a network succeeded")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertEqual(error.code, .networkUnavailable)
             XCTAssertTrue(phone.events.all.contains(.failed(error)))
         }

@@ -115,16 +115,16 @@ final class ValuePains: EngineScenario {
         do {
             try await phone.engine.upload(Note("fine"), large, Note("_name"))
             XCTFail("invalid models were accepted")
-        } catch {
-            guard case .invalidModels(let models) = error as? SyncError else { return XCTFail("\(error)") }
-            XCTAssertEqual(models.map(\.recordName), ["large", "_name"])
-            let reason = try XCTUnwrap(models.first?.reason)
+        } catch let error as SyncError where error.code == .invalidModels {
+            XCTAssertEqual(error.recordNames, ["large", "_name"])
+            XCTAssertTrue(error.message.contains(" _name: "), error.message)
+            let reason = error.message
             for word in ["1000000", "title"] { XCTAssertTrue(reason.contains(word), reason) }
             XCTAssertNotNil(reason.firstMatch(of: /10000\d\d/), reason)
         }
         var pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])
-        try await phone.engine.delete(recordNames: ["large"])
+        try await phone.engine.delete(named: ["large"])
         pending = try await phone.pendingNames()
         XCTAssertEqual(pending, ["large"])
     }

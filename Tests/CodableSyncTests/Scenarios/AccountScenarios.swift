@@ -26,7 +26,8 @@ class AccountScenarios: AccountScenario {
     // ZA-08
     func testInitialModelsAreNotSentWithoutAUser() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil)
-        try await phone.engine.start(uploading: [Note("old-1"), Note("old-2")])
+        try await phone.engine.uploadOnce([Note("old-1"), Note("old-2")])
+        try await phone.engine.start()
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         try await phone.device.restart()
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
@@ -138,7 +139,7 @@ class AccountScenarios: AccountScenario {
         try await quiet(phone.device)
         let sent = phone.device.database.modifies.count
         try await phone.engine.upload(Note("c"))
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         var shown = try await phone.shown()
         XCTAssertEqual(shown, ["b", "c"])
         let user = try await phone.user()

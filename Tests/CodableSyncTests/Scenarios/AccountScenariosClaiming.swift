@@ -113,7 +113,8 @@ class AccountScenariosClaiming: AccountScenario {
             do {
                 try await second.engine.upload(Note("b"))
                 XCTFail("a state was opened for another cloud")
-            } catch SyncError.configuration(let message) {
+            } catch let error as SyncError where error.code == .configuration {
+                let message = error.message
                 XCTAssertTrue(message.contains("\"cloud-1\"") && message.contains("\"cloud-2\""), message)
             }
         }
@@ -163,7 +164,8 @@ class AccountScenariosClaiming: AccountScenario {
             do {
                 try await call()
                 XCTFail("both engines opened the zone \"Thing\"")
-            } catch SyncError.configuration(let message) {
+            } catch let error as SyncError where error.code == .configuration {
+                let message = error.message
                 XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
             }
         }

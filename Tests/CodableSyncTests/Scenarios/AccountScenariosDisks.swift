@@ -19,11 +19,11 @@ class AccountScenariosDisks: AccountScenario {
             do {
                 try await phone.engine.sync()
                 XCTFail("the switch to bob should fail")
-            } catch SyncError.storageFull {}
+            } catch let error as SyncError where error.code == .storageFull {}
             do {
                 try await phone.engine.upload(Note("b-\(number)", "of bob"))
                 XCTFail("the upload belongs neither to alice nor to bob")
-            } catch SyncError.storageFull {}
+            } catch let error as SyncError where error.code == .storageFull {}
         }
         // Alice signs in again and continues as before.
         phone.account.signIn("alice")
@@ -64,7 +64,7 @@ class AccountScenariosDisks: AccountScenario {
             do {
                 try await phone.engine.sync()
                 XCTFail("alice's records are still there")
-            } catch SyncError.stateUnreadable {}
+            } catch let error as SyncError where error.code == .stateUnreadable {}
         }
         // The call throws the error; the event follows a moment later, when the journal reports the failure.
         try await quiet(phone.device)
@@ -188,7 +188,8 @@ final class AccountScenariosDisksOnLocalDatabase: AccountScenariosDisks {
         do {
             try await second.upload(ModuleB.Thing(id: "a"))
             XCTFail("both engines opened the directory")
-        } catch SyncError.configuration(let message) {
+        } catch let error as SyncError where error.code == .configuration {
+            let message = error.message
             XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
         }
         // Another directory counts as another device, which may run another version of the app.

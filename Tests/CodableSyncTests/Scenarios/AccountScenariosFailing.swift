@@ -94,11 +94,12 @@ final class AccountScenariosFailing: AccountScenario {
                 do {
                     _ = try await phone.engine.sync()
                     XCTFail("the sync should fail")
-                } catch SyncError.stateUnreadable {}
+                } catch let error as SyncError where error.code == .stateUnreadable {}
             }
             await phone.device.events.reach("the app receives the event") { events in
                 events.contains {
-                    if case .accountSwitchFailed("bob", .stateUnreadable) = $0 { true } else { false }
+                    guard case .accountSwitchFailed("bob", let error) = $0 else { return false }
+                    return error.code == .stateUnreadable
                 }
             }
             for call in [
@@ -108,7 +109,7 @@ final class AccountScenariosFailing: AccountScenario {
                 do {
                     try await call()
                     XCTFail("bob's state could not be opened")
-                } catch SyncError.stateUnreadable {}
+                } catch let error as SyncError where error.code == .stateUnreadable {}
             }
             XCTAssertEqual(phone.account.told("bob").count, 0)
 
@@ -151,7 +152,7 @@ final class AccountScenariosFailing: AccountScenario {
         }
         phone.account.signIn("bob")
         while let status = await statuses.next() {
-            if case .paused(.state(.stateUnreadable)) = status { break }
+            if case .paused(.state(let error)) = status, error.code == .stateUnreadable { break }
         }
         files.before(nil)
         clock.advance(by: .seconds(300))
@@ -175,7 +176,7 @@ final class AccountScenariosFailing: AccountScenario {
         do {
             _ = try await phone.engine.sync()
             XCTFail("a newer state was opened")
-        } catch SyncError.stateTooNew {}
+        } catch let error as SyncError where error.code == .stateTooNew {}
         XCTAssertEqual(
             files.names(in: "/device/users/2").map { files.bytes(at: "/device/users/2/\($0)") },
             before

@@ -22,7 +22,7 @@ class AccountScenariosMeeting: AccountScenario {
         barrier.open()
         await decision.reached()
         let engine = phone.engine
-        let discard = Task { try await engine.discard(["a-1"]) }
+        let discard = Task { try await engine.discard(named: ["a-1"]) }
         await engine.reach("the discard waits for the disk") { engine in
             engine.machine?.context.journal.isStoring { $0.call != nil } == true
         }
@@ -162,7 +162,7 @@ class AccountScenariosMeeting: AccountScenario {
             let phone = try await makeDeviceOfAlice()
             try await phone.engine.upload(Note("a-3", "of alice"))
             phone.device.database.failNext(.modify, .userDeletedZone)
-            await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sendChanges() }
+            await assertThrows(.waitingForDecision) { try await phone.engine.sendChanges() }
             phone.account.signIn("bob", signal: isSignalled)
             if !isSignalled { clock.advance(by: .seconds(301)) }
             try await phone.engine.upload(Note("x", "of whoever is known"))
@@ -178,7 +178,7 @@ class AccountScenariosMeeting: AccountScenario {
             let bob = try await phone.shown()
             XCTAssertEqual(bob, ["b-1"])
             phone.account.signIn("alice")
-            await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sync() }
+            await assertThrows(.waitingForDecision) { try await phone.engine.sync() }
             let alice = try await phone.shown()
             XCTAssertEqual(alice, ["a-1", "a-2", "a-3", "x"])
             try await phone.engine.resolvePurge(.uploadAgain)

@@ -123,7 +123,7 @@ class AccountScenariosSwitching: AccountScenario {
     func testAReturningUsersQueueIsSentOnce() async throws {
         let phone = try await makeAlice()
         try await phone.engine.upload(Note("a-2", "of alice"))
-        try await phone.engine.delete(recordNames: ["a-1"])
+        try await phone.engine.delete(named: ["a-1"])
         phone.account.signIn("bob")
         try await phone.engine.sync()
         try await phone.engine.upload(Note("b-1", "of bob"))

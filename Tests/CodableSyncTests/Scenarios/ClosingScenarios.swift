@@ -57,7 +57,7 @@ final class DiscardedContentsScenarios: EngineScenario {
     func testADiscardedEditIsReportedEvenIfItIsNoLongerStored() async throws {
         let (phone, failNextReads) = try await makePhone()
         failNextReads()
-        try await phone.engine.discard(["A"])
+        try await phone.engine.discard(named: ["A"])
         try await quiet(phone)
         XCTAssertEqual(phone.discarded().map(\.name), ["A"], "\(phone.events.all)")
     }

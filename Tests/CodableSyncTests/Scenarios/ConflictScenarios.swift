@@ -186,7 +186,7 @@ class ConflictScenarios: EngineScenario {
             try await phone.engine.sync()
             try await tablet.engine.sync()
             try await tablet.engine.upload(Item<Unasked>("b", title))
-            try await tablet.engine.delete(recordNames: ["new-\(round)"])
+            try await tablet.engine.delete(named: ["new-\(round)"])
             try await tablet.engine.sync()
             try await phone.engine.sync()
             _ = try await phone.drain()

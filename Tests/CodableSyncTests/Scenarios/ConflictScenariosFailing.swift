@@ -21,9 +21,9 @@ class ConflictScenariosFailing: EngineScenario {
             let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
             XCTAssertEqual(parked.map(\.client), [Item(name, "mine")], name, file: file, line: line)
             XCTAssertEqual(parked.map(\.server), [Item(name, "theirs")], name, file: file, line: line)
-            XCTAssertEqual(parked.map(\.reason.kind), [kind], name, file: file, line: line)
+            XCTAssertEqual(parked.map(\.parkReason?.kind), [kind], name, file: file, line: line)
             for word in words.map({ $0.isEmpty ? name : $0 }) {
-                let message = parked.first?.reason.message ?? ""
+                let message = parked.first?.parkReason?.message ?? ""
                 XCTAssertTrue(message.contains(word), "\(name): \(message)", file: file, line: line)
             }
             let told = try await phone.drain()
@@ -79,8 +79,8 @@ class ConflictScenariosFailing: EngineScenario {
             let parked = try await phone.engine.parkedChanges().filter { $0.recordName == name }
             XCTAssertEqual(parked.map(\.client), [Fussy(id: name, weight: 1)], name)
             XCTAssertEqual(parked.map(\.server), [Fussy(id: name, weight: 2)], name)
-            XCTAssertEqual(parked.map(\.reason.kind), [.resolverFailed], name)
-            XCTAssertTrue(parked.first?.reason.message.contains("weight") == true, name)
+            XCTAssertEqual(parked.map(\.parkReason?.kind), [.resolverFailed], name)
+            XCTAssertTrue(parked.first?.parkReason?.message.contains("weight") == true, name)
             let told = try await phone.drain()
             XCTAssertEqual(told, [.updated([Fussy(id: name, weight: 2)])], name)
             let server = try await serverRecords("Fussy")
@@ -142,8 +142,14 @@ class ConflictScenariosFailing: EngineScenario {
     ) async throws {
         let parked = try await phone.engine.parkedChanges().filter { $0.recordName == edit.id }
         XCTAssertEqual(parked.map(\.client), [edit], edit.id, file: file, line: line)
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], edit.id, file: file, line: line)
-        let message = parked.first?.reason.message ?? ""
+        XCTAssertEqual(
+            parked.map(\.parkReason?.kind),
+            [.serverValueUndecodable],
+            edit.id,
+            file: file,
+            line: line
+        )
+        let message = parked.first?.parkReason?.message ?? ""
         XCTAssertTrue(message.contains("title"), message, file: file, line: line)
     }
 
@@ -167,7 +173,7 @@ class ConflictScenariosFailing: EngineScenario {
             let again = try makeDevice(Item<Interrupted>.self, on: found)
             Calls.shared.reset(Interrupted.self)
             let pending = try await again.engine.pendingChanges()
-            XCTAssertEqual(pending.map(\.model), [Item(name, note: "mine")], name)
+            XCTAssertEqual(pending.map(\.client), [Item(name, note: "mine")], name)
             try await again.engine.sync()
             XCTAssertEqual(Calls.shared.count(Interrupted.self), 1, name)
             try await settle(again, tablet)
@@ -214,7 +220,7 @@ class ConflictScenariosFailing: EngineScenario {
         try await phone.engine.upload(Note("a", "mine"))
         phone.database.failNext(.modify, .networkFailure)
         await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sync() }
-        try await phone.engine.discard(["a"])
+        try await phone.engine.discard(named: ["a"])
         let shown = try await phone.engine.allModels()
         XCTAssertEqual(shown, [Note("a", "Tea", note: "theirs")])
         let delivered = try await phone.drain().flatMap(\.models)

@@ -9,8 +9,8 @@ class DeletionScenarios: EngineScenario {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
-            try await phone.engine.delete(recordNames: [name])
-            try await tablet.engine.delete(recordNames: [name])
+            try await phone.engine.delete(named: [name])
+            try await tablet.engine.delete(named: [name])
             try await tablet.engine.sync()
             try await order.sync(phone)
             try await settle(phone, tablet)
@@ -38,7 +38,7 @@ class DeletionScenarios: EngineScenario {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             try await phone.engine.upload(Note(name, "edited"))
-            try await tablet.engine.delete(recordNames: [name])
+            try await tablet.engine.delete(named: [name])
             try await tablet.engine.sync()
             try await order.sync(phone)
             let told = try await phone.drain()
@@ -66,7 +66,7 @@ class DeletionScenarios: EngineScenario {
             let name = order.rawValue
             let edited = Item<ClientWins>(name, "edited", note: "note")
             try await phone.engine.upload(edited)
-            try await tablet.engine.delete(recordNames: [name])
+            try await tablet.engine.delete(named: [name])
             try await tablet.engine.sync()
             try await order.sync(phone)
             let kept = try await editsOfDeleted(phone)
@@ -110,7 +110,7 @@ class DeletionScenarios: EngineScenario {
         for order in SyncOrder.allCases {
             let name = order.rawValue
             Calls.shared.reset(policy)
-            try await phone.engine.delete(recordNames: [name])
+            try await phone.engine.delete(named: [name])
             try await tablet.engine.upload(Item<Policy>(name, "edited"))
             try await tablet.engine.sync()
             _ = try await tablet.drain()
@@ -135,7 +135,7 @@ class DeletionScenarios: EngineScenario {
     /// DL-06.
     func testADeletedRecordDoesNotComeBackWithAnExpiredToken() async throws {
         let (phone, tablet) = try await makePair(Note("a"), Note("b"))
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await phone.engine.sync()
         tablet.database.failNext(.fetch, .changeTokenExpired)
         try await tablet.engine.sync()
@@ -157,8 +157,8 @@ class DeletionScenarios: EngineScenario {
         let (phone, tablet) = try await makePair(Note("fetchFirst"), Note("sendFirst"))
         for order in SyncOrder.allCases {
             let name = order.rawValue
-            try await phone.engine.delete(recordNames: [name])
-            try await tablet.engine.delete(recordNames: [name])
+            try await phone.engine.delete(named: [name])
+            try await tablet.engine.delete(named: [name])
             try await tablet.engine.sync()
             try await tablet.engine.upload(Note(name, "anew"))
             try await tablet.engine.sync()
@@ -179,7 +179,7 @@ class DeletionScenarios: EngineScenario {
         try await fill(phone.database, count)
         try await phone.engine.sync()
         let names = try await phone.drain().flatMap(\.names)
-        try await phone.engine.delete(recordNames: names)
+        try await phone.engine.delete(named: names)
         let summary = try await phone.engine.sync()
         XCTAssertEqual(summary.deleted, count)
         XCTAssertEqual(summary.pending, 0)
@@ -203,8 +203,8 @@ class DeletionScenarios: EngineScenario {
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName).sorted(), ["a", "b"])
-        XCTAssertEqual(parked.map(\.reason.kind), [.tooLarge, .tooLarge])
-        try await phone.engine.delete(recordNames: ["a", "b"])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.tooLarge, .tooLarge])
+        try await phone.engine.delete(named: ["a", "b"])
         let left = try await phone.engine.parkedChanges()
         XCTAssertEqual(left, [])
         try await phone.engine.sync()
@@ -224,7 +224,7 @@ class DeletionScenarios: EngineScenario {
             return page
         }
         try await tablet.engine.upload(Note("b"))
-        try await tablet.engine.delete(recordNames: ["b"])
+        try await tablet.engine.delete(named: ["b"])
         try await tablet.engine.sync()
         try await tablet.engine.upload(Note("c"))
         try await tablet.engine.sync()
@@ -253,9 +253,9 @@ class DeletionScenarios: EngineScenario {
             let before = phone.database.modifies.count
             let order = (names + [names[round % 5]]).shuffled(using: &random)
             let first = Int.random(in: 0...order.count, using: &random)
-            try await phone.engine.delete(recordNames: Array(order.prefix(first)))
+            try await phone.engine.delete(named: Array(order.prefix(first)))
             if Bool.random(using: &random) { try await phone.engine.sync() }
-            try await phone.engine.delete(recordNames: Array(order.dropFirst(first)))
+            try await phone.engine.delete(named: Array(order.dropFirst(first)))
             try await phone.engine.sync()
             let server = try await serverRecords("Leaf")
             XCTAssertEqual(server.count, 0, "round \(round)")
@@ -272,14 +272,14 @@ class DeletionScenarios: EngineScenario {
     func testADeletionElsewhereIsDeliveredAfterAnOwnOneWasRejected() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"))
         phone.database.failItem("a", CloudError(.permissionFailure))
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await phone.engine.sync()
         try await tablet.engine.upload(Note("a", "Coffee"))
         try await tablet.engine.sync()
         try await phone.engine.sync()
         var told = try await phone.drain()
         XCTAssertEqual(told, [.updated([Note("a", "Coffee")])])
-        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.delete(named: ["a"])
         try await tablet.engine.sync()
         try await phone.engine.sync()
         told = try await phone.drain()

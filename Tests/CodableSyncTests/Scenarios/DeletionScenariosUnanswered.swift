@@ -6,8 +6,8 @@ import XCTest
 final class DeletionScenariosUnanswered: EngineScenario {
     private func deleteWithoutAnswer(_ phone: Device<Note>) async throws {
         phone.database.plan(.modify, .loseAnswer)
-        try await phone.engine.delete(recordNames: ["a"])
-        do { try await phone.engine.sendChanges() } catch SyncError.cloud {}
+        try await phone.engine.delete(named: ["a"])
+        do { try await phone.engine.sendChanges() } catch let error as SyncError where error.code == .cloud {}
         pass()
     }
 

@@ -26,7 +26,7 @@ class DeviceScenarios: EngineScenario {
                 try await engine.upload(model)
                 oracle.upload(name, Set(model.stamps), on: index)
             case 5:
-                try await engine.delete(recordNames: [name])
+                try await engine.delete(named: [name])
                 oracle.delete(name, on: index)
             default:
                 try await engine.sync()
@@ -85,7 +85,7 @@ class DeviceScenarios: EngineScenario {
         let models = (0..<450).map { Item<Late>(String(format: "n-%03d", $0), "\($0)") }
         try await phone.engine.upload(models)
         try await phone.engine.sync()
-        try await phone.engine.delete(recordNames: ["n-000"])
+        try await phone.engine.delete(named: ["n-000"])
         try await phone.engine.sync()
         let tablet = try makeDevice(Item<Late>.self)
         let summary = try await tablet.engine.sync()

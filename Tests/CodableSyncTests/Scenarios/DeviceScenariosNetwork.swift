@@ -129,7 +129,8 @@ final class DeviceScenariosNetwork: EngineScenario {
         do {
             try await device.engine.sync()
             XCTFail("\(name): the server's wait is not over")
-        } catch SyncError.waiting(let until) {
+        } catch let error as SyncError where error.code == .waiting {
+            let until = try XCTUnwrap(error.retryDate)
             XCTAssertEqual(until.timeIntervalSince(wrong.now.wall), 1, accuracy: 0.01, name)
         }
         wrong.advance(by: .seconds(1))

@@ -87,7 +87,7 @@ class EvolutionScenarios: EngineScenario {
         let after = try await serverRecords("Place")["settings"]
         XCTAssertEqual(after, before)
         let parked = try await strict.engine.parkedChanges()
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable])
     }
 
     /// EV-04.
@@ -108,7 +108,7 @@ class EvolutionScenarios: EngineScenario {
         try await strict.engine.sync()
         let parked = try await strict.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"])
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable])
         let after = try await serverRecords("Place")["a"]
         XCTAssertEqual(after, before)
         // The update decodes the stored value offline, and the parked edit is still there.
@@ -119,7 +119,7 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(kept.map(\.client), [PlaceMended(id: "a", title: "mine", owner: "me")])
         XCTAssertEqual(kept.map(\.server), [PlaceMended(id: "a", title: "theirs")])
         mended.database.isReachable = true
-        try await mended.engine.retry(["a"])
+        try await mended.engine.retry(named: ["a"])
         try await mended.engine.sync()
         let server = try await serverRecords("Place")
         XCTAssertEqual(server["a"]?.fields["owner"], "me")
@@ -191,8 +191,8 @@ class EvolutionScenarios: EngineScenario {
         try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
         try await old.engine.sync()
         let parked = try await old.engine.parkedChanges()
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
-        XCTAssertTrue(parked.first?.reason.message.contains("schema version 2") == true)
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable])
+        XCTAssertTrue(parked.first?.parkReason?.message.contains("schema version 2") == true)
         let after = try await serverRecords("Place")["a"]
         XCTAssertEqual(after, before)
         let updated = try await update(old, to: PlaceNewSchema.self)
@@ -260,8 +260,8 @@ class EvolutionScenarios: EngineScenario {
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"])
-        XCTAssertEqual(parked.map(\.reason.kind), [.refused])
-        XCTAssertTrue(parked.first?.reason.message.contains(text) == true)
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.refused])
+        XCTAssertTrue(parked.first?.parkReason?.message.contains(text) == true)
         let server = try await serverRecords("Place")
         XCTAssertEqual(server.keys.sorted(), ["b"])
         let requests = phone.database.modifies.count

@@ -26,8 +26,8 @@ class EvolutionScenariosDeleting: EngineScenario {
     ) async throws {
         let parked = try await device.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"], file: file, line: line)
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], file: file, line: line)
-        let message = parked.first?.reason.message ?? ""
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable], file: file, line: line)
+        let message = parked.first?.parkReason?.message ?? ""
         for words in ["not deleted", "schema version 2", "Update the app", "retry"] {
             XCTAssertTrue(message.contains(words), message, file: file, line: line)
         }
@@ -45,7 +45,7 @@ class EvolutionScenariosDeleting: EngineScenario {
     func testADeletionOfARecordWithANewerSchemaIsParked() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         let summary = try await old.engine.sync()
         XCTAssertEqual([summary.deleted, summary.parked, summary.pending], [0, 1, 0])
         try await assertParked(old)
@@ -55,7 +55,7 @@ class EvolutionScenariosDeleting: EngineScenario {
 
     func testAPendingDeletionIsParkedWhenANewerSchemaArrives() async throws {
         let (old, _) = try await makePair()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.fetchChanges()
         try await old.engine.sendChanges()
         try await assertParked(old)
@@ -65,7 +65,7 @@ class EvolutionScenariosDeleting: EngineScenario {
     /// A deletion sent before the newer version is known cannot be taken back.
     func testADeletionSentBeforeTheNewerSchemaIsKnownDeletesTheRecord() async throws {
         let (old, _) = try await makePair()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.sendChanges()
         let server = try await serverRecords("Place")
         XCTAssertNil(server["a"])
@@ -76,7 +76,7 @@ class EvolutionScenariosDeleting: EngineScenario {
 
     func testAnAppWithTheSameSchemaDeletesTheRecord() async throws {
         let (old, new) = try await makePair()
-        try await new.engine.delete(recordNames: ["a"])
+        try await new.engine.delete(named: ["a"])
         try await settle(new)
         try await settle(old)
         let server = try await serverRecords("Place")
@@ -87,9 +87,9 @@ class EvolutionScenariosDeleting: EngineScenario {
     func testARetriedDeletionStaysParkedUntilTheAppIsUpdated() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.sync()
-        try await old.engine.retry(["a"])
+        try await old.engine.retry(named: ["a"])
         try await old.engine.sync()
         try await assertParked(old)
         try await old.restart()
@@ -99,7 +99,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         try await updated.engine.sync()
         let shown = try await updated.engine.allModels()
         XCTAssertEqual(shown.map(\.title), ["new"], "a parked deletion hides no record")
-        try await updated.engine.retry(["a"])
+        try await updated.engine.retry(named: ["a"])
         let summary = try await updated.engine.sync()
         XCTAssertEqual([summary.deleted, summary.parked], [1, 0])
         let server = try await serverRecords("Place")
@@ -109,9 +109,9 @@ class EvolutionScenariosDeleting: EngineScenario {
     func testDiscardingAParkedDeletionKeepsTheRecord() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.sync()
-        try await old.engine.discard(["a"])
+        try await old.engine.discard(named: ["a"])
         try await old.engine.sync()
         let pending = try await old.engine.pendingChanges()
         XCTAssertEqual(pending, [])
@@ -127,7 +127,7 @@ class EvolutionScenariosDeleting: EngineScenario {
     func testAParkedDeletionStaysParkedWhenALaterVersionCanBeDecoded() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.sync()
         pass()
         try await serverModify(
@@ -142,7 +142,7 @@ class EvolutionScenariosDeleting: EngineScenario {
         XCTAssertNotNil(due, "the change is delivered")
         let parked = try await old.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.server?.title), ["again"])
-        try await old.engine.retry(["a"])
+        try await old.engine.retry(named: ["a"])
         try await old.engine.sync()
         let server = try await serverRecords("Place")
         XCTAssertNil(server["a"])
@@ -150,7 +150,7 @@ class EvolutionScenariosDeleting: EngineScenario {
 
     func testAPendingDeletionIsSentOnceALaterVersionCanBeDecoded() async throws {
         let (old, _) = try await makePair()
-        try await old.engine.delete(recordNames: ["a"])
+        try await old.engine.delete(named: ["a"])
         try await old.engine.fetchChanges()
         pass()
         try await serverModify(
@@ -173,8 +173,8 @@ class EvolutionScenariosDeleting: EngineScenario {
         try await older.engine.upload(PlaceV1(id: "a", title: "edited"))
         try await older.engine.sync()
         let parked = try await older.engine.parkedChanges()
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
-        XCTAssertTrue(parked.first?.reason.message.contains("not overwritten") == true)
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable])
+        XCTAssertTrue(parked.first?.parkReason?.message.contains("not overwritten") == true)
         let server = try await serverRecords("Place")
         XCTAssertEqual(server["a"]?.fields["title"], "new")
     }

@@ -11,9 +11,9 @@ class EvolutionScenariosValues: EngineScenario {
         var reason = ""
         do {
             try await engine.upload(model)
-        } catch SyncError.invalidModels(let models) {
-            XCTAssertEqual(models.map(\.recordName), [model.recordName])
-            reason = models.first?.reason ?? ""
+        } catch let error as SyncError where error.code == .invalidModels {
+            XCTAssertEqual(error.recordNames, [model.recordName])
+            reason = error.message
         }
         let pending = try await engine.pendingChanges()
         XCTAssertEqual(pending.count, 0)
@@ -101,7 +101,7 @@ class EvolutionScenariosValues: EngineScenario {
         try await settle(phone, tablet)
         let both = try await tablet.engine.allModels()
         XCTAssertEqual(both, [Note("new", "title"), Note("old", "title")])
-        try await phone.engine.delete(recordNames: ["old"])
+        try await phone.engine.delete(named: ["old"])
         try await settle(phone, tablet)
         try await assertEqualEverywhere(phone, tablet)
         let one = try await tablet.engine.allModels()
@@ -117,12 +117,12 @@ class EvolutionScenariosValues: EngineScenario {
         do {
             try await second.engine.start()
             XCTFail("Both engines opened the zone \"Thing\".")
-        } catch SyncError.stateInUse {
+        } catch let error as SyncError where error.code == .stateInUse {
         }
         do {
             try await second.engine.upload(ModuleB.Thing(id: "a"))
             XCTFail("The upload should fail.")
-        } catch SyncError.stateInUse {
+        } catch let error as SyncError where error.code == .stateInUse {
         }
     }
 }

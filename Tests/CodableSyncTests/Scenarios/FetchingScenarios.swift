@@ -34,7 +34,7 @@ class FetchingScenarios: EngineScenario {
     /// FD-03.
     func testADeletionOfAnotherDeviceIsDeliveredAndRemovesAllState() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
-        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.delete(named: ["a"])
         try await tablet.engine.sync()
         try await phone.engine.sync()
         let changes = try await phone.drain()
@@ -53,7 +53,7 @@ class FetchingScenarios: EngineScenario {
     func testAllDeletionsInOnePageAreDelivered() async throws {
         let names = ["a", "b", "c", "d"]
         let (phone, tablet) = try await makePair(Note("a"), Note("b"), Note("c"), Note("d"), Note("e"))
-        try await tablet.engine.delete(recordNames: names)
+        try await tablet.engine.delete(named: names)
         try await tablet.engine.sync()
         let pages = phone.database.count(.fetch)
         try await phone.engine.sync()
@@ -187,7 +187,7 @@ class FetchingScenarios: EngineScenario {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         let changed = try await serverSave("a", ["id": "a", "title": "new", "count": 0])
         try await tablet.engine.sync()
-        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.delete(named: ["a"])
         try await tablet.engine.sync()
         phone.database.changeFetchAnswers { page in
             var page = page
@@ -220,7 +220,7 @@ class FetchingScenarios: EngineScenario {
     func testARecordDeletedAndRecreatedHasTheNewValue() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
         for (name, isFetchedBetween) in [("a", false), ("b", true)] {
-            try await tablet.engine.delete(recordNames: [name])
+            try await tablet.engine.delete(named: [name])
             try await tablet.engine.sync()
             if isFetchedBetween { try await phone.engine.fetchChanges() }
             try await tablet.engine.upload(Note(name, "anew"))

@@ -56,7 +56,8 @@ class FetchingScenariosPages: EngineScenario {
         do {
             try await phone.engine.fetchChanges()
             XCTFail("The third page should fail.")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertEqual(error.code, .networkFailure)
         }
         let first = try await phone.drain().flatMap(\.names)
@@ -72,7 +73,7 @@ class FetchingScenariosPages: EngineScenario {
     func testAnExpiredTokenListsEverythingAndDeliversOnlyChanges() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b"), Note("c"))
         try await phone.engine.upload(Note("a", "edited"))
-        try await tablet.engine.delete(recordNames: ["b"])
+        try await tablet.engine.delete(named: ["b"])
         try await tablet.engine.upload(Note("d"))
         try await tablet.engine.sync()
         phone.database.failNext(.fetch, .changeTokenExpired)
@@ -120,7 +121,8 @@ class FetchingScenariosPages: EngineScenario {
         do {
             try await phone.engine.fetchChanges()
             XCTFail("The endless feed should fail.")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertTrue(error.message.contains("same change token"), error.message)
         }
         XCTAssertLessThanOrEqual(phone.database.count(.fetch), 5)
@@ -209,7 +211,7 @@ class FetchingScenariosPages: EngineScenario {
         do {
             try await phone.engine.fetchChanges()
             XCTFail("The disk should be full.")
-        } catch SyncError.storageFull {}
+        } catch let error as SyncError where error.code == .storageFull {}
         let isTold = phone.events.all.contains { if case .storageFailed = $0 { true } else { false } }
         XCTAssertTrue(isTold)
         let known = try await phone.engine.diagnostics().knownCount

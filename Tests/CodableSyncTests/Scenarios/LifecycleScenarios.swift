@@ -8,13 +8,14 @@ class LifecycleScenarios: EngineScenario {
     // LC-01
     func testASecondStartDoesNothing() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
-        try await phone.engine.start(uploading: [Note("a")])
+        try await phone.engine.uploadOnce([Note("a")])
+        try await phone.engine.start()
         try await quiet(phone)
         let before = phone.database.totalCount
         let counts = phone.engine.core.resources.counts
         let engine = phone.engine
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 { group.addTask { try await engine.start(uploading: [Note("b")]) } }
+            for _ in 0..<10 { group.addTask { try await engine.uploadOnce([Note("b")]) } }
             try await group.waitForAll()
         }
         try await phone.engine.start()
@@ -95,7 +96,7 @@ class LifecycleScenarios: EngineScenario {
                     Note("again", "v1")
                 )
                 await gate.reached()
-                try await phone.engine.delete(recordNames: ["deleted", "again"])
+                try await phone.engine.delete(named: ["deleted", "again"])
                 await phone.engine.stop()
                 try await phone.engine.upload(Note("edited", "v2"), Note("new", "v2"))
                 try await phone.engine.start()
@@ -137,7 +138,7 @@ class LifecycleScenarios: EngineScenario {
                 await gate.reached()
                 try await phone.engine.upload(Note("a", "v2"))
                 await phone.engine.stop()
-                try await phone.engine.delete(recordNames: ["b"])
+                try await phone.engine.delete(named: ["b"])
                 if !isStoppedWhenAnswered { try await phone.engine.start() }
                 gate.open()
                 try await quiet(phone)
@@ -190,8 +191,8 @@ class LifecycleScenarios: EngineScenario {
         try await phone.engine.close()
         let engine = phone.engine
         await assertThrows(.closed) { try await engine.upload(Note("b")) }
-        await assertThrows(.closed) { try await engine.delete(recordNames: ["kept"]) }
-        await assertThrows(.closed) { try await engine.start(uploading: [Note("c")]) }
+        await assertThrows(.closed) { try await engine.delete(named: ["kept"]) }
+        await assertThrows(.closed) { try await engine.uploadOnce([Note("c")]) }
         await assertThrows(.closed) { try await engine.start() }
         await assertThrows(.closed) { try await engine.sync() }
         await assertThrows(.closed) { try await engine.sendChanges() }

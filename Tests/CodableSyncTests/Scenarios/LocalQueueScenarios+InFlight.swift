@@ -32,7 +32,7 @@ extension LocalQueueScenarios {
             try await during(aRequestOf: phone, before: before) {
                 try await phone.engine.upload(Model(name, "v2"))
                 let pending = try await phone.engine.pendingChanges()
-                XCTAssertEqual(pending.map(\.model?.title), ["v2"], name)
+                XCTAssertEqual(pending.map(\.client?.title), ["v2"], name)
             }
             try await phone.engine.sync()
             let server = try await serverRecords()

@@ -107,7 +107,7 @@ class LocalQueueScenarios: EngineScenario {
         let (calls, requests) = (files.calls.count, phone.database.modifies.count)
         try await phone.engine.upload([])
         try await phone.engine.delete([])
-        try await phone.engine.delete(recordNames: [])
+        try await phone.engine.delete(named: [])
         XCTAssertEqual(files.calls.count, calls)
         try await phone.engine.sync()
         XCTAssertEqual(phone.database.modifies.count, requests)
@@ -122,7 +122,7 @@ class LocalQueueScenarios: EngineScenario {
         let server = try await serverRecords()
         XCTAssertEqual(server["a"]?.fields["title"], "last")
         XCTAssertEqual(server["b"]?.fields["title"], "other")
-        try await phone.engine.delete(recordNames: ["a", "b", "a"])
+        try await phone.engine.delete(named: ["a", "b", "a"])
         try await phone.engine.sync()
         XCTAssertEqual(phone.database.modifies.last?.deletions.sorted(), ["a", "b"])
     }
@@ -176,7 +176,7 @@ class LocalQueueScenarios: EngineScenario {
     func testDeletingAnUnknownRecordSucceeds() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
-        try await phone.engine.delete(recordNames: ["nobody"])
+        try await phone.engine.delete(named: ["nobody"])
         try await settle(phone, tablet)
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, [])

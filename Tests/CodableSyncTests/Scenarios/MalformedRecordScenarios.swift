@@ -48,7 +48,7 @@ final class MalformedRecordScenarios: EngineScenario {
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), [name], file: file, line: line)
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable], file: file, line: line)
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable], file: file, line: line)
         XCTAssertEqual(parked.map(\.client), [Sample(id: name, text: "mine")], file: file, line: line)
         let after = try await serverRecords()[name]
         XCTAssertEqual(after, before, "\(name): not overwritten", file: file, line: line)
@@ -107,7 +107,7 @@ final class MalformedRecordScenarios: EngineScenario {
         try await phone.engine.upload(Sample(id: "a", text: "mine"))
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
-        XCTAssertEqual(parked.map(\.reason.kind), [.serverValueUndecodable])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.serverValueUndecodable])
         let after = try await serverRecords()["a"]
         XCTAssertEqual(after, before)
         phone.database.changeFetchAnswers(nil)

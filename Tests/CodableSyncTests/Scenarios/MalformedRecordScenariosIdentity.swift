@@ -56,7 +56,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"])
-        XCTAssertEqual(parked.map(\.reason.kind), [.refused])
+        XCTAssertEqual(parked.map(\.parkReason?.kind), [.refused])
         let server = try await serverRecords()
         XCTAssertEqual(server["a"], before)
         XCTAssertEqual(server.keys.sorted(), ["a", "b"])
@@ -202,7 +202,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         XCTAssertEqual(notes.map(\.recordName), [name])
         let invalid = SyncError.InvalidModel(recordName: name, reason: "it is")
         let texts =
-            phone.events.all.map { "\($0)" } + parked.map(\.reason.message) + notes.map(\.message)
+            phone.events.all.map { "\($0)" } + parked.compactMap(\.parkReason?.message) + notes.map(\.message)
             + [SyncError.invalidModels([invalid]).description]
         XCTAssertGreaterThan(texts.filter { $0.contains("forged") }.count, 2)
         for text in texts {

@@ -71,7 +71,7 @@ class RetryScenariosTime: EngineScenario {
         let clock = clock
         let skews: [TimeInterval] = [-30 * 365 * 86_400, 0, 60 * 365 * 86_400]
         let devices = try skews.map { skew in
-            try makeDevice(Note.self) { $0.date = { clock.now.wall.addingTimeInterval(skew) } }
+            try makeDevice(Note.self) { $0.clock = SkewedClock(base: clock, skew: skew) }
         }
         for (number, device) in devices.enumerated() {
             try await device.engine.upload(
@@ -297,4 +297,18 @@ final class RetryScenariosOnTheFake: EngineScenario {
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("a", "mine")])])
     }
+}
+
+/// A clock whose wall time differs from another clock's.
+private struct SkewedClock: SyncClock {
+    let base: ManualClock
+    let skew: TimeInterval
+
+    var now: Moment {
+        var moment = base.now
+        moment.wall += skew
+        return moment
+    }
+
+    func sleep(until instant: Duration) async throws { try await base.sleep(until: instant) }
 }

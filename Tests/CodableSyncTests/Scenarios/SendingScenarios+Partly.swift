@@ -80,7 +80,7 @@ extension SendingScenarios {
         XCTAssertEqual(summary.parked, 1)
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["n31"])
-        XCTAssertEqual(parked.first?.reason.kind, .refused)
+        XCTAssertEqual(parked.first?.parkReason?.kind, .refused)
         let refused = phone.database.modifies.filter { $0.names.contains("n31") }.count
         XCTAssertLessThanOrEqual(refused, 8, "at most seven more rounds")
     }
@@ -184,7 +184,7 @@ extension SendingScenarios {
         for _ in 0..<3 { try await phone.engine.sync() }
         XCTAssertEqual(phone.database.modifies.count, 1)
         let parked = try await phone.engine.parkedChanges()
-        XCTAssertEqual(parked.first?.reason.kind, .refused)
+        XCTAssertEqual(parked.first?.parkReason?.kind, .refused)
     }
 
     // SN-29, SN-30, SN-31
@@ -206,8 +206,8 @@ extension SendingScenarios {
             XCTAssertEqual(parked.map(\.recordName), ["a"], name)
             XCTAssertEqual(parked.first?.client, Model("a", "mine"), name)
             XCTAssertEqual(parked.first?.server, Model("a", "server's"), name)
-            XCTAssertEqual(parked.first?.reason.kind, .refused, name)
-            XCTAssertTrue(parked.first?.reason.message.contains("The server's words.") == true, name)
+            XCTAssertEqual(parked.first?.parkReason?.kind, .refused, name)
+            XCTAssertTrue(parked.first?.parkReason?.message.contains("The server's words.") == true, name)
             let shown = try await phone.engine.model(named: "a")
             XCTAssertEqual(shown?.title, "mine", name)
             let server = try await serverRecords(name)

@@ -95,8 +95,8 @@ class SendingScenarios: EngineScenario {
             XCTAssertEqual(summary.parked, 1, zone)
             let parked = try await phone.engine.parkedChanges()
             XCTAssertEqual(parked.map(\.recordName), ["n7"], zone)
-            XCTAssertEqual(parked.first?.reason.kind, .tooLarge, zone)
-            let message = parked.first?.reason.message ?? ""
+            XCTAssertEqual(parked.first?.parkReason?.kind, .tooLarge, zone)
+            let message = parked.first?.parkReason?.message ?? ""
             XCTAssertNotNil(message.firstMatch(of: /\b1[01]\d\d bytes/), message)
             XCTAssertTrue(message.contains("\(RecordLimits.maximumRecordBytes)"), message)
 
@@ -131,7 +131,7 @@ class SendingScenarios: EngineScenario {
         XCTAssertEqual(told, [])
 
         phone.database.acceptAtMost(nil)
-        try await phone.engine.retry((0..<4).map { "n\($0)" })
+        try await phone.engine.retry(named: (0..<4).map { "n\($0)" })
         try await phone.engine.sync()
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 4)

@@ -22,7 +22,8 @@ extension StateScenarios {
         do {
             try await phone.engine.upload(Note("b"))
             XCTFail("the upload should fail")
-        } catch SyncError.stateUnreadable(let message) {
+        } catch let error as SyncError where error.code == .stateUnreadable {
+            let message = error.message
             XCTAssertTrue(message.contains("flush") && message.contains("journal-1.jsonl"), message)
         }
         let names = try await phone.pendingNames()
@@ -46,7 +47,8 @@ extension StateScenarios {
             do {
                 try await phone.engine.upload(Note("a", "xxxxxx"))
                 XCTFail("there is room for \(room) bytes of \(cost)")
-            } catch SyncError.storageFull(let message) {
+            } catch let error as SyncError where error.code == .storageFull {
+                let message = error.message
                 XCTAssertTrue(message.contains("journal-1.jsonl"), message)
             }
             let model = try await phone.engine.model(named: "a")
@@ -67,7 +69,7 @@ extension StateScenarios {
             try await phone.engine.upload(Note("a"))
             XCTFail("the upload should fail")
         } catch {
-            guard case .storageFull = error as? SyncError else { return XCTFail("\(error)") }
+            guard (error as? SyncError)?.code == .storageFull else { return XCTFail("\(error)") }
         }
         disk.leaveRoom(for: nil)
         try await phone.engine.upload(Note("a"))
@@ -89,7 +91,8 @@ extension StateScenarios {
                 do {
                     try await phone.engine.upload(Note("refused"))
                     XCTFail("the upload should fail")
-                } catch SyncError.stateUnreadable(let message) {
+                } catch let error as SyncError where error.code == .stateUnreadable {
+                    let message = error.message
                     XCTAssertTrue(message.contains(String(cString: strerror(code))), message)
                 }
             }
@@ -128,7 +131,8 @@ extension StateScenarios {
                 do {
                     try await phone.engine.upload(Note("b"))
                     XCTFail(row)
-                } catch SyncError.stateUnreadable(let message) {
+                } catch let error as SyncError where error.code == .stateUnreadable {
+                    let message = error.message
                     XCTAssertTrue(message.contains("journal-1.jsonl"), "\(row): \(message)")
                     XCTAssertTrue(message.contains("another program"), "\(row): \(message)")
                 }
@@ -224,7 +228,7 @@ extension StateScenarios {
             try await phone.engine.upload(Note("larger", note: text + text))
             XCTFail("the upload should fail")
         } catch {
-            guard case .invalidModels = error as? SyncError else { return XCTFail("\(error)") }
+            guard (error as? SyncError)?.code == .invalidModels else { return XCTFail("\(error)") }
         }
         try await phone.engine.close()
     }

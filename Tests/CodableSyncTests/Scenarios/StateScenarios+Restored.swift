@@ -29,7 +29,7 @@ extension StateScenarios {
         try await settle(phone, tablet)
         backUp("sent")
         pass()
-        try await phone.engine.delete(recordNames: ["deleted"])
+        try await phone.engine.delete(named: ["deleted"])
         backUp("deleted")
         phone.database.plan(.modify, .loseAnswer)
         _ = await phone.beginSync().result
@@ -69,7 +69,7 @@ extension StateScenarios {
         try await phone.engine.sync()
         pass()
         try await phone.engine.upload(Note("edited", "today"))
-        try await phone.engine.delete(recordNames: ["deleted"])
+        try await phone.engine.delete(named: ["deleted"])
         try await phone.engine.sync()
         try await phone.engine.close()
         let restored = try makeDevice(Note.self, on: backup)

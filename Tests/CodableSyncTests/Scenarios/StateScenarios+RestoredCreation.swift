@@ -10,7 +10,7 @@ extension StateScenarios {
         try await phone.engine.upload(Note("a", "created"))
         let backup = files.crashed(keeping: .allWrites)
         try await phone.engine.sync()
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await phone.engine.sync()
         try await phone.engine.close()
         let restored = try makeDevice(Note.self, on: backup)

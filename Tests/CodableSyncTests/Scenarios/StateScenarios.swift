@@ -20,13 +20,13 @@ class StateScenarios: StateFileScenario {
         }
     }
 
-    /// The owner of the state, according to the error of an upload.
+    /// The message of an upload that finds the state in use.
     func owner<Model>(_ device: Device<Model>, _ model: Model) async throws -> String? {
         do {
             try await device.engine.upload(model)
             return nil
-        } catch SyncError.stateInUse(let owner) {
-            return owner
+        } catch let error as SyncError where error.code == .stateInUse {
+            return error.message
         }
     }
 
@@ -36,16 +36,17 @@ class StateScenarios: StateFileScenario {
         let first = try makeRealDevice(Note.self, in: directory.url)
         try await first.engine.upload(Note("a"))
         let second = try makeRealDevice(Note.self, in: directory.url)
+        let expected = SyncError.stateInUse(by: "another engine of this process (\(getpid()))").message
         for _ in 0..<2 {
             let owner = try await owner(second, Note("b"))
-            XCTAssertEqual(owner, "another engine of this process (\(getpid()))")
+            XCTAssertEqual(owner, expected)
         }
         // The same through a symbolic link.
         let link = try makeDirectory().url.appending(path: "link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory.url)
         let linked = try makeRealDevice(Note.self, in: link)
         let linkOwner = try await owner(linked, Note("b"))
-        XCTAssertEqual(linkOwner, "another engine of this process (\(getpid()))")
+        XCTAssertEqual(linkOwner, expected)
         try await first.engine.upload(Note("c"))
         let names = try await first.pendingNames()
         XCTAssertEqual(names, ["a", "c"])
@@ -65,7 +66,7 @@ class StateScenarios: StateFileScenario {
         XCTAssertEqual(child.readLine(), "locked")
         let device = try makeRealDevice(Note.self, in: directory.url)
         let owner = try await owner(device, Note("a"))
-        XCTAssertEqual(owner, "process \(child.processID)")
+        XCTAssertEqual(owner, SyncError.stateInUse(by: "process \(child.processID)").message)
         let files = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
         XCTAssertEqual(files, ["lock"], "no file was written")
         child.kill()

@@ -24,7 +24,7 @@ final class StreamScenariosOvertaken: EngineScenario {
     /// I-30: otherwise the app would show a record that was deleted.
     func testARecordIsNotDeliveredAfterItsDeletionReturned() async throws {
         let (phone, hold, next) = try await makeHeld()
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         hold.release()
         // The next change is delivered instead.
         try await serverSave("b", ["id": "b", "title": "b"])
@@ -65,7 +65,7 @@ final class StreamScenariosOvertaken: EngineScenario {
             return nil
         }
         await hold.reached()
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         hold.release()
         let change = await next.value
         XCTAssertEqual(change, .updated([HeldItem("b")]))

@@ -158,7 +158,8 @@ class SwappedFileScenarios: AccountScenario {
         do {
             try await device.engine.upload(Note("x"))
             XCTFail("The directory was opened.")
-        } catch SyncError.configuration(let text) {
+        } catch let error as SyncError where error.code == .configuration {
+            let text = error.message
             XCTAssertTrue(text.contains("First") && text.contains("Second"), text)
         }
         XCTAssertEqual(files.files.filter { !$0.key.hasSuffix("/lock") }, before)

@@ -60,7 +60,7 @@ class TokenScenarios: ZoneScenario {
             try await serverModify(phone.database, deleting: ["r-0", "r-6"])
             try await serverSave("r-3", ["id": "r-3", "title": "new", "count": 0])
             try await phone.engine.upload(Note("r-1", "edited"), Note("created"))
-            try await phone.engine.delete(recordNames: ["r-2"])
+            try await phone.engine.delete(named: ["r-2"])
             try await expireTokens()
             files.powerOff(at: files.calls.count + call, SimulatedDisk.Moment.allCases[call % 3])
             let result = await phone.beginSync().result
@@ -97,7 +97,7 @@ class TokenScenarios: ZoneScenario {
         // During the listing: a record is saved, one deleted, one created elsewhere, and one created but not
         // sent.
         try await phone.engine.upload(Note("mine", "new"), Note("r-0", "edited"))
-        try await phone.engine.delete(recordNames: ["r-2"])
+        try await phone.engine.delete(named: ["r-2"])
         let sending = Task { [engine = phone.engine] in try await engine.sendChanges() }
         await phone.engine.reach("both wait") { $0.waiterCount == 2 }
         pass(.seconds(5))
@@ -115,7 +115,7 @@ class TokenScenarios: ZoneScenario {
         XCTAssertEqual(parked.map(\.client), [Note("r-1", "parked")])
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, ["r-1", "unsent"])
-        try await phone.engine.discard(["r-1"])
+        try await phone.engine.discard(named: ["r-1"])
         try await settle(phone)
         try await assertEqualEverywhere(phone)
         let shown = try await phone.engine.model(named: "r-0")
@@ -187,7 +187,8 @@ class TokenScenarios: ZoneScenario {
         do {
             try await phone.engine.fetchChanges()
             XCTFail("The endless feed should fail.")
-        } catch SyncError.cloud(let error) {
+        } catch let failure as SyncError where failure.code == .cloud {
+            let error = try XCTUnwrap(failure.cloudError)
             XCTAssertTrue(error.message.contains("same change token"), error.message)
         }
         XCTAssertLessThanOrEqual(phone.database.count(.fetch), 10)

@@ -53,8 +53,8 @@ final class TransparencyScenariosTexts: EngineScenario {
         pass()
         phone.database.failItemAlways("refused", CloudError(.invalidArguments))
         try await phone.engine.upload(names.dropLast().map { Item<Telling>($0, "\(Self.secret) 3") })
-        try await phone.engine.delete(recordNames: ["remote"])
-        try await phone.engine.discard(["dropped"])
+        try await phone.engine.delete(named: ["remote"])
+        try await phone.engine.discard(named: ["dropped"])
         try await phone.engine.sync()
         try await serverSave("strange", ["id": "strange", "title": 7777, "note": .string(Self.secret)])
         try await phone.engine.fetchChanges()
@@ -69,7 +69,7 @@ final class TransparencyScenariosTexts: EngineScenario {
         }
         check(events.map { "\($0)" } + events.map { String(reflecting: $0) })
         check(try await phone.engine.diagnostics().notes.map { "\($0)" })
-        check(try await phone.engine.parkedChanges().map { "\($0.reason)" })
+        check(try await phone.engine.parkedChanges().compactMap(\.parkReason?.description))
         // The events carry the values for code that needs them.
         let carried = events.compactMap { event -> RecordValue? in
             if case .conflictResolved("server", let client, _, _) = event {

@@ -21,20 +21,20 @@ final class TransparencyScenarios: EngineScenario {
         XCTAssertEqual(Set(parked.map(\.recordName)), Set(names + ["strange"]))
         for change in parked {
             XCTAssertEqual(change.client?.id, change.recordName)
-            XCTAssertFalse(change.reason.message.isEmpty)
+            XCTAssertFalse(change.parkReason?.message.isEmpty ?? true)
             let isStrange = change.recordName == "strange"
-            XCTAssertEqual(change.reason.kind, isStrange ? .unknownError : .refused)
-            XCTAssertEqual(change.reason.attempts, isStrange ? 8 : 1)
+            XCTAssertEqual(change.parkReason?.kind, isStrange ? .unknownError : .refused)
+            XCTAssertEqual(change.parkReason?.attempts, isStrange ? 8 : 1)
         }
         try await phone.restart()
         let kept = try await phone.engine.parkedChanges()
         XCTAssertEqual(kept, parked, "reasons and attempts survive a restart")
 
         for name in names + ["strange"] { phone.database.failItemAlways(name, nil) }
-        try await phone.engine.retry(["retried"])
+        try await phone.engine.retry(named: ["retried"])
         try await phone.engine.upload(Note("replaced", "second"))
-        try await phone.engine.discard(["dropped"])
-        try await phone.engine.delete(recordNames: ["strange"])
+        try await phone.engine.discard(named: ["dropped"])
+        try await phone.engine.delete(named: ["strange"])
         try await phone.engine.sync()
         let left = try await phone.engine.parkedChanges()
         XCTAssertEqual(left, [])
@@ -87,7 +87,7 @@ final class TransparencyScenarios: EngineScenario {
             let replaced = try await phone.engine.parkedChanges().first { $0.recordName == name }
             if let title = replaced?.client?.title { discarded.append(title) }
             try await phone.engine.upload(Item<Moody>(name, stamp))
-            if Moody.roll(6) == 0 { try await phone.engine.discard([name]) }
+            if Moody.roll(6) == 0 { try await phone.engine.discard(named: [name]) }
             if Moody.roll(4) == 0 { phone.database.plan(.modify, .loseAnswer) }
             _ = await phone.beginSync().result
             phone.database.clearPlans()
@@ -118,12 +118,12 @@ final class TransparencyScenarios: EngineScenario {
         try await phone.restart()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(Set(parked.map(\.recordName)), Set(names))
-        XCTAssertEqual(Set(parked.map(\.reason.kind)), [.tooLarge])
+        XCTAssertEqual(Set(parked.map(\.parkReason?.kind)), [.tooLarge])
         for name in names { phone.database.failItemAlways(name, nil) }
         try await phone.engine.upload(Note("smaller", "small"))
         let smaller = try await phone.engine.parkedChanges().map(\.recordName)
         XCTAssertEqual(Set(smaller), ["deleted", "kept"])
-        try await phone.engine.delete(recordNames: ["deleted"])
+        try await phone.engine.delete(named: ["deleted"])
         let deleted = try await phone.engine.parkedChanges().map(\.recordName)
         XCTAssertEqual(deleted, ["kept"])
         try await phone.engine.sync()
@@ -141,7 +141,7 @@ final class TransparencyScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("refused", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("refused"), Note("dropped"))
-        try await phone.engine.discard(["dropped"])
+        try await phone.engine.discard(named: ["dropped"])
         try await phone.engine.sync()
         try await serverSave("strange", ["id": "strange", "title": 7, "count": 0])
         try await phone.engine.fetchChanges()
@@ -165,7 +165,7 @@ final class TransparencyScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         let names = (0..<1100).map { "n-\($0)" }
         try await phone.engine.upload(names.map { Note($0) })
-        try await phone.engine.discard(names)
+        try await phone.engine.discard(named: names)
         let notes = try await phone.engine.diagnostics().notes
         XCTAssertEqual(notes.map(\.recordName), names.suffix(1000))
         try await phone.restart()

@@ -62,7 +62,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
         try await device.engine.sync()
         let parked = try await device.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["p2"])
-        XCTAssertEqual(parked.first?.reason.kind, .contentsUnreadable)
+        XCTAssertEqual(parked.first?.parkReason?.kind, .contentsUnreadable)
         let server = try await serverRecords().keys.sorted()
         XCTAssertEqual(server, ["known1", "known2", "p1", "p3"])
     }

@@ -102,7 +102,7 @@ class UpdatedAppScenarios: EngineScenario {
     func testAPendingChangeHasTheFieldsThatItsRecordDoesNotHave() async throws {
         let (updated, _) = try await makePairWithEdit()
         let pending = try await updated.engine.pendingChanges()
-        XCTAssertEqual(pending.map(\.model), [edited])
+        XCTAssertEqual(pending.map(\.client), [edited])
     }
 
     func testAParkedChangeHasTheFieldsThatItsRecordDoesNotHave() async throws {

@@ -62,7 +62,7 @@ class ZoneScenarios: ZoneScenario {
     func testAfterAnEncryptedDataResetAllRecordsAreUploadedAgain() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
         try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await tablet.engine.upload(Note("d", "Salt"))
         try await remove(.encryptedDataReset)
         try await phone.engine.sync()
@@ -267,7 +267,7 @@ class ZoneScenarios: ZoneScenario {
             let server = try await serverRecords()
             XCTAssertEqual(server["a"]?.fields["title"], "theirs", "\(loss)")
             XCTAssertEqual(server["a"]?.fields["unknown"], "field", "\(loss)")
-            try await phone.engine.discard(["a"])
+            try await phone.engine.discard(named: ["a"])
             try await settle(phone)
             let told = try await phone.drain().flatMap(\.names)
             XCTAssertEqual(told, [], "\(loss)")

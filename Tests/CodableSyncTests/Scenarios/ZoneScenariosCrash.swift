@@ -23,7 +23,7 @@ class ZoneScenariosCrash: ZoneScenario {
         try await serverDelete("gone")
         try await phone.engine.fetchChanges()
         try await phone.engine.upload(Note("edited", "new"), Note("created", "new"))
-        try await phone.engine.delete(recordNames: ["deleted"])
+        try await phone.engine.delete(named: ["deleted"])
         phone.events.clear()
         return (phone, files)
     }
@@ -57,7 +57,7 @@ class ZoneScenariosCrash: ZoneScenario {
         XCTAssertEqual(parked.map(\.server), [isUploadedAgain ? Note("parked", "old") : nil], row)
         let pending = try await phone.engine.pendingChanges().map(\.recordName)
         XCTAssertEqual(pending, ["parked"], row)
-        try await phone.engine.retry(["parked"])
+        try await phone.engine.retry(named: ["parked"])
         try await phone.engine.sync()
         let end = try await serverTitles()
         XCTAssertEqual(end["parked"], "new", row)

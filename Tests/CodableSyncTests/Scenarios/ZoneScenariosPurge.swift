@@ -26,7 +26,7 @@ class ZoneScenariosPurge: ZoneScenario {
             } catch {
                 XCTAssertEqual(
                     error as? SyncError,
-                    .waitingForDecision(.purged),
+                    .waitingForDecision,
                     file: file,
                     line: line
                 )
@@ -72,9 +72,9 @@ class ZoneScenariosPurge: ZoneScenario {
         let before = requests(phone)
         try await phone.engine.start()
         try await phone.engine.upload(Note("c", "Bread"))
-        await statuses.reach("the status is `waitingForDecision`") { $0.last == .waitingForDecision(.purged) }
+        await statuses.reach("the status is `waitingForDecision`") { $0.last == .waitingForDecision }
         let status = try await phone.engine.diagnostics().status
-        XCTAssertEqual(status, .waitingForDecision(.purged))
+        XCTAssertEqual(status, .waitingForDecision)
         for _ in 0..<5 {
             pass(.seconds(100))
             await phone.engine.core.process(.signal(.changes(in: nil)))
@@ -94,7 +94,7 @@ class ZoneScenariosPurge: ZoneScenario {
     func testUploadingAgainSendsKnownRecordsAndLaterEdits() async throws {
         let phone = try await makePurged()
         try await phone.engine.upload(Note("c", "Bread"), Note("d", "Salt"))
-        try await phone.engine.delete(recordNames: ["d"])
+        try await phone.engine.delete(named: ["d"])
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.restart()
         try await phone.engine.sync()
@@ -108,7 +108,7 @@ class ZoneScenariosPurge: ZoneScenario {
     /// ZA-04: records deleted before the decision are not uploaded again.
     func testRecordsDeletedBeforeTheDecisionStayDeleted() async throws {
         let phone = try await makePurged()
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.engine.sync()
         let titles = try await serverTitles()
@@ -134,7 +134,7 @@ class ZoneScenariosPurge: ZoneScenario {
     /// ZA-04: the user can discard edits before removing local records.
     func testEditsDiscardedBeforeTheDecisionAreRemovedToo() async throws {
         let phone = try await makePurged()
-        try await phone.engine.discard(["b"])
+        try await phone.engine.discard(named: ["b"])
         try await phone.engine.resolvePurge(.removeLocal)
         let told = try await phone.drain()
         XCTAssertEqual(told.deletedNames, ["a", "b"])
@@ -172,7 +172,7 @@ class ZoneScenariosPurge: ZoneScenario {
         gate.open()
         let result = await syncing.result
         XCTAssertThrowsError(try result.get()) {
-            XCTAssertEqual($0 as? SyncError, .waitingForDecision(.purged))
+            XCTAssertEqual($0 as? SyncError, .waitingForDecision)
         }
         let kept = try await phone.engine.allModels()
         XCTAssertEqual(kept.map(\.id), ["a", "b"])
@@ -223,7 +223,7 @@ class ZoneScenariosPurge: ZoneScenario {
         let isTold = phone.events.all.contains(.zoneLost(.purged))
         XCTAssertFalse(isTold, "an answer would have no effect yet")
         loss.release()
-        await assertThrows(.waitingForDecision(.purged)) { try await run.value }
+        await assertThrows(.waitingForDecision) { try await run.value }
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.purged)))
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.engine.sync()

@@ -36,14 +36,16 @@ extension ChaosStory {
     private func healingSync(_ index: Int) async throws -> Int {
         let engine = actors[index].engine
         do {
-            try await within("retry") { try await engine.retry(engine.parkedChanges().map(\.recordName)) }
+            try await within("retry") {
+                try await engine.retry(named: engine.parkedChanges().map(\.recordName))
+            }
             let summary = try await within("heal \(index)") { try await engine.sync() }
             say("heal \(index): \(summary)")
             return summary.sent + summary.deleted + summary.fetched + summary.conflictsResolved
                 + summary.pending
         } catch let error as SyncError {
             say("heal \(index) failed: \(error)")
-            if case .waitingForDecision = error { try await decide(index) }
+            if error.code == .waitingForDecision { try await decide(index) }
             return 1
         }
     }

@@ -92,7 +92,7 @@ extension ChaosStory {
         deleted.insert(name)
         let engine = actors[index].engine
         do {
-            try await within("delete") { try await engine.delete(recordNames: [name]) }
+            try await within("delete") { try await engine.delete(named: [name]) }
             actors[index].mirror[name] = nil
             actors[index].remembered[name] = nil
         } catch let error as SyncError {
@@ -141,8 +141,8 @@ extension ChaosStory {
                 case 0: await engine.stop()
                 case 1: try await engine.start()
                 case 2: try await engine.resync()
-                case 3: try await engine.retry(engine.parkedChanges().map(\.recordName))
-                default: try await engine.discard(["a"])
+                case 3: try await engine.retry(named: engine.parkedChanges().map(\.recordName))
+                default: try await engine.discard(named: ["a"])
                 }
             }
         } catch let error as SyncError {
@@ -153,16 +153,12 @@ extension ChaosStory {
     private func excuseDiscarded(_ index: Int) async throws {
         let engine = actors[index].engine
         let model = try? await within("model") { try await engine.model(named: "a") }
-        let parked = try? await within("parked") { try await engine.parkedChanges() }
         let pending = try? await within("pending") { try await engine.pendingChanges() }
         var stamps = Set((model ?? nil)?.stamps ?? [])
         for change in pending ?? [] where change.recordName == "a" {
-            stamps.formUnion(change.model?.stamps ?? [])
+            stamps.formUnion(change.client?.stamps ?? [])
             // Discarding a deletion leaves the record in place.
             if change.isDeletion { deleted.insert("a") }
-        }
-        for change in parked ?? [] where change.recordName == "a" {
-            stamps.formUnion(change.client?.stamps ?? [])
         }
         // The server keeps its version; only the device's own copy is discarded.
         let kept = (try? server()["a"]?.stamps) ?? []

@@ -12,7 +12,7 @@ final class FoundBySeedTests: EngineScenario {
         try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
         try await phone.engine.sendChanges()
         try await tablet.engine.sync()
-        try await tablet.engine.delete(recordNames: ["a"])
+        try await tablet.engine.delete(named: ["a"])
         try await tablet.engine.sync()
         try await phone.engine.sync()
         let shown = try await phone.engine.allModels()
@@ -27,7 +27,7 @@ final class FoundBySeedTests: EngineScenario {
         try await tablet.engine.upload(Note("a", "Tea"))
         try await tablet.engine.sync()
         try await phone.engine.sync()
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         let before = try await phone.drain()
         XCTAssertEqual(before, [])
         try await phone.engine.sync()
@@ -72,7 +72,7 @@ final class FoundBySeedTests: EngineScenario {
             try await phone.engine.upload(Note(name, "Tea", note: "hot"))
             try await settle(phone, tablet)
             _ = try await phone.drain()
-            try await tablet.engine.delete(recordNames: [name])
+            try await tablet.engine.delete(named: [name])
             try await settle(tablet, phone)
             let gone =
                 readsAll
@@ -83,7 +83,7 @@ final class FoundBySeedTests: EngineScenario {
             try await settle(phone, tablet)
             let model = try await tablet.engine.model(named: name)
             XCTAssertEqual(model, Note(name, "Coffee"), "reads all: \(readsAll)")
-            try await phone.engine.delete(recordNames: [name])
+            try await phone.engine.delete(named: [name])
             try await settle(phone, tablet)
         }
     }
@@ -96,7 +96,7 @@ final class FoundBySeedTests: EngineScenario {
         try await settle(tablet, phone)
         let read = try await phone.engine.model(named: "a")
         XCTAssertEqual(read, Note("a", "Tea", note: "hot"))
-        try await phone.engine.delete(recordNames: ["a"])
+        try await phone.engine.delete(named: ["a"])
         try await phone.engine.upload(Note("a", "Coffee"))
         try await settle(phone, tablet)
         let model = try await tablet.engine.model(named: "a")

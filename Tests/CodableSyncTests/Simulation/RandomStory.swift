@@ -129,7 +129,7 @@ final class RandomStory<Model: RandomModel> {
         let name = names.randomElement(using: &random) ?? "a"
         log.append("delete \(index) \(name)")
         deleted.insert(name)
-        try await actors[index].device.engine.delete(recordNames: [name])
+        try await actors[index].device.engine.delete(named: [name])
         actors[index].mirror[name] = nil
         actors[index].remembered[name] = nil
     }

@@ -106,7 +106,7 @@ final class ZoneMadeAnewTests: ZoneScenario {
     /// Each device asks its user, even if another device has already answered.
     func testAPurgeNeedsADecisionEvenIfTheZoneExistsAgain() async throws {
         let (phone, tablet) = try await makeAnew(.purged)
-        await assertThrows(.waitingForDecision(.purged)) { try await phone.engine.sync() }
+        await assertThrows(.waitingForDecision) { try await phone.engine.sync() }
         let before = try await titles(phone)
         XCTAssertEqual(before, ["Milk", "Tea"])
         try await phone.engine.resolvePurge(.uploadAgain)
@@ -121,7 +121,7 @@ final class ZoneMadeAnewTests: ZoneScenario {
             Note("a", "Tea"),
             Note("b", "Milk")
         )
-        try await tablet.engine.delete(recordNames: ["a", "b"])
+        try await tablet.engine.delete(named: ["a", "b"])
         try await tablet.engine.sync()
         try await expireTokens()
         try await phone.engine.sync()

@@ -111,7 +111,7 @@ final class ZoneStory {
             guard try await isConfirmedEverywhere(name) else { continue }
             log.append("delete \(index) \(name)")
             doomed[position].deleter = index
-            return try await engine.delete(recordNames: [name])
+            return try await engine.delete(named: [name])
         }
     }
 
@@ -136,7 +136,7 @@ final class ZoneStory {
                 }
             log.append("sync \(index) kind \(kind): \(summary)")
             if kind > 1 { actor.metLoss = losses }
-        } catch SyncError.waitingForDecision {
+        } catch let error as SyncError where error.code == .waitingForDecision {
             log.append("sync \(index) is asked about a purge")
             if actor.metLoss >= lastPurge {
                 failures.append("\(index) is asked about a purge that it has already answered")

@@ -164,7 +164,7 @@ final class MalformedStateLineTests: StateFileScenario {
             let files = whole.copy()
             try files.write(whole.groups(journal) + [[line]], to: journal)
             files["journal-9.jsonl.tmp"] = [1]
-            guard case .stateTooNew(let text)? = try await refusal(files, line) else {
+            guard let text = try await refusalMessage(.stateTooNew, files, line) else {
                 XCTFail(line)
                 continue
             }
@@ -183,7 +183,7 @@ final class MalformedStateLineTests: StateFileScenario {
             files[name] = Array(
                 text.replacing("\"version\":1", with: "\"version\":2", maxReplacements: 1).utf8
             )
-            guard case .stateTooNew(let message)? = try await refusal(files, name) else {
+            guard let message = try await refusalMessage(.stateTooNew, files, name) else {
                 XCTFail(name)
                 continue
             }
@@ -195,7 +195,9 @@ final class MalformedStateLineTests: StateFileScenario {
     func testFilesOfAnotherProgramAreRejectedWithoutChanges() async throws {
         let files = try await prepare()
         files[journal] = Array("{\"format\":\"accounting\",\"version\":1,\"kind\":\"journal\"}\n".utf8)
-        guard case .stateUnreadable(let message)? = try await refusal(files) else { return XCTFail("opened") }
+        guard let message = try await refusalMessage(.stateUnreadable, files) else {
+            return XCTFail("opened")
+        }
         XCTAssertTrue(message.contains(journal) && message.contains("is not a file of"), message)
     }
 
@@ -225,7 +227,7 @@ final class MalformedStateLineTests: StateFileScenario {
                 let files = try await prepare(compacted: name == snapshot)
                 try files.remove(name)
                 files.disk.placeOther(kind, at: files.directory + "/" + name)
-                guard case .stateUnreadable(let message)? = try await refusal(files, "\(kind)") else {
+                guard let message = try await refusalMessage(.stateUnreadable, files, "\(kind)") else {
                     XCTFail("\(kind), \(name)")
                     continue
                 }

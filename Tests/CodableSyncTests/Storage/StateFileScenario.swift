@@ -77,6 +77,14 @@ class StateFileScenario: EngineScenario {
             return error as? SyncError
         }
     }
+
+    /// The message of the first call that opens the engine, if its error has this code.
+    func refusalMessage(_ code: SyncError.Code, _ files: StateFiles, _ row: String = "") async throws
+        -> String?
+    {
+        let error = try await refusal(files, row)
+        return error?.code == code ? error?.message : nil
+    }
 }
 
 /// The files of a state on a simulated disk.

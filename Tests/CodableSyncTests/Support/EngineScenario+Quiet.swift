@@ -80,19 +80,27 @@ extension EngineScenario {
 
 extension SyncError {
     fileprivate var saysThatStateIsInUse: Bool {
-        switch self {
+        switch code {
         case .stateInUse, .configuration: true
         default: false
         }
     }
 }
 
-/// Values of an engine that tests wait for.
+/// Values of a core that tests wait for.
 extension SyncCore {
     /// The number of records left to deliver.
     var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
+
     /// The number of calls that wait for the cloud.
     var waiterCount: Int { machine?.calls.waiters.count ?? 0 }
+}
+
+extension SyncEngine {
+    /// The pending changes that are parked, in the order in which they were parked.
+    func parkedChanges() async throws -> [PendingChange<Model>] {
+        try await pendingChanges().filter { $0.parkReason != nil }
+    }
 }
 
 extension ScriptedDatabase {

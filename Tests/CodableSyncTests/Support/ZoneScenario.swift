@@ -70,7 +70,7 @@ class ZoneScenario: EngineScenario {
     func sync<Model>(_ device: Device<Model>, deciding answer: PurgeAnswer?) async throws {
         do {
             try await device.engine.sync()
-        } catch SyncError.waitingForDecision(.purged) {
+        } catch let error as SyncError where error.code == .waitingForDecision {
             guard let answer else { return }
             try await device.engine.resolvePurge(answer)
             try await device.engine.sync()

@@ -31,7 +31,7 @@ struct Remove: AsyncParsableCommand {
                     failures.append(failure)
                 }
             }
-            try await engine.delete(recordNames: found.map(\.recordName))
+            try await engine.delete(named: found.map(\.recordName))
             for landmark in found {
                 try Output.standard.write("removed  \(landmark.recordName.shown)  \(landmark.line)\n")
             }

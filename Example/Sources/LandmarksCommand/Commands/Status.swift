@@ -20,8 +20,7 @@ struct Status: AsyncParsableCommand {
             StatusReport(
                 device: device,
                 diagnostics: try await engine.diagnostics(),
-                pending: try await engine.pendingChanges(),
-                parked: try await engine.parkedChanges()
+                pending: try await engine.pendingChanges()
             )
         }
         try Output.standard.write(json ? JSONText.of(report) + "\n" : report.text)

@@ -160,8 +160,9 @@ struct Story {
         do {
             let summary = try await phone.engine.sync()
             try narrator.tells("phone", "syncs: \(summary.pending) pending")
-        } catch SyncError.cloud(let error) {
-            try narrator.tells("phone", "syncs, 25 in a request: \(error.code.name)")
+        } catch let error as SyncError where error.code == .cloud {
+            let code = error.cloudError?.code.name ?? ""
+            try narrator.tells("phone", "syncs, 25 in a request: \(code)")
         }
         let arrived = try await Comparison.landmarks(in: cloud).count { $0.isFavorite }
         let waiting = try await phone.engine.diagnostics().pendingCount
@@ -219,7 +220,7 @@ struct Story {
 
     private func remove(_ device: StoryDevice, _ name: String) async throws {
         time.passes(minutes: 5)
-        try await device.engine.delete(recordNames: [name])
+        try await device.engine.delete(named: [name])
         try narrator.tells(device.name, "\(time.text)  removes \(name)")
     }
 

@@ -37,7 +37,7 @@ final class StoryDevice {
         configuration.storage = .directory(directory)
         configuration.automaticallySyncs = false
         configuration.keepsUndelivered = false
-        configuration.date = { time.date }
+        configuration.clock = StoryClock(time: time)
         configuration.logHandler = { event in events.withLock { $0.append(event) } }
         return SyncEngine(database: line, configuration: configuration)
     }

@@ -1,3 +1,4 @@
+import CodableSync
 import Foundation
 
 /// The clock on the wall of a story: it stands until somebody moves it on.
@@ -18,4 +19,18 @@ final class StoryTime: Sendable {
     func passes(minutes count: Int) {
         minutes.withLock { $0 += count }
     }
+}
+
+/// A device's clock in a story: waits are real, and the date is that of the story.
+struct StoryClock: SyncClock {
+    let time: StoryTime
+    private let system = SystemClock()
+
+    init(time: StoryTime) {
+        self.time = time
+    }
+
+    var now: Moment { Moment(monotonic: system.now.monotonic, wall: time.date) }
+
+    func sleep(until instant: Duration) async throws { try await system.sleep(until: instant) }
 }

@@ -75,9 +75,19 @@ struct PlaceImport {
     ) async throws {
         do {
             try await call(landmarks)
-        } catch SyncError.invalidModels(let offenders) {
-            for offender in offenders { refused[offender.recordName] = offender.reason }
-            try await call(landmarks.filter { refused[$0.recordName] == nil })
+        } catch let error as SyncError where error.code == .invalidModels && landmarks.count > 1 {
+            let names = Set(error.recordNames)
+            // Each refused landmark alone, for a reason of its own.
+            for landmark in landmarks where names.contains(landmark.recordName) {
+                do {
+                    try await call([landmark])
+                } catch let error as SyncError where error.code == .invalidModels {
+                    refused[landmark.recordName] = error.message
+                }
+            }
+            try await call(landmarks.filter { !names.contains($0.recordName) })
+        } catch let error as SyncError where error.code == .invalidModels {
+            for name in error.recordNames { refused[name] = error.message }
         }
     }
 }

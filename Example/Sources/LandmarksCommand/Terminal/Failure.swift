@@ -19,10 +19,10 @@ struct Failure: Error, Equatable {
         switch error {
         case let failure as Failure:
             self = failure
-        case SyncError.stateInUse(let owner):
+        case let error as SyncError where error.code == .stateInUse:
             self.init(
                 .inUse,
-                "the state of this device is in use by \(owner): wait until that has ended, or use another --device"
+                "this device is in use: wait until the other command has ended, or use another --device (\(error.message))"
             )
         case let error as SyncError:
             self.init(Self.status(of: error), error.description)
@@ -39,7 +39,7 @@ struct Failure: Error, Equatable {
     }
 
     private static func status(of error: SyncError) -> ExitStatus {
-        switch error {
+        switch error.code {
         // Too large, a name that the cloud refuses, or written by a newer version of the app.
         case .invalidModels, .recordUndecodable: .badData
         case .recordNotFound: .noInput
@@ -50,6 +50,7 @@ struct Failure: Error, Equatable {
         case .waiting, .waitingForDecision, .cloud: .unavailable
         // The commands neither stop nor close an engine that they still use, nor set one up wrongly.
         case .configuration, .stopped, .closed: .software
+        @unknown default: .software
         }
     }
 

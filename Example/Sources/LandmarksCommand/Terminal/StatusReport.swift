@@ -30,8 +30,7 @@ struct StatusReport: Encodable, Equatable {
     init(
         device: Device,
         diagnostics: SyncDiagnostics,
-        pending: [PendingChange<Landmark>],
-        parked: [ParkedChange<Landmark>]
+        pending: [PendingChange<Landmark>]
     ) {
         self.device = device.name
         state = diagnostics.stateDirectory ?? device.stateDirectory.path
@@ -40,8 +39,10 @@ struct StatusReport: Encodable, Equatable {
         known = diagnostics.knownCount
         lastSync = diagnostics.lastFetch
         self.pending = pending.compactMap(Pending.init)
-        self.parked = parked.map {
-            Parked(recordName: $0.recordName, reason: $0.reason.kind.rawValue, message: $0.reason.message)
+        parked = pending.compactMap { change in
+            change.parkReason.map {
+                Parked(recordName: change.recordName, reason: $0.kind.rawValue, message: $0.message)
+            }
         }
     }
 
@@ -92,6 +93,7 @@ extension StatusReport.Pending {
         case .inFlight: reason = "was being sent; the next sync finds out whether it arrived"
         case .inConflict: reason = "was changed elsewhere, too; the next sync decides"
         case .parked: return nil
+        @unknown default: reason = "waits"
         }
         recordName = change.recordName
         self.change = change.isDeletion ? "deletion" : "edit"

@@ -169,7 +169,7 @@ extension SyncStateMachine {
     /// The error that a call gets at once, without any attempt.
     private func whyNothingCanBeTried() -> SyncError? {
         if calls.isStopped { return .stopped }
-        if isDecisionAwaited { return .waitingForDecision(.purged) }
+        if isDecisionAwaited { return .waitingForDecision }
         if let end = context.serverWaitEnd { return .waiting(until: end) }
         return nil
     }
@@ -182,17 +182,14 @@ extension SyncStateMachine {
         let general = failureOfEveryCall
         let mayFail = isPurgeStored
         calls.finish(isQuiet: isQuiet, isSent: isSent, &context) { waiter in
-            if mayFail, waiter.failure != nil { return .waitingForDecision(.purged) }
-            switch general {
-            case .waitingForDecision?: return general
-            default: return waiter.failure ?? general
-            }
+            if mayFail, waiter.failure != nil { return .waitingForDecision }
+            return general == .waitingForDecision ? general : waiter.failure ?? general
         }
     }
 
     /// The error that ends every call, even one that has not failed by itself.
     private var failureOfEveryCall: SyncError? {
-        if isDecisionAwaited { return .waitingForDecision(.purged) }
+        if isDecisionAwaited { return .waitingForDecision }
         if let fault = calls.fault { return .cloud(fault) }
         if let end = context.serverWaitEnd { return .waiting(until: end) }
         switch account.stage {

@@ -49,7 +49,7 @@ package struct LocalChange: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// When the user made the change; `nil` for models of `start(uploading:)`, which are older than any other
+    /// When the user made the change; `nil` for models of `uploadOnce`, which are older than any other
     /// edit.
     package var edited: Date?
     /// The version on which the change was made: the common ancestor in a conflict.

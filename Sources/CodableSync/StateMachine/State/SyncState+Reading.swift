@@ -5,6 +5,12 @@ extension SyncState {
         self[name]?.shownHandle
     }
 
+    /// Whether a record that reads do not show is known to be deleted.
+    package func isDeleted(_ name: String) -> Bool {
+        guard let record = self[name] else { return false }
+        return record.pending?.isDeletion == true || record.undelivered?.kind == .deleted
+    }
+
     /// The version on which an edit of a record would be based now.
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)

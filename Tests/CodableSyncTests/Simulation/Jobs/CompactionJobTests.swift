@@ -40,7 +40,7 @@
                 for _ in 0..<Int(simulation.draw() % 40) { simulation.step() }
                 guard uploaded.withLock({ $0 }) > 0 else { continue }
                 call {
-                    let pending = try await engine.pendingChanges().map(\.model)
+                    let pending = try await engine.pendingChanges().map(\.client)
                     let model = try await engine.model(named: "a")
                     if model == nil || pending.contains(nil) { lost.withLock { $0 += 1 } }
                 }

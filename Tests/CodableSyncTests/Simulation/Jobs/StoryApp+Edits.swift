@@ -68,9 +68,9 @@
         ) async throws -> Value {
             do {
                 return try await body()
-            } catch SyncError.storageFull(let detail) {
+            } catch let error as SyncError where error.code == .storageFull {
                 story.refused[name, default: []].insert(stamp)
-                throw SyncError.storageFull(detail)
+                throw error
             }
         }
 

@@ -174,7 +174,7 @@
                 app.story.deleted.insert(name)
                 app.mirror[name] = nil
                 app.remembered[name] = nil
-                try await engine.delete(recordNames: [name])
+                try await engine.delete(named: [name])
             }
         }
 

@@ -202,7 +202,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
-        XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
+        XCTAssertEqual(machine.machine.reported, .waitingForDecision)
         machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: true)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send B=2@- A=1@-"])

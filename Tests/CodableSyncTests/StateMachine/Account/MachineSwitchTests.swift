@@ -9,7 +9,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
     func testAPurgeDecisionBlocksOnlyItsOwnUser() {
         machine = purged()
         let early = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
-        XCTAssertEqual(early.answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(early.answers, [.failed(.waitingForDecision)])
         machine.run(.signal(.accountChanged))
         let late = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         XCTAssertEqual(late.answers, [], "the call may belong to another user")
@@ -22,7 +22,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.switchUser(state: alice, from: "bob").answers, [])
-        XCTAssertEqual(answer(.available, "alice").answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(answer(.available, "alice").answers, [.failed(.waitingForDecision)])
         XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
     }
 
@@ -32,7 +32,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.calls(.sync(machine.newCall(), [.fetch])))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let failed = machine.run(.account(.checked(request, .failure(CloudError(.networkUnavailable)))))
-        XCTAssertEqual(failed.answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(failed.answers, [.failed(.waitingForDecision)])
     }
 
     func testASwitchRemovesRecordsOnceTheFormerCallsHaveEnded() {

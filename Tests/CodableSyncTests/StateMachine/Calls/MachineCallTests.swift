@@ -172,7 +172,7 @@ final class MachineCallTests: MachineTestCase {
         machine.run(.calls(.sync(machine.newCall(), .send)))
         XCTAssertEqual(
             machine.failSend(CloudError(.userDeletedZone)).answers,
-            [.failed(.waitingForDecision(.purged))]
+            [.failed(.waitingForDecision)]
         )
     }
 }

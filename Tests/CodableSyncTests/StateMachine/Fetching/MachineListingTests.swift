@@ -116,7 +116,7 @@ final class MachineListingTests: MachineTestCase {
     }
 
     /// FD-25, P6: each wait is longer, and a caller gets the error.
-    func testTheWaitGrowsAfterEachEndlessFeed() {
+    func testTheWaitGrowsAfterEachEndlessFeed() throws {
         let call = machine.newCall()
         machine.run(.calls(.sync(call, .fetch)))
         var answers: [CallAnswer] = []
@@ -132,7 +132,8 @@ final class MachineListingTests: MachineTestCase {
             XCTAssertEqual(machine.fireNext().requests.count, 1)
         }
         XCTAssertEqual(answers.count, 1)
-        guard case .failed(.cloud(let error))? = answers.first else { return XCTFail("\(answers)") }
+        guard case .failed(let failure)? = answers.first else { return XCTFail("\(answers)") }
+        let error = try XCTUnwrap(failure.cloudError)
         XCTAssertEqual(error.code, .unknown("endlessPaging"))
         XCTAssertTrue(zip(ends, ends.dropFirst()).allSatisfy { $0 < $1 })
         XCTAssertGreaterThan((ends.last ?? .zero) - (ends.first ?? .zero), .seconds(3))

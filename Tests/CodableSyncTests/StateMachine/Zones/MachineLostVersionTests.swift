@@ -33,6 +33,11 @@ final class MachineLostVersionTests: MachineTestCase {
         loseZone()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
+        // The version is in flight, the edit is not.
+        XCTAssertEqual(
+            machine.machine.stage(of: "A"),
+            (machine.state["A"]?.pending?.parked).map { .parked($0) }
+        )
         saveAll(from: 10)
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
         XCTAssertEqual(machine.state["A"]?.pending?.base, 10)

@@ -208,7 +208,7 @@ final class MachineZoneFateTests: MachineTestCase {
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let purged = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.userDeletedZone)))))
-        XCTAssertEqual(purged.answers, [.failed(.waitingForDecision(.purged))])
+        XCTAssertEqual(purged.answers, [.failed(.waitingForDecision)])
         XCTAssertEqual(fresh.faults, [])
     }
 

@@ -38,13 +38,13 @@ final class MachineZoneTests: MachineTestCase {
                 guard let request = machine.setupRequest else { return XCTFail("no setup request") }
                 machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil)))))
             }
-            XCTAssertEqual(machine.machine.reported, .waitingForDecision(.purged))
+            XCTAssertEqual(machine.machine.reported, .waitingForDecision)
             XCTAssertEqual(machine.state.knownCount, 2)
             XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
             XCTAssertEqual(machine.upload("C", 4).requests, [])
             XCTAssertEqual(machine.run(.calls(.start)).requests, [])
             let sync = machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
-            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision(.purged))])
+            XCTAssertEqual(sync.answers, [.failed(.waitingForDecision)])
             var restarted = MachineHarness(state: machine.state)
             restarted.run(.calls(.start))
             XCTAssertEqual(restarted.runAccount(), [])

@@ -1,0 +1,28 @@
+import RecordCoding
+
+/// Reading what became of a record.
+extension SyncEngine {
+    /// Reads one model, or why there is none.
+    ///
+    /// ```swift
+    /// switch try await engine.presence(named: id) {
+    /// case .here(let note): show(note)
+    /// case .undecodable: show("Update the app to see this note.")
+    /// default: dismiss()
+    /// }
+    /// ```
+    ///
+    /// The model counts as given to the app, as that of ``model(named:)`` does.
+    ///
+    /// - Parameter name: The record's name.
+    /// - Returns: What this device knows about the record.
+    /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
+    public func presence(named name: String) async throws -> RecordPresence<Model> {
+        let coding = face.coding
+        let (read, isDeleted) = try await core.readOne(name) { try coding.decode($0) }
+        if let note = read.note { core.callQueue.note(note) }
+        if let model = read.values.first { return .here(model) }
+        if read.isUndecodable { return .undecodable }
+        return isDeleted ? .deleted : .unknown
+    }
+}

@@ -1,0 +1,26 @@
+import RecordCoding
+
+/// Reports of refused calls.
+extension SyncEngine {
+    /// Makes a call that changes models, and reports its error as an event too: if the app has dropped the
+    /// call's task, nobody gets the error.
+    ///
+    /// The call takes its place in the queue before it suspends, as without the report.
+    ///
+    /// - Parameters:
+    ///   - names: The names of the call's records.
+    ///   - call: The call.
+    /// - Returns: The call's result.
+    /// - Throws: The call's error.
+    func reportingRefusal<Value>(
+        of names: @autoclosure () -> [String],
+        _ call: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await call()
+        } catch let error as SyncError {
+            core.emit(.callRefused(recordNames: names(), error))
+            throw error
+        }
+    }
+}
