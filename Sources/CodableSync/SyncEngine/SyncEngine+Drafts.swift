@@ -82,7 +82,8 @@ extension SyncEngine {
                 switch overlays[named: name] {
                 case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
                 case .nothing?: return nil
-                case .shown(let handle)?: return NewChange(name: name, seen: handle)
+                case .shown(let handle)?:
+                    return NewChange(name: name, recordType: ExactName(Model.recordType), seen: handle)
                 case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
@@ -150,6 +151,7 @@ extension SyncEngine {
     ) -> NewChange {
         NewChange(
             name: record.recordID.recordName,
+            recordType: ExactName(Model.recordType),
             kind: .save(stage(record, &contents), size: record.size),
             edited: isInitial ? nil : date,
             isInitial: isInitial
@@ -173,6 +175,7 @@ extension SyncEngine {
         let name = edit.record.recordID.recordName
         return NewChange(
             name: name,
+            recordType: ExactName(Model.recordType),
             kind: .save(handle, size: edit.record.size),
             edited: edit.isCopyOnly ? machine?.state[name]?.pending?.edited : date,
             basis: .init(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)

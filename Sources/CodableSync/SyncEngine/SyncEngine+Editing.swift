@@ -178,6 +178,7 @@ extension SyncEngine {
             let isNew = basis.shown == nil && !basis.isDeletionNews
             return NewChange(
                 name: record.recordID.recordName,
+                recordType: ExactName(Model.recordType),
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
                 basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)

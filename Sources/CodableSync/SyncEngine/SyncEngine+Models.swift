@@ -19,7 +19,7 @@ extension SyncEngine {
     private func versionsBelow(_ items: [DeliveryItem]) -> [ContentHandle: ContentHandle] {
         items.reduce(into: [:]) { below, item in
             guard let handle = item.kind.handle else { return }
-            below[handle] = machine?.state[item.name]?.versionBelow(handle)
+            below[handle] = machine?.state[item.key]?.versionBelow(handle)
         }
     }
 
@@ -38,7 +38,7 @@ extension SyncEngine {
         // A version that is below an edit no more may have been dropped before it was loaded.
         guard below == versionsBelow(items) else { return deliver(stream, items) }
         var element = element
-        element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
+        element.leaveOut(machine?.overtaken(in: stream) ?? [])
         report(element, of: stream)
         // A stream that was cancelled in the meantime has not accepted the element, and ends by itself.
         if let change = element.change { _ = hub.resume(stream, with: change) }
@@ -53,7 +53,7 @@ extension SyncEngine {
         if let failure = element.failure, !element.unread.isEmpty {
             tellUnreadable("Changes cannot be read from the disk now: \(failure)")
             let isLast = isEmpty && element.undecodable.isEmpty
-            process(.delivery(.unread(stream, element.unread, isEmpty: isLast)))
+            process(.delivery(.loadFailed(stream, element.unread, isEmpty: isLast)))
         }
         if !element.undecodable.isEmpty {
             process(.delivery(.undecodable(stream, element.undecodable, isEmpty: isEmpty)))
@@ -65,10 +65,10 @@ extension SyncEngine {
         var change: ModelChange<Model>?
         var undecodable: [UndecodableChange] = []
         /// Records whose contents cannot be read at the moment, for the reason in `failure`.
-        var unread: [String] = []
+        var unread: [RecordKey] = []
         var failure: (any Error)?
         /// Records for which there is a newer change by now.
-        var overtaken: [String] = []
+        var overtaken: [RecordKey] = []
 
         init(
             _ items: [DeliveryItem],
@@ -87,11 +87,12 @@ extension SyncEngine {
         }
 
         /// Removes records that must no longer be delivered.
-        mutating func leaveOut(_ names: [String]) {
-            if names.isEmpty { return }
-            overtaken = names
-            undecodable.removeAll { names.contains($0.name) }
-            unread.removeAll { names.contains($0) }
+        mutating func leaveOut(_ keys: [RecordKey]) {
+            if keys.isEmpty { return }
+            overtaken = keys
+            undecodable.removeAll { keys.contains($0.key) }
+            unread.removeAll { keys.contains($0) }
+            let names = keys.map(\.recordName)
             switch change {
             case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
             case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
@@ -124,10 +125,10 @@ extension SyncEngine {
                 let contents = try journal.load([handle, below[handle]].compactMap { $0 })
                 return try coding.decode(try contents.record(handle, over: below[handle]))
             } catch let error where error is FileError || error is JournalFailure {
-                unread.append(item.name)
+                unread.append(item.key)
                 failure = error
             } catch {
-                undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
+                undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error)))
             }
             return nil
         }

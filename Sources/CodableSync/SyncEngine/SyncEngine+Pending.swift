@@ -17,8 +17,10 @@ extension SyncEngine {
         guard let machine else { throw SyncError.closed }
         // Collected before the first suspension: keeping a copy of the state would make every change to it
         // slow.
-        let pending = machine.state.pendingNames.compactMap { name in
-            machine.state[name]?.pending.map { (name: name, change: $0, stage: machine.stage(of: name)) }
+        let pending = machine.state.pendingKeys.compactMap { key in
+            machine.state[key]?.pending.map {
+                (name: key.recordName, change: $0, stage: machine.stage(of: key))
+            }
         }
         let models = try await modelsIfDecodable(pending.map { ($0.name, $0.change.handle, $0.change.base) })
         return pending.map { name, change, stage in
@@ -44,8 +46,8 @@ extension SyncEngine {
 
     private func parkedChangesNow() async throws -> [ParkedChange<Model>] {
         guard let machine else { throw SyncError.closed }
-        let parked = machine.state.parkedQueue.names.compactMap { name in
-            machine.state[name].map { (name: name, record: $0) }
+        let parked = machine.state.parkedQueue.keys.compactMap { key in
+            machine.state[key].map { (name: key.recordName, record: $0) }
         }
         let clients = try await modelsIfDecodable(
             parked.map { ($0.name, $0.record.pending?.handle, $0.record.pending?.base) }

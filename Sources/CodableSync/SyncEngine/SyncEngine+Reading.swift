@@ -44,7 +44,7 @@ extension SyncEngine {
         try await inOneSession {
             // Keeps the queue from growing if the app only reads.
             takeNotes()
-            guard let all = names ?? machine?.state.sortedNames else { throw SyncError.closed }
+            guard let all = names ?? machine?.state.sortedNames(of: Model.recordType) else { throw SyncError.closed }
             return try await modelsShown(for: all)
         }
     }
@@ -185,7 +185,7 @@ extension SyncEngine {
             given.append(GivenContents(name: name, handle: nil))
         }
         if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
-        return .read(session: session, losses: machine?.losses ?? 0, given)
+        return .read(session: session, generation: machine?.readGeneration ?? 0, given)
     }
 
     /// Reports contents that cannot be decoded, once.

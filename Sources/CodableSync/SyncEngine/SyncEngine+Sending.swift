@@ -35,7 +35,7 @@ extension SyncEngine {
         } then: { engine, result in
             switch result {
             case .success(.success(let outgoing)): engine.takeSent(request, .success(outgoing))
-            case .success(.failure(let failure)): engine.process(.sendUnread(request, failure))
+            case .success(.failure(let failure)): engine.process(.sendLoadFailed(request, failure))
             case .failure(let error): engine.takeSent(request, .failure(error))
             }
         }
@@ -49,7 +49,7 @@ extension SyncEngine {
         let results = result.map { outgoing in
             outgoing.items.map { item in
                 SendResult(
-                    name: item.name,
+                    key: item.key,
                     handle: item.handle,
                     outcome: outcome(of: item, in: outgoing, &contents)
                 )

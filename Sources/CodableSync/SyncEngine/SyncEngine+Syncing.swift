@@ -123,8 +123,9 @@ extension SyncEngine {
         guard machine != nil else { return }
         for note in callQueue.takeNotes() {
             switch note {
-            case .read(let session, let losses, let given):
-                if session == self.session, losses == machine?.losses { process(.calls(.read(given))) }
+            case .read(let session, let generation, let given):
+                guard session == self.session, generation == machine?.readGeneration else { break }
+                process(.calls(.read(given)))
             case .request(let stream, _):
                 if hub.claim(stream) { process(.delivery(.streamRequested(stream))) }
             }

@@ -86,7 +86,10 @@ extension SyncEngine {
         try Task.checkCancellation()
         if recordNames.isEmpty { return }
         try checkNames(recordNames)
-        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: ticket.date) }
+        let type = ExactName(Model.recordType)
+        let changes = unique(recordNames).map {
+            NewChange(name: $0, recordType: type, kind: .delete, edited: ticket.date)
+        }
         try await call(at: ticket) { .enqueue($0, changes) }
     }
 

@@ -37,6 +37,7 @@ final class JSONStateStoreTests: XCTestCase {
             store.close()
             let opened = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
             XCTAssertEqual(opened.state.records, live.records)
+            XCTAssertEqual(opened.state.zones, live.zones)
             XCTAssertEqual(opened.state.summary, live.summary)
             XCTAssertEqual(opened.state.notes, live.notes)
             XCTAssertEqual(opened.state.sendQueue, live.sendQueue)

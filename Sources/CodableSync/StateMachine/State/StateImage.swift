@@ -2,14 +2,21 @@
 struct StateImage: Equatable, Sendable {
     /// The records as they were before each change, in order.
     var records: [Former] = []
+    /// The zones as they were before each change, in order.
+    var zones: [FormerZone] = []
     var summary = StateSummary()
     var newestKnown: KnownVersion?
     /// The number of notes that were added.
     var noteCount = 0
 
     struct Former: Equatable, Sendable {
-        var name: String
+        var key: RecordKey
         var record: RecordState?
+    }
+
+    struct FormerZone: Equatable, Sendable {
+        var number: ZoneNumber
+        var zone: ZoneState?
     }
 }
 
@@ -20,7 +27,7 @@ extension SyncState {
     mutating func restore(_ images: some BidirectionalCollection<StateImage>) {
         for image in images.reversed() {
             for former in image.records.reversed() {
-                change(former.name) { $0 = former.record ?? RecordState() }
+                change(former.key) { $0 = former.record ?? RecordState() }
             }
             restoreSummary(of: image)
         }

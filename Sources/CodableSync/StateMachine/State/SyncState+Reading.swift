@@ -1,18 +1,14 @@
 /// What the engine reads from the state for the app's calls.
 extension SyncState {
     /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
-    package func shownHandle(of name: String) -> ContentHandle? {
-        guard let record = self[name] else { return nil }
-        if record.isPendingOnTop { return record.pending?.handle }
-        return record.lastKnown?.handle
-    }
+    package func shownHandle(of name: String) -> ContentHandle? { self[name]?.shownHandle }
 
     /// The version on which an edit of a record would be based now.
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
         basis.known = record.lastKnown?.handle
-        basis.shown = shownHandle(of: name)
+        basis.shown = record.shownHandle
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
             basis.contested = record.isPendingOnTop ? record.pending?.contested : nil
@@ -25,17 +21,25 @@ extension SyncState {
         return basis
     }
 
-    /// The names of all records that reads may show, in order.
+    /// The names of all records of a type that reads may show, in order.
     ///
-    /// Complexity: O(n log n).
-    package var sortedNames: [String] { records.sortedNames }
+    /// Complexity: O(n log n) in the records of that type.
+    package func sortedNames(of type: String) -> [String] {
+        sortedKeys(of: ExactName(type)).map(\.recordName)
+    }
 
-    /// The names of records with an unconfirmed change: first those that can be sent, in order, then the
-    /// others.
-    package var pendingNames: [String] {
+    /// The records with an unconfirmed change: first those that can be sent, in order, then the others.
+    package var pendingKeys: [RecordKey] {
         // A parked change is listed at the end, even if a lost version of its record is being sent again.
-        sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
-            + Array(parkedQueue.names)
+        sendQueue.keys.filter { !parkedQueue.contains($0) } + Array(conflictQueue.keys)
+            + Array(parkedQueue.keys)
+    }
+}
+
+extension RecordState {
+    /// The contents that reads show.
+    fileprivate var shownHandle: ContentHandle? {
+        isPendingOnTop ? pending?.handle : lastKnown?.handle
     }
 }
 
