@@ -100,6 +100,7 @@ package final class JSONStateStore: StateStore {
             fileSystem: fileSystem,
             format: format,
             version: version,
+            oldestVersion: version,
             membership: membership
         ) { line, position in
             do {
@@ -263,8 +264,7 @@ package final class JSONStateStore: StateStore {
     private var isCompactionDue: Bool {
         let size = log.byteCount
         let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
-        // An attempt rewrites all files, so a failed one is repeated when their size has doubled, or at the
-        // next opening.
+        // A failed attempt, which rewrites all files, is repeated once they have doubled, or at the next opening.
         if isRunning || size / 2 < failedSize ?? 0 { return false }
         return size > compactionSize && size / 3 > log.snapshotByteCount
     }

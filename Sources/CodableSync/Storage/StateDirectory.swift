@@ -16,6 +16,7 @@ package final class StateDirectory: Sendable {
         case inUse(by: String)
         case full(String)
         case tooNew(String)
+        case tooOld(String)
         case unreadable(String)
         /// The directory belongs to another cloud, container, zone or record type.
         case foreign(String)

@@ -44,7 +44,9 @@ extension SyncEngine {
         try await inOneSession {
             // Keeps the queue from growing if the app only reads.
             takeNotes()
-            guard let all = names ?? machine?.state.sortedNames(of: Model.recordType) else { throw SyncError.closed }
+            guard let all = names ?? machine?.state.sortedNames(of: Model.recordType) else {
+                throw SyncError.closed
+            }
             return try await modelsShown(for: all)
         }
     }

@@ -199,7 +199,7 @@ final class JSONStateStoreTests: XCTestCase {
             directory: "/state",
             fileSystem: fileSystem,
             format: "codablesync-state",
-            version: 1
+            version: JSONStateStore.version
         ) { _, _ in }
         try log.commit(LogFixture.group([#"{"invented":true}"#]), flush: true)
         XCTAssertThrowsError(try open()) { error in

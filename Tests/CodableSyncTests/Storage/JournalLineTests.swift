@@ -45,7 +45,9 @@ final class JournalLineTests: XCTestCase {
                 XCTAssertEqual(error as? JournalLineError, .unknownKind("invented"), line)
             }
         }
-        for line in ["{}", #"{"name":"A"}"#, #"{"page":{}}"#, #"{"zone":1,"name":"A","queued":{}}"#, "[]", "", "{"] {
+        for line in [
+            "{}", #"{"name":"A"}"#, #"{"page":{}}"#, #"{"zone":1,"name":"A","queued":{}}"#, "[]", "", "{",
+        ] {
             XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line) { error in
                 if case .unknownKind? = error as? JournalLineError { XCTFail(line) }
             }
@@ -53,7 +55,8 @@ final class JournalLineTests: XCTestCase {
     }
 
     func testUnknownMembersOfKnownKindsAreIgnored() throws {
-        let line = #"{"zone":1,"name":"A","fetched":{"type":"T","tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
+        let line =
+            #"{"zone":1,"name":"A","fetched":{"type":"T","tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
         let version = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
         XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).entry, .fetched(name: "A", version))
     }
@@ -61,7 +64,9 @@ final class JournalLineTests: XCTestCase {
     func testLargestNumbersDoNotTrap() throws {
         let max = UInt64.max
         XCTAssertThrowsError(
-            try JournalLine.parse(Array(#"{"zone":1,"name":"A","queued":{"type":"T","save":\#(max),"size":1}}"#.utf8))
+            try JournalLine.parse(
+                Array(#"{"zone":1,"name":"A","queued":{"type":"T","save":\#(max),"size":1}}"#.utf8)
+            )
         )
         var state = SyncState()
         var summary = StateSummary()
@@ -76,7 +81,8 @@ final class JournalLineTests: XCTestCase {
         summary.deliveryOrder = 1 << 61 - 1
         zone.listing = 1 << 61 - 1
         for entry in [
-            JournalEntry.summary(summary), .zoneState(zone), .listingBegan, .fetched(name: "A", KnownVersion(1)),
+            JournalEntry.summary(summary), .zoneState(zone), .listingBegan,
+            .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {
             state.apply(try JournalLine.parse(JournalLine.make(entry).bytes).entry)

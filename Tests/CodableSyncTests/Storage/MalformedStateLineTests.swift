@@ -22,12 +22,21 @@ final class MalformedStateLineTests: StateFileScenario {
         ("C10 negative", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":-1,"size":1}}"#),
         ("C12 page", #"{"zone":1,"page":{"token":"*not base64*","complete":true}}"#),
         ("C12 shape", #"{"zone":1,"page":{"token":17,"complete":true}}"#),
-        ("C15 contents", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"size":1},"contents":[[90]]}"#),
-        ("C15 handle", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":18446744073709551615,"size":1}}"#),
+        (
+            "C15 contents",
+            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"size":1},"contents":[[90]]}"#
+        ),
+        (
+            "C15 handle",
+            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":18446744073709551615,"size":1}}"#
+        ),
     ]
 
     private static let oddBytes: [(String, [UInt8])] = [
-        ("C8 invalid UTF-8", Array(#"{"zone":1,"name":""#.utf8) + [0xC3, 0x28] + Array(#"","retried":true}"#.utf8)),
+        (
+            "C8 invalid UTF-8",
+            Array(#"{"zone":1,"name":""#.utf8) + [0xC3, 0x28] + Array(#"","retried":true}"#.utf8)
+        ),
         ("C8 NUL", Array(#"{"zone":1,"name":""#.utf8) + [0] + Array(#"","retried":true}"#.utf8)),
         ("C8 UTF-16", Array(#"{"zone":1,"zoneReady":true}"#.utf8).flatMap { [$0, 0] }),
         ("C8 byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"zone":1,"zoneReady":true}"#.utf8)),

@@ -128,7 +128,7 @@ struct StateFiles {
                     at: bytes,
                     of: name,
                     format: "codablesync-state",
-                    supported: JSONStateStore.version
+                    supported: JSONStateStore.version...JSONStateStore.version
                 )
             }?.header
         }.first

@@ -113,13 +113,15 @@ enum JournalSamples {
                 AcceptedChange(name: "C", order: 4, seen: 5, isSkipped: true),
             ]),
             .seen([
-                SeenContents(key: "D", 6, of: 7, kind: .copy), SeenContents(key: "E", nil, of: nil, kind: .read),
+                SeenContents(key: "D", 6, of: 7, kind: .copy),
+                SeenContents(key: "E", nil, of: nil, kind: .read),
             ]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
-            .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed, .calls(.initialModelsQueued("T")),
+            .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed,
+            .calls(.initialModelsQueued("T")),
             .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),
@@ -137,8 +139,10 @@ enum JournalSamples {
         let second = RecordKey(zone: ZoneNumber(2), name: "A")
         let change = LocalChange(kind: .delete, edited: nil, base: nil)
         return [
-            .registered(1, "Z"), .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
-            .snapshot(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()), .snapshot(.zone(ZoneNumber(2), ZoneState())),
+            .registered(1, "Z"),
+            .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
+            .snapshot(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
+            .snapshot(.zone(ZoneNumber(2), ZoneState())),
             .zones(.ready(ZoneNumber(2))), .zones(.lost(ZoneNumber(2), nil)),
             .zones(.subscribed(ZoneNumber(2))), .fetching(.listingBegan(ZoneNumber(2))),
             .fetching(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),

@@ -10,6 +10,7 @@ import struct Foundation.Date
 let testType = ExactName("T")
 
 extension RecordKey: ExpressibleByStringLiteral {
+    /// The record of this name in the first zone.
     public init(stringLiteral name: String) { self.init(name) }
 
     /// A record in the first zone.
@@ -17,7 +18,13 @@ extension RecordKey: ExpressibleByStringLiteral {
 }
 
 extension ExactName: ExpressibleByStringLiteral {
+    /// This name.
     public init(stringLiteral name: String) { self.init(name) }
+}
+
+extension ZoneID: ExpressibleByStringLiteral {
+    /// The current user's zone of this name.
+    public init(stringLiteral name: String) { self.init(zoneName: name) }
 }
 
 extension JournalEntry {

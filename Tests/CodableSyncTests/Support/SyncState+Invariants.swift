@@ -44,8 +44,8 @@ extension SyncState {
                     broken.append("\(name): its delivery order was not assigned yet")
                 }
             }
-            if let known = record.known, newestKnown.map({ known.isNewer(than: $0) }) ?? true {
-                broken.append("\(name) is newer than `newestKnown`")
+            if let known = record.known, newest[name.zone].map({ known.isNewer(than: $0) }) ?? true {
+                broken.append("\(name) is newer than the newest of its zone")
             }
         }
         let kept = (
@@ -56,7 +56,9 @@ extension SyncState {
             broken.append("the index of \(type.text) is \(sortedKeys(of: type)), the records give \(keys)")
         }
         let indexed = self.types.names.reduce(0) { $0 + sortedKeys(of: $1).count }
-        if indexed != types.values.reduce(0, { $0 + $1.count }) { broken.append("the index has too many records") }
+        if indexed != types.values.reduce(0, { $0 + $1.count }) {
+            broken.append("the index has too many records")
+        }
         for number in zonesInUse + Array(known.keys) where knownCount(in: number) != known[number] ?? 0 {
             broken.append("the count of known records of zone \(number.number) is wrong")
         }

@@ -191,7 +191,9 @@ struct AccountMachine: Sendable {
 
     /// Requests a new account look-up before work begins if the last one is too old.
     mutating func renewIfStale(_ context: SyncContext) {
-        if context.state.zones.first(where: { $0.stage == .ready }) != nil { renew(after: Self.validity, context) }
+        if context.state.zones.first(where: { $0.stage == .ready }) != nil {
+            renew(after: Self.validity, context)
+        }
     }
 
     /// Requests a new account look-up unless a very recent one exists, since a response may come from another

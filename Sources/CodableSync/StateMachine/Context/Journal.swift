@@ -24,6 +24,9 @@ struct Journal: Sendable {
     func isStoring(where isWanted: (UncommittedBatch.Outcome) -> Bool) -> Bool {
         uncommitted.contains { isWanted($0.then) }
     }
+
+    /// Whether the app's decision about purged records is being stored.
+    var isStoringPurgeAnswer: Bool { isStoring { if case .purgeResolved = $0 { true } else { false } } }
 }
 
 extension SyncContext {

@@ -140,7 +140,9 @@ struct DeliveryMachine: Sendable {
 
     /// Keeps acceptances that could not be stored, to store them later.
     mutating func keepUnstored(_ entries: [JournalEntry], _ state: SyncState) {
-        for case .delivering(.accepted(let changes)) in entries { unstored += changes.filter { state.isOpen($0) } }
+        for case .delivering(.accepted(let changes)) in entries {
+            unstored += changes.filter { state.isOpen($0) }
+        }
     }
 
     /// Stores acceptances that could not be stored before.

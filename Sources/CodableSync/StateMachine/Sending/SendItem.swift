@@ -8,7 +8,8 @@ package struct SendItem: Equatable, Sendable, RecordKeyed {
     /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
     package var isBehindDeletion: Bool
 
-    package init(key: RecordKey, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
+    package init(key: RecordKey, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false)
+    {
         self.key = key
         self.handle = handle
         self.known = known

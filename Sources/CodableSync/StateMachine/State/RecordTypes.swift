@@ -47,7 +47,8 @@ struct RecordTypes: Sendable {
         if type == .unknown { return [] }
         if isDivided { return members[Int(type.number) - 1].sortedKeys }
         // The only type, apart from records that were never fetched nor changed.
-        return counts[Int(type.number) - 1] == 0 ? [] : records.sortedKeys.filter { records[$0]?.type == type }
+        return counts[Int(type.number) - 1] == 0
+            ? [] : records.sortedKeys.filter { records[$0]?.type == type }
     }
 
     /// Moves a record from one type to another; `nil` stands for a record that the state does not have.

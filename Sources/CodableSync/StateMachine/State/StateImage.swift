@@ -5,13 +5,25 @@ struct StateImage: Equatable, Sendable {
     /// The zones as they were before each change, in order.
     var zones: [FormerZone] = []
     var summary = StateSummary()
-    var newestKnown: KnownVersion?
+    /// The newest known versions of the zones whose records changed.
+    var newest: [FormerNewest] = []
     /// The number of notes that were added.
     var noteCount = 0
 
     struct Former: Equatable, Sendable {
         var key: RecordKey
         var record: RecordState?
+    }
+
+    struct FormerNewest: Equatable, Sendable {
+        var zone: ZoneNumber
+        var version: KnownVersion?
+    }
+
+    /// Keeps the newest known version of a zone from before the first change.
+    mutating func keep(_ version: KnownVersion?, of zone: ZoneNumber) {
+        if newest.contains(where: { $0.zone == zone }) { return }
+        newest.append(FormerNewest(zone: zone, version: version))
     }
 
     struct FormerZone: Equatable, Sendable {

@@ -33,7 +33,14 @@ package struct SyncState: Sendable {
     /// The version with the latest date that the cloud has saved or returned.
     ///
     /// A cloud without that version has another history, for example because it was restored from a backup.
-    package private(set) var newestKnown: KnownVersion?
+    package var newestKnown: KnownVersion? {
+        newest.numbers.reduce(nil) { found, zone in
+            guard let known = newest[zone], found?.isNewer(than: known) != true else { return found }
+            return known
+        }
+    }
+    /// That version of each zone.
+    package private(set) var newest = ZoneTable<KnownVersion>()
 
     /// Records whose delivery was renewed since this was last drained; input for the streams, not part of the
     /// state.
@@ -76,10 +83,11 @@ package struct SyncState: Sendable {
         records[key] = after
         types.move(key, from: before?.type, to: after?.type, records)
         count(key.zone, (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1))
+        image?.keep(newest[key.zone], of: key.zone)
         if let known = after?.known, known.handle != before?.known?.handle,
-            newestKnown?.isNewer(than: known) != true
+            newest[key.zone]?.isNewer(than: known) != true
         {
-            newestKnown = known
+            newest[key.zone] = known
         }
         place(key, in: \.sendQueue, if: after?.isSendable == true)
         if after?.isSendable != true { unsendable.append(key) }
@@ -133,9 +141,10 @@ package struct SyncState: Sendable {
         }
     }
 
-    /// Forgets the newest known version, since the next zone may have another history.
-    mutating func forgetNewestKnown() {
-        newestKnown = nil
+    /// Forgets the newest known version of a zone, since the next zone may have another history.
+    mutating func forgetNewestKnown(in zone: ZoneNumber) {
+        image?.keep(newest[zone], of: zone)
+        newest[zone] = nil
     }
 
     /// Drops the lists of changed records, which are of no use after the journal is replayed.
@@ -171,7 +180,7 @@ package struct SyncState: Sendable {
 
     /// Starts recording the values that changes replace.
     mutating func beginImage() {
-        image = StateImage(summary: summary, newestKnown: newestKnown)
+        image = StateImage(summary: summary)
     }
 
     mutating func endImage() -> StateImage {
@@ -183,7 +192,7 @@ package struct SyncState: Sendable {
     mutating func restoreSummary(of image: StateImage) {
         for former in image.zones.reversed() { zones[former.number] = former.zone }
         summary = image.summary
-        newestKnown = image.newestKnown
+        for former in image.newest { newest[former.zone] = former.version }
         notes.removeLast(min(image.noteCount, notes.count))
     }
 

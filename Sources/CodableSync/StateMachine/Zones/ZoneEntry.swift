@@ -79,15 +79,14 @@ extension SyncState {
         case .encryptedDataReset, nil:
             for key in sortedKeys(in: number) { change(key) { $0.queueAgain() } }
         }
-        if reason != .purged { forgetNewestKnown() }
+        if reason != .purged { forgetNewestKnown(in: number) }
     }
 
     private mutating func applyPurgeResolved(uploadAgain: Bool) {
         // Only the first answer to a purge has an effect.
         let purged = zones.numbers.filter { zone($0).stage == .purged }
-        if purged.isEmpty { return }
-        forgetNewestKnown()
         for number in purged {
+            forgetNewestKnown(in: number)
             changeZone(number) { $0.stage = .unknown }
             for key in sortedKeys(in: number) {
                 if uploadAgain { change(key) { $0.queueAgain() } } else { forget(key) }

@@ -83,7 +83,7 @@ struct ZoneMachine: Sendable {
         guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         switch context.state.zone(number).stage {
         case .purged: break
-        case .unknown where context.isPurgeAnswerBeingStored: break
+        case .unknown where context.journal.isStoringPurgeAnswer: break
         case .unknown: lane.begin(.saveZone(mark: nil), &context)
         case .unreadable:
             // A different number each time, even after a restart with the same seed.
@@ -342,12 +342,5 @@ struct ZoneMachine: Sendable {
     mutating func abandonResponses(_ context: inout SyncContext) {
         lane.abandon(&context)
         held = nil
-    }
-}
-
-extension SyncContext {
-    /// Whether the app's decision about purged records is being stored.
-    var isPurgeAnswerBeingStored: Bool {
-        journal.isStoring { if case .purgeResolved = $0 { true } else { false } }
     }
 }

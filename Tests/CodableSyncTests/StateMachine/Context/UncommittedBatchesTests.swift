@@ -69,7 +69,10 @@ final class UncommittedBatchesTests: MachineTestCase {
         machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
         XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
-        XCTAssertEqual(machine.journal.count { if case .calls(.queued("B", _, _)) = $0 { true } else { false } }, 1)
+        XCTAssertEqual(
+            machine.journal.count { if case .calls(.queued("B", _, _)) = $0 { true } else { false } },
+            1
+        )
         XCTAssertEqual(machine.state.pendingNames, ["A", "B"])
     }
 

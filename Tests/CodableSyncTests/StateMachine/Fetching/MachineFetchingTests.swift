@@ -171,7 +171,10 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true).delivered, [])
         XCTAssertEqual(machine.state.knownCount, 3)
         let last = machine.answerFetch([.init("D", 4)], token: "n2")
-        XCTAssertEqual(last.entries.filter { if case .fetching(.deletionFetched) = $0 { true } else { false } }.count, 2)
+        XCTAssertEqual(
+            last.entries.filter { if case .fetching(.deletionFetched) = $0 { true } else { false } }.count,
+            2
+        )
         XCTAssertEqual(last.delivered, [item("D", updated: 4)])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item(deleted: "B")])
         XCTAssertEqual(last.conflicts.map(\.name), ["C"])
