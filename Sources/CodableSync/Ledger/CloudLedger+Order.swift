@@ -11,21 +11,19 @@ extension CloudLedger {
     ///   be read again.
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
         guard let sequence = entry.change.sequence else { return true }
-        let database = databases[named: entry.user] ?? LedgerDatabase()
+        let database = databases[LedgerDatabaseKey(entry.user, entry.scope)] ?? LedgerDatabase()
         guard isInSnapshot ? sequence <= database.sequence : sequence > database.sequence else {
             return false
         }
         let zones = database.zones
         switch entry.change {
         case .recordSaved(let record, _):
-            let name = record.recordID.zoneID.zoneName
+            let zoneID = record.recordID.zoneID
             // The default zone starts with its first record; a snapshot creates it like any other zone.
-            return zones[named: name]?.canTake(sequence)
-                ?? (!isInSnapshot && name == ZoneID.defaultZoneName)
-        case .recordDeleted(_, let name, _, _): return zones[named: name]?.canTake(sequence) ?? false
-        case .zoneCreated(let name, _): return zones[named: name].map { $0.removal != nil } ?? true
-        case .zoneRemoved(let name, _, _, _):
-            return zones[named: name] != nil && name != ZoneID.defaultZoneName
+            return zones[zoneID]?.canTake(sequence) ?? (!isInSnapshot && zoneID == .default)
+        case .recordDeleted(_, let zoneID, _, _): return zones[zoneID]?.canTake(sequence) ?? false
+        case .zoneCreated(let zoneID, _): return zones[zoneID].map { $0.removal != nil } ?? true
+        case .zoneRemoved(let zoneID, _, _, _): return zones[zoneID] != nil && zoneID != .default
         case .tokensExpired, .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .epochBegan,
             .fieldTypesFixed, .countersAdvanced:
             return true

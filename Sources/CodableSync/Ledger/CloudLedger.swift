@@ -15,7 +15,7 @@ public import struct Foundation.Date
 /// for entry in entries { ledger.apply(entry) }
 /// ```
 ///
-/// Every user has a private database; the rules are CloudKit's. The same requests at the same dates give the
+/// Each user has databases of their own, one for each scope, which begin empty; the rules are CloudKit's. The same requests at the same dates give the
 /// same entries. The cost of a request depends on its own size, not on the size of the stored data.
 public struct CloudLedger: Sendable {
     /// Distinguishes change tokens of different ledgers.
@@ -25,7 +25,7 @@ public struct CloudLedger: Sendable {
     /// What it does where CloudKit's behaviour is uncertain.
     public var options: LedgerOptions
 
-    private(set) var databases: [ExactName: LedgerDatabase] = [:]
+    private(set) var databases: [LedgerDatabaseKey: LedgerDatabase] = [:]
     /// The types of the fields that were saved while the schema was enforced, for all users.
     private(set) var schema = LedgerSchema()
 
@@ -61,11 +61,13 @@ public struct CloudLedger: Sendable {
         at date: Date,
         epoch: UInt64? = nil
     ) -> (response: LedgerResponse, entries: [LedgerEntry]) {
-        var draft = LedgerDraft(of: self, user: request.user, at: date, epoch: epoch)
+        var draft = LedgerDraft(of: self, for: request, at: date, epoch: epoch)
         do throws(CloudError) {
             let response = try draft.perform(request.operation)
             let changes = draft.beginningOfEpoch + draft.changes
-            return (response, changes.map { LedgerEntry(user: request.user, change: $0) })
+            return (
+                response, changes.map { LedgerEntry(user: request.user, scope: request.scope, change: $0) }
+            )
         } catch {
             return (.failure(error), [])
         }
@@ -78,7 +80,8 @@ public struct CloudLedger: Sendable {
         if case .fieldTypesFixed(let recordType, let types) = entry.change {
             return schema.fix(types, of: recordType)
         }
-        databases[named: entry.user, default: LedgerDatabase()].apply(entry.change)
+        let key = LedgerDatabaseKey(entry.user, entry.scope)
+        databases[key, default: LedgerDatabase()].apply(entry.change)
     }
 
     /// Returns entries that make an empty ledger equal to this one; change tokens stay valid.
@@ -87,30 +90,44 @@ public struct CloudLedger: Sendable {
     /// - Complexity: O(*n*), where *n* is the number of records and stored deletions.
     public func snapshotEntries() -> some Sequence<LedgerEntry> {
         let types = schema.changes.map { LedgerEntry(user: "", change: $0) }
-        let contents = databases.keys.sorted().lazy.flatMap { [databases] user in
-            AnySequence(databases[user].map { AnySequence($0.snapshotChanges) } ?? AnySequence([]))
-                .lazy.map { LedgerEntry(user: user.text, change: $0) }
+        let contents = databases.keys.sorted().lazy.flatMap { [databases] key in
+            AnySequence(databases[key].map { AnySequence($0.snapshotChanges) } ?? AnySequence([]))
+                .lazy.map { LedgerEntry(user: key.user.text, scope: key.scope, change: $0) }
         }
         return [AnySequence(types), AnySequence(contents)].lazy.flatMap { $0 }
     }
 
     /// The users with stored data, in the order of their names.
-    public var users: [String] { databases.keys.sorted().map(\.text) }
+    public var users: [String] {
+        databases.keys.sorted().map(\.user.text).reduce(into: []) { users, user in
+            if users.last?.isIdentical(to: user) != true { users.append(user) }
+        }
+    }
 
     /// Returns the size of the field data that a user has stored, in bytes.
     ///
-    /// - Parameter user: The user record name.
+    /// - Parameters:
+    ///   - user: The user record name.
+    ///   - scope: Which of the user's databases is meant.
     /// - Returns: The sum over all records.
-    public func usedBytes(of user: String) -> Int { databases[named: user]?.usedBytes ?? 0 }
+    public func usedBytes(of user: String, scope: DatabaseScope = .private) -> Int {
+        databases[LedgerDatabaseKey(user, scope)]?.usedBytes ?? 0
+    }
 
     /// Returns a record.
     ///
     /// - Parameters:
     ///   - id: The record's name and zone.
     ///   - user: The user record name.
+    ///   - scope: Which of the user's databases is meant.
     /// - Returns: The record; `nil` if it does not exist.
-    public func record(_ id: RecordID, of user: String) -> Record? {
-        databases[named: user]?.zones[named: id.zoneID.zoneName]?.rows[named: id.recordName]?.record
+    public func record(_ id: RecordID, of user: String, scope: DatabaseScope = .private) -> Record? {
+        zone(id.zoneID, of: user, scope)?.rows[named: id.recordName]?.record
+    }
+
+    private func zone(_ zoneID: ZoneID, of user: String, _ scope: DatabaseScope) -> LedgerZone? {
+        let key = LedgerDatabaseKey(user, scope)
+        return databases[key]?.zones[key.normalized(zoneID)]
     }
 
     /// Returns the records of a zone by name.
@@ -118,12 +135,16 @@ public struct CloudLedger: Sendable {
     /// - Parameters:
     ///   - zoneID: The zone.
     ///   - user: The user record name.
+    ///   - scope: Which of the user's databases is meant.
     /// - Returns: The records; none if the zone does not exist. Of two names that are equal as strings but
     ///   differ in their bytes, it contains only one; a fetch of changes returns both.
     /// - Complexity: O(*n*), where *n* is the number of records.
-    public func records(in zoneID: ZoneID, of user: String) -> [String: Record] {
-        let records =
-            databases[named: user]?.zones[named: zoneID.zoneName]?.rows.values.compactMap(\.record) ?? []
+    public func records(
+        in zoneID: ZoneID,
+        of user: String,
+        scope: DatabaseScope = .private
+    ) -> [String: Record] {
+        let records = zone(zoneID, of: user, scope)?.rows.values.compactMap(\.record) ?? []
         return Dictionary(records.map { ($0.recordID.recordName, $0) }) { first, _ in first }
     }
 }

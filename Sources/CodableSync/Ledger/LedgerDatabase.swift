@@ -2,10 +2,10 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The private database of one user, as the result of applying that user's entries.
+/// One database of a user, as the result of applying its entries.
 struct LedgerDatabase: Sendable {
-    /// The zones by name, including removed ones.
-    private(set) var zones: [ExactName: LedgerZone] = [:]
+    /// The zones with their owners, including removed ones.
+    private(set) var zones: [ZoneID: LedgerZone] = [:]
     private(set) var subscriptions: [ExactName: CloudSubscription] = [:]
     /// The sequence of the newest change.
     private(set) var sequence: Int64 = 0
@@ -24,19 +24,19 @@ struct LedgerDatabase: Sendable {
     mutating func apply(_ change: LedgerEntry.Change) {
         switch change {
         case .recordSaved(let record, let sequence):
-            let zone = record.recordID.zoneID.zoneName
-            let old = zones[named: zone]?.rows[named: record.recordID.recordName]?.record
+            let zone = record.recordID.zoneID
+            let old = zones[zone]?.rows[named: record.recordID.recordName]?.record
             usedBytes += record.size - (old?.size ?? 0)
             advance(to: sequence, modificationDate: record.systemFields?.modificationDate)
-            zones[named: zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
+            zones[zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
         case .recordDeleted(let name, let zone, let recordType, let sequence):
-            usedBytes -= zones[named: zone]?.rows[named: name]?.record?.size ?? 0
+            usedBytes -= zones[zone]?.rows[named: name]?.record?.size ?? 0
             advance(to: sequence)
-            zones[named: zone]?.delete(name, recordType: recordType, sequence: sequence)
+            zones[zone]?.delete(name, recordType: recordType, sequence: sequence)
         case .zoneCreated(let zone, let sequence):
             advance(to: sequence)
-            if zones[named: zone] == nil || zones[named: zone]?.removal != nil { countZone(zone, 1) }
-            zones[named: zone] = LedgerZone(incarnation: sequence, former: zones[named: zone]?.removal)
+            if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
+            zones[zone] = LedgerZone(incarnation: sequence, former: zones[zone]?.removal)
         case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
             advance(to: sequence)
             removeZone(zone, .init(reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence))
@@ -47,7 +47,7 @@ struct LedgerDatabase: Sendable {
         case .tokensExpired(let zone, let sequence):
             advance(to: sequence)
             if let zone {
-                zones[named: zone]?.expireTokens(sequence: sequence)
+                zones[zone]?.expireTokens(sequence: sequence)
             } else {
                 generation = sequence
             }
@@ -68,15 +68,15 @@ struct LedgerDatabase: Sendable {
         if let date { modificationDate = max(modificationDate ?? date, date) }
     }
 
-    private mutating func removeZone(_ name: String, _ removal: LedgerZone.Removal) {
-        guard let zone = zones[named: name] else { return }
+    private mutating func removeZone(_ zoneID: ZoneID, _ removal: LedgerZone.Removal) {
+        guard let zone = zones[zoneID] else { return }
         for row in zone.rows.values { usedBytes -= row.record?.size ?? 0 }
-        if zone.removal == nil { countZone(name, -1) }
-        zones[named: name]?.remove(removal)
+        if zone.removal == nil { countZone(zoneID, -1) }
+        zones[zoneID]?.remove(removal)
     }
 
-    private mutating func countZone(_ name: String, _ difference: Int) {
-        if name != ZoneID.defaultZoneName { zoneCount += difference }
+    private mutating func countZone(_ zoneID: ZoneID, _ difference: Int) {
+        if zoneID != .default { zoneCount += difference }
     }
 
     /// The changes that make an empty database equal to this one, including its change tokens.
@@ -91,25 +91,25 @@ struct LedgerDatabase: Sendable {
             if let subscription = subscriptions[id] { settings.append(.subscriptionSaved(subscription)) }
         }
         // The changes are made lazily, zone by zone, so that the records are not listed all at once.
-        let parts = [nil] + zones.keys.sorted()
-        return parts.lazy.flatMap { [self] name -> AnySequence<LedgerEntry.Change> in
-            guard let name else { return AnySequence(settings) }
-            return zones[name].map { $0.snapshotChanges(name: name.text) } ?? AnySequence([])
+        let parts = [nil] + zones.keys.sorted { $0.precedes($1) }
+        return parts.lazy.flatMap { [self] zoneID -> AnySequence<LedgerEntry.Change> in
+            guard let zoneID else { return AnySequence(settings) }
+            return zones[zoneID].map { $0.snapshotChanges(of: zoneID) } ?? AnySequence([])
         }
     }
 }
 
 extension LedgerZone {
     /// The changes that make this zone.
-    func snapshotChanges(name: String) -> AnySequence<LedgerEntry.Change> {
+    func snapshotChanges(of zoneID: ZoneID) -> AnySequence<LedgerEntry.Change> {
         var beginning: [LedgerEntry.Change] = []
         // Clients with an older change token still learn about the former zone's removal.
-        if let former { beginning += [.zoneCreated(name, sequence: 0), former.change(name: name)] }
-        beginning.append(.zoneCreated(name, sequence: incarnation))
+        if let former { beginning += [.zoneCreated(zoneID, sequence: 0), former.change(of: zoneID)] }
+        beginning.append(.zoneCreated(zoneID, sequence: incarnation))
         if let removal {
-            beginning.append(removal.change(name: name))
+            beginning.append(removal.change(of: zoneID))
         } else if generation != incarnation {
-            beginning.append(.tokensExpired(zone: name, sequence: generation))
+            beginning.append(.tokensExpired(zone: zoneID, sequence: generation))
         }
         let rows = rows(after: .min).lazy.map { recordName, row -> LedgerEntry.Change in
             switch row {
@@ -117,7 +117,7 @@ extension LedgerZone {
             case .deletion(let recordType, let sequence):
                 .recordDeleted(
                     recordName: recordName,
-                    zone: name,
+                    zone: zoneID,
                     recordType: recordType,
                     sequence: sequence
                 )
@@ -129,7 +129,7 @@ extension LedgerZone {
 
 extension LedgerZone.Removal {
     /// The change that makes this removal.
-    fileprivate func change(name: String) -> LedgerEntry.Change {
-        .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
+    fileprivate func change(of zoneID: ZoneID) -> LedgerEntry.Change {
+        .zoneRemoved(zoneID, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
     }
 }

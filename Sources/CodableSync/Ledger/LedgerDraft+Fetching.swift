@@ -10,7 +10,7 @@ extension LedgerDraft {
         for id in ids {
             results[id] = Result { () throws(CloudError) in
                 let zone = try usableZone(id.zoneID)
-                guard let record = database.zones[named: zone]?.rows[named: id.recordName]?.record else {
+                guard let record = database.zones[zone]?.rows[named: id.recordName]?.record else {
                     throw CloudError(.unknownItem)
                 }
                 return record.seen(as: id, desiredKeys)
@@ -20,11 +20,12 @@ extension LedgerDraft {
     }
 
     /// The start of the history of a zone or of the database.
-    private func start(_ kind: LedgerToken.Kind, of zone: String, generation: Int64) -> LedgerToken {
-        LedgerToken(
+    private func start(_ kind: LedgerToken.Kind, of zone: ZoneID?, generation: Int64) -> LedgerToken {
+        let names = zone.map { [$0.zoneName, $0.ownerName] } ?? []
+        return LedgerToken(
             kind: kind,
             ledger: LedgerToken.mark([identifier]),
-            mark: LedgerToken.mark([user, zone]),
+            mark: LedgerToken.mark([key.user.text, key.scope.rawValue] + names),
             generation: generation
         )
     }
@@ -41,10 +42,10 @@ extension LedgerDraft {
         since token: ChangeToken?,
         resultsLimit: Int?
     ) throws(CloudError) -> DatabaseChanges {
-        var position = start(.database, of: "", generation: database.generation)
+        var position = start(.database, of: nil, generation: database.generation)
         if let token { position = try usable(token, like: position, upTo: database.sequence) }
-        let news = database.zones.filter { $0.key.text != ZoneID.defaultZoneName }
-            .map { (name: $0.key.text, sequence: $0.value.lastSequence, zone: $0.value) }
+        let news = database.zones.filter { $0.key != .default }
+            .map { (zoneID: $0.key, sequence: $0.value.lastSequence, zone: $0.value) }
             .filter { $0.sequence > position.sequence }
             .sorted { $0.sequence < $1.sequence }
         let page = news.prefix(pageSize(resultsLimit))
@@ -56,8 +57,7 @@ extension LedgerDraft {
             changeToken: stamped(position),
             moreComing: page.count < news.count
         )
-        for (name, _, zone) in page {
-            let zoneID = ZoneID(zoneName: name)
+        for (zoneID, _, zone) in page {
             if let removal = zone.removal {
                 changes.deletions.append(.init(zoneID: zoneID, reason: removal.reason))
                 continue
@@ -77,11 +77,11 @@ extension LedgerDraft {
         desiredKeys: [String]?,
         resultsLimit: Int?
     ) throws(CloudError) -> ZoneChanges {
-        let name = try usableZone(zoneID)
-        guard name != ZoneID.defaultZoneName, let zone = database.zones[named: name] else {
+        let stored = try usableZone(zoneID)
+        guard stored != .default, let zone = database.zones[stored] else {
             throw CloudError(.invalidArguments, message: "The default zone has no change feed.")
         }
-        var position = start(.zone, of: name, generation: zone.generation)
+        var position = start(.zone, of: stored, generation: zone.generation)
         if let token {
             position = try usable(token, like: position, upTo: max(zone.lastSequence, zone.generation))
         } else if !options.listsOldDeletions {

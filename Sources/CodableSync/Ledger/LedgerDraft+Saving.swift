@@ -25,8 +25,7 @@ extension LedgerDraft {
         var result = ModifyRecordsResult()
         for (zoneID, items) in itemsByZone(records, ids) {
             do throws(CloudError) {
-                let name = try usableZone(zoneID)
-                modify(zone: name, items, save, into: &result)
+                modify(zone: try usableZone(zoneID), items, save, into: &result)
             } catch {
                 for record in items.records { result.saveResults[record.recordID] = .failure(error) }
                 for id in items.ids { result.deleteResults[id] = .some(error) }
@@ -61,17 +60,16 @@ extension LedgerDraft {
 
     /// The ID with the stored owner name, since a user's own name and `currentUserOwnerName` are equivalent.
     func normalized(_ id: RecordID) -> RecordID {
-        guard id.zoneID.ownerName.isIdentical(to: user) else { return id }
-        return RecordID(recordName: id.recordName, zoneID: ZoneID(zoneName: id.zoneID.zoneName))
+        RecordID(recordName: id.recordName, zoneID: key.normalized(id.zoneID))
     }
 
     private mutating func modify(
-        zone name: String,
+        zone zoneID: ZoneID,
         _ items: Items,
         _ save: LedgerSave,
         into result: inout ModifyRecordsResult
     ) {
-        var zone = LedgerZoneDraft(name: name, of: self)
+        var zone = LedgerZoneDraft(of: zoneID, in: self)
         var saver = LedgerSaver(draft: self, save: save, records: items.records)
         var hasFailure = false
         for record in saver.parentsFirst() {
@@ -86,7 +84,7 @@ extension LedgerDraft {
             result.deleteResults[id] = .some(error)
         }
         // Only custom zones support atomic requests.
-        guard save.isAtomic, hasFailure, name != ZoneID.defaultZoneName else { return commit(zone) }
+        guard save.isAtomic, hasFailure, zoneID != .default else { return commit(zone) }
         let innocent = CloudError(.batchRequestFailed)
         for record in items.records {
             if case .success = result.saveResults[record.recordID] {

@@ -6,7 +6,7 @@ extension LedgerDraft {
         deleting ids: [ZoneID]
     ) throws(CloudError) -> ModifyZonesResult {
         try checkCount(zones.count + ids.count)
-        try checkDistinct((zones.map(\.zoneID) + ids).map(normalized))
+        try checkDistinct((zones.map(\.zoneID) + ids).map(key.normalized))
         var result = ModifyZonesResult()
         var count = database.zoneCount
         for zone in zones {
@@ -28,16 +28,12 @@ extension LedgerDraft {
         return result
     }
 
-    private func normalized(_ id: ZoneID) -> ZoneID {
-        normalized(RecordID(recordName: "", zoneID: id)).zoneID
-    }
-
     private mutating func save(_ zone: RecordZone, count: inout Int) throws(CloudError) {
-        let id = normalized(zone.zoneID)
-        guard id.ownerName == ZoneID.currentUserOwnerName else {
+        let id = key.normalized(zone.zoneID)
+        guard key.scope == .private, id.ownerName == ZoneID.currentUserOwnerName else {
             throw CloudError(.permissionFailure, message: "Only the owner of a zone can make it.")
         }
-        if id.zoneName == ZoneID.defaultZoneName { return }
+        if id == .default { return }
         if limits.checksContents {
             do throws(RecordCodingError) {
                 try RecordLimits.checkZoneName(id.zoneName)
@@ -45,7 +41,7 @@ extension LedgerDraft {
                 throw CloudError(.invalidArguments, message: String(describing: error))
             }
         }
-        if let old = database.zones[named: id.zoneName] {
+        if let old = database.zones[id] {
             guard let removal = old.removal else { return }
             if !removal.canBeMadeAnew { throw removal.error }
         }
@@ -53,39 +49,39 @@ extension LedgerDraft {
             throw CloudError(.limitExceeded, message: "There are \(limits.maximumZones) zones already.")
         }
         count += 1
-        add(.zoneCreated(id.zoneName, sequence: nextSequence()))
+        add(.zoneCreated(id, sequence: nextSequence()))
     }
 
     private mutating func deleteZone(_ zoneID: ZoneID) throws(CloudError) {
-        let id = normalized(zoneID)
+        let id = key.normalized(zoneID)
         guard id.zoneName != ZoneID.defaultZoneName else {
             throw CloudError(.invalidArguments, message: "The default zone cannot be deleted.")
         }
         if id.ownerName == ZoneID.currentUserOwnerName,
-            let removal = database.zones[named: id.zoneName]?.removal, !removal.canBeMadeAnew
+            let removal = database.zones[id]?.removal, !removal.canBeMadeAnew
         {
             // Other devices must still learn why the zone was removed.
-            return remove(id.zoneName, reason: removal.reason, canBeMadeAnew: true)
+            return remove(id, reason: removal.reason, canBeMadeAnew: true)
         }
         remove(try usableZone(id), reason: .deleted, canBeMadeAnew: true)
     }
 
     mutating func removeZone(_ id: ZoneID, reason: DatabaseChanges.Deletion.Reason) throws(CloudError) {
-        let name = try usableZone(id)
-        guard name != ZoneID.defaultZoneName else {
+        let id = try usableZone(id)
+        guard id != .default else {
             throw CloudError(.invalidArguments, message: "The default zone cannot be removed.")
         }
         let isReset = reason == .encryptedDataReset
-        remove(name, reason: reason, canBeMadeAnew: !(isReset && options.resetZonesMustBeDeleted))
+        remove(id, reason: reason, canBeMadeAnew: !(isReset && options.resetZonesMustBeDeleted))
     }
 
     private mutating func remove(
-        _ name: String,
+        _ zoneID: ZoneID,
         reason: DatabaseChanges.Deletion.Reason,
         canBeMadeAnew: Bool
     ) {
         add(
-            .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: nextSequence())
+            .zoneRemoved(zoneID, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: nextSequence())
         )
     }
 
@@ -101,9 +97,10 @@ extension LedgerDraft {
     }
 
     func allZones() -> [RecordZone] {
-        let names = database.zones.filter { $0.value.removal == nil }.keys.map(\.text)
-        let custom = names.filter { $0 != ZoneID.defaultZoneName }.sorted { $0.precedes($1) }
-        return ([ZoneID.defaultZoneName] + custom).map { RecordZone(zoneID: ZoneID(zoneName: $0)) }
+        let existing = database.zones.filter { $0.value.removal == nil }.keys
+        let custom = existing.filter { $0 != .default }.sorted { $0.precedes($1) }
+        let own: [ZoneID] = key.scope == .shared ? [] : [.default]
+        return (own + custom).map { RecordZone(zoneID: $0) }
     }
 
     mutating func expireTokens(of zoneID: ZoneID?) throws(CloudError) {
@@ -111,8 +108,9 @@ extension LedgerDraft {
             return add(.tokensExpired(zone: try usableZone(zoneID), sequence: nextSequence()))
         }
         add(.tokensExpired(zone: nil, sequence: nextSequence()))
-        for name in database.zones.keys.sorted() where database.zones[name]?.removal == nil {
-            add(.tokensExpired(zone: name.text, sequence: nextSequence()))
+        for zoneID in database.zones.keys.sorted(by: { $0.precedes($1) })
+        where database.zones[zoneID]?.removal == nil {
+            add(.tokensExpired(zone: zoneID, sequence: nextSequence()))
         }
     }
 
@@ -144,7 +142,7 @@ extension LedgerDraft {
             throw CloudError(.invalidArguments, message: "The subscription has no ID.")
         }
         guard case .zone(let id) = subscription.kind else { return }
-        guard try usableZone(id) != ZoneID.defaultZoneName else {
+        guard try usableZone(id) != .default else {
             throw CloudError(.invalidArguments, message: "The default zone cannot be watched.")
         }
     }

@@ -7,7 +7,7 @@ struct LedgerDraft {
     let identifier: String
     let limits: LedgerLimits
     let options: LedgerOptions
-    let user: String
+    let key: LedgerDatabaseKey
     let database: LedgerDatabase
     /// The modification date for this request's saves, which is later than all earlier ones.
     let date: Date
@@ -20,12 +20,12 @@ struct LedgerDraft {
     /// The types of fields, including those that this request sets.
     private(set) var schema: LedgerSchema
 
-    init(of ledger: CloudLedger, user: String, at date: Date, epoch: UInt64?) {
+    init(of ledger: CloudLedger, for request: LedgerRequest, at date: Date, epoch: UInt64?) {
         identifier = ledger.identifier
         limits = ledger.limits
         options = ledger.options
-        self.user = user
-        database = ledger.databases[named: user] ?? LedgerDatabase()
+        key = LedgerDatabaseKey(request.user, request.scope)
+        database = ledger.databases[key] ?? LedgerDatabase()
         sequence = database.sequence
         usedBytes = database.usedBytes
         schema = ledger.schema
@@ -101,18 +101,14 @@ struct LedgerDraft {
         schema = zone.schema
     }
 
-    /// Returns the zone's name, or throws if the zone cannot be used.
-    func usableZone(_ zoneID: ZoneID) throws(CloudError) -> String {
-        guard isOwn(zoneID) else { throw CloudError(.zoneNotFound) }
-        if zoneID.zoneName == ZoneID.defaultZoneName { return zoneID.zoneName }
-        guard let zone = database.zones[named: zoneID.zoneName] else { throw CloudError(.zoneNotFound) }
+    /// Returns the ID under which a zone is stored, or throws if the zone cannot be used.
+    func usableZone(_ zoneID: ZoneID) throws(CloudError) -> ZoneID {
+        let zoneID = key.normalized(zoneID)
+        // The database of shared records has other users' zones only.
+        if zoneID == .default, key.scope != .shared { return zoneID }
+        guard let zone = database.zones[zoneID] else { throw CloudError(.zoneNotFound) }
         if let removal = zone.removal { throw removal.error }
-        return zoneID.zoneName
-    }
-
-    /// Whether the user owns the zone, by name or as the current user.
-    func isOwn(_ zoneID: ZoneID) -> Bool {
-        zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user)
+        return zoneID
     }
 
     /// Whether this ledger cannot have issued a change tag.

@@ -35,6 +35,7 @@ extension LedgerEntry {
     package func append(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.optionalMember("user", user)
+        if scope != .private { writer.optionalMember("scope", scope.rawValue) }
         switch change {
         case .recordSaved(let record, let sequence):
             writer.key("saved")
@@ -42,14 +43,17 @@ extension LedgerEntry {
             writer.optionalMember("sequence", sequence)
         case .recordDeleted(let name, let zone, let recordType, let sequence):
             writer.optionalMember("deleted", name)
-            writer.optionalMember("zone", zone)
+            writer.optionalMember("zone", zone.zoneName)
+            writer.ownerMember(of: zone)
             writer.optionalMember("type", recordType)
             writer.optionalMember("sequence", sequence)
         case .zoneCreated(let zone, let sequence):
-            writer.optionalMember("zoneCreated", zone)
+            writer.optionalMember("zoneCreated", zone.zoneName)
+            writer.ownerMember(of: zone)
             writer.optionalMember("sequence", sequence)
         case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
-            writer.optionalMember("zoneRemoved", zone)
+            writer.optionalMember("zoneRemoved", zone.zoneName)
+            writer.ownerMember(of: zone)
             writer.optionalMember("reason", reason.rawValue)
             writer.key("canBeMadeAnew")
             writer.bool(canBeMadeAnew)
@@ -58,12 +62,13 @@ extension LedgerEntry {
             writer.optionalMember("subscriptionSaved", subscription.subscriptionID)
             if case .zone(let zoneID) = subscription.kind {
                 writer.optionalMember("zone", zoneID.zoneName)
-                writer.optionalMember("owner", zoneID.ownerName)
+                writer.ownerMember(of: zoneID)
             }
         case .subscriptionDeleted(let id):
             writer.optionalMember("subscriptionDeleted", id)
         case .tokensExpired(let zone, let sequence):
-            writer.optionalMember("tokensExpired", zone)
+            writer.optionalMember("tokensExpired", zone?.zoneName)
+            if let zone { writer.ownerMember(of: zone) }
             writer.optionalMember("sequence", sequence)
         case .quotaChanged(let bytes):
             writer.optionalMember("quota", bytes.map(Int64.init))
@@ -101,12 +106,13 @@ extension LedgerEntry {
                 reason: "an entry needs a user and what happened, with all its members"
             )
         }
-        return LedgerEntry(user: user, change: change)
+        return LedgerEntry(user: user, scope: members.scope ?? .private, change: change)
     }
 
     /// The members of an entry that were read.
     private struct Members {
         var user: String?
+        var scope: DatabaseScope?
         /// The member that names the change, and its value.
         var kind: String?
         var name: String?
@@ -127,6 +133,9 @@ extension LedgerEntry {
             guard keys.insert(key).inserted else { throw reader.failure("a key is there twice") }
             switch key {
             case "user": user = try reader.string()
+            case "scope":
+                scope = DatabaseScope(rawValue: try reader.string())
+                if scope == nil { throw reader.failure("the scope is not known") }
             case "zone": zone = try reader.string()
             case "owner": owner = try reader.string()
             case "type": type = try reader.string()
@@ -181,6 +190,10 @@ extension LedgerEntry {
             return sequence
         }
 
+        private func zoneID(_ name: String) -> ZoneID {
+            ZoneID(zoneName: name, ownerName: owner ?? ZoneID.currentUserOwnerName)
+        }
+
         /// The change; `nil` if a member is missing.
         func change() -> Change? {
             switch (kind, name, sequence) {
@@ -188,22 +201,31 @@ extension LedgerEntry {
                 return record.map { .recordSaved($0, sequence: sequence) }
             case ("deleted", let name?, let sequence?):
                 guard let zone, let type else { return nil }
-                return .recordDeleted(recordName: name, zone: zone, recordType: type, sequence: sequence)
+                return .recordDeleted(
+                    recordName: name,
+                    zone: zoneID(zone),
+                    recordType: type,
+                    sequence: sequence
+                )
             case ("zoneCreated", let name?, let sequence?):
-                return .zoneCreated(name, sequence: sequence)
+                return .zoneCreated(zoneID(name), sequence: sequence)
             case ("zoneRemoved", let name?, let sequence?):
                 guard let reason, let canBeMadeAnew else { return nil }
-                return .zoneRemoved(name, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
+                return .zoneRemoved(
+                    zoneID(name),
+                    reason: reason,
+                    canBeMadeAnew: canBeMadeAnew,
+                    sequence: sequence
+                )
             case ("subscriptionSaved", let name?, _):
                 guard let zone else {
                     return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .database))
                 }
-                let zoneID = ZoneID(zoneName: zone, ownerName: owner ?? ZoneID.currentUserOwnerName)
-                return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .zone(zoneID)))
+                return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .zone(zoneID(zone))))
             case ("subscriptionDeleted", let name?, _):
                 return .subscriptionDeleted(name)
             case ("tokensExpired", let name, let sequence?):
-                return .tokensExpired(zone: name, sequence: sequence)
+                return .tokensExpired(zone: name.map(zoneID), sequence: sequence)
             case ("fieldTypes", let name?, _):
                 return types.map { .fieldTypesFixed(recordType: name, $0) }
             case ("quota", _, _):
@@ -226,6 +248,11 @@ extension JSONReader {
 }
 
 extension JSONWriter {
+    /// Writes the owner of a zone, unless the user of the database owns it.
+    fileprivate mutating func ownerMember(of zoneID: ZoneID) {
+        if zoneID.ownerName != ZoneID.currentUserOwnerName { optionalMember("owner", zoneID.ownerName) }
+    }
+
     fileprivate mutating func optionalMember(_ name: String, _ value: String?) {
         key(name)
         if let value { string(value) } else { null() }

@@ -4,19 +4,20 @@ public import struct Foundation.Date
 
 /// A change to a ledger; a ledger is the result of applying its entries in order to an empty one.
 ///
-/// The sequence is the position of the change in the history of the user's database.
+/// The sequence is the position of the change in the history of its database. In a user's own zones, the
+/// owner's name is ``ZoneID/currentUserOwnerName``.
 public struct LedgerEntry: Equatable, Sendable {
     /// A kind of change.
     public enum Change: Equatable, Sendable {
         /// A record was saved with these contents.
         case recordSaved(Record, sequence: Int64)
         /// A record was deleted.
-        case recordDeleted(recordName: String, zone: String, recordType: String, sequence: Int64)
+        case recordDeleted(recordName: String, zone: ZoneID, recordType: String, sequence: Int64)
         /// A zone was created, possibly again.
-        case zoneCreated(String, sequence: Int64)
+        case zoneCreated(ZoneID, sequence: Int64)
         /// A zone was removed with all of its records.
         case zoneRemoved(
-            String,
+            ZoneID,
             reason: DatabaseChanges.Deletion.Reason,
             canBeMadeAnew: Bool,
             sequence: Int64
@@ -26,7 +27,7 @@ public struct LedgerEntry: Equatable, Sendable {
         /// A subscription was deleted.
         case subscriptionDeleted(String)
         /// The change tokens of a zone, or of the database if `nil`, became unusable.
-        case tokensExpired(zone: String?, sequence: Int64)
+        case tokensExpired(zone: ZoneID?, sequence: Int64)
         /// The user may store this many bytes; `nil` means no limit.
         case quotaChanged(bytes: Int?)
         /// Fields of a record type got these types, for all users.
@@ -43,6 +44,8 @@ public struct LedgerEntry: Equatable, Sendable {
     /// The user record name of the user whose database changed; for a change that affects all users, the user
     /// who caused it, or empty.
     public var user: String
+    /// Which of the user's databases changed.
+    public var scope: DatabaseScope
     /// The change.
     public var change: Change
 
@@ -50,9 +53,11 @@ public struct LedgerEntry: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.
+    ///   - scope: Which of the user's databases it is.
     ///   - change: The change.
-    public init(user: String, change: Change) {
+    public init(user: String, scope: DatabaseScope = .private, change: Change) {
         self.user = user
+        self.scope = scope
         self.change = change
     }
 
@@ -60,9 +65,8 @@ public struct LedgerEntry: Equatable, Sendable {
     public var changedZone: ZoneID? {
         switch change {
         case .recordSaved(let record, _): record.recordID.zoneID
-        case .recordDeleted(_, let zone, _, _): ZoneID(zoneName: zone)
-        case .zoneCreated(let zone, _): ZoneID(zoneName: zone)
-        case .zoneRemoved(let zone, _, _, _): ZoneID(zoneName: zone)
+        case .recordDeleted(_, let zone, _, _), .zoneCreated(let zone, _), .zoneRemoved(let zone, _, _, _):
+            zone
         case .subscriptionSaved, .subscriptionDeleted, .tokensExpired, .quotaChanged, .epochBegan,
             .fieldTypesFixed, .countersAdvanced:
             nil

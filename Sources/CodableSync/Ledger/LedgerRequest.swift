@@ -38,6 +38,8 @@ public struct LedgerRequest: Equatable, Sendable {
 
     /// The user record name of the user whose database it is.
     public var user: String
+    /// Which of the user's databases it is.
+    public var scope: DatabaseScope
     /// The operation.
     public var operation: Operation
 
@@ -45,9 +47,11 @@ public struct LedgerRequest: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.
+    ///   - scope: Which of the user's databases it is.
     ///   - operation: The operation.
-    public init(user: String, operation: Operation) {
+    public init(user: String, scope: DatabaseScope = .private, operation: Operation) {
         self.user = user
+        self.scope = scope
         self.operation = operation
     }
 }

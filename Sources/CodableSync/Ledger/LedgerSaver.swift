@@ -161,8 +161,8 @@ struct LedgerSaver {
             recordChangeTag: "",
             creationDate: old?.creationDate ?? draft.date,
             modificationDate: draft.date,
-            creatorUserRecordName: old?.creatorUserRecordName ?? draft.user,
-            lastModifiedUserRecordName: draft.user
+            creatorUserRecordName: old?.creatorUserRecordName ?? draft.key.user.text,
+            lastModifiedUserRecordName: draft.key.user.text
         )
         return merged
     }
@@ -202,7 +202,7 @@ struct LedgerSaver {
 
     private func isHere(_ reference: RecordReference, _ zone: LedgerZoneDraft) -> Bool {
         guard let zoneID = reference.zoneID else { return true }
-        return draft.isOwn(zoneID) && zoneID.zoneName.isIdentical(to: zone.name)
+        return draft.key.normalized(zoneID) == zone.zoneID
     }
 
     private func checkSpace(

@@ -2,7 +2,7 @@ import RecordCoding
 
 /// A zone with the changes of one request on top, which are discarded if an atomic request fails.
 struct LedgerZoneDraft {
-    let name: String
+    let zoneID: ZoneID
     let base: LedgerZone?
     private(set) var changes: [LedgerEntry.Change] = []
     private(set) var sequence: Int64
@@ -13,9 +13,9 @@ struct LedgerZoneDraft {
     private var rows: [ExactName: Record?] = [:]
     private var links = LedgerLinks()
 
-    init(name: String, of draft: LedgerDraft) {
-        self.name = name
-        base = draft.database.zones[named: name]
+    init(of zoneID: ZoneID, in draft: LedgerDraft) {
+        self.zoneID = zoneID
+        base = draft.database.zones[zoneID]
         sequence = draft.sequence
         usedBytes = draft.usedBytes
         schema = draft.schema
@@ -40,6 +40,7 @@ struct LedgerZoneDraft {
     mutating func write(_ record: Record) -> Record {
         sequence += 1
         var record = record
+        record.recordID.zoneID = zoneID
         record.systemFields?.recordChangeTag = LedgerTag(sequence: sequence, epoch: epoch).text
         replace(record.recordID.recordName, with: record)
         changes.append(.recordSaved(record, sequence: sequence))
@@ -59,7 +60,7 @@ struct LedgerZoneDraft {
         replace(name, with: nil)
         let change = LedgerEntry.Change.recordDeleted(
             recordName: name,
-            zone: self.name,
+            zone: zoneID,
             recordType: record.recordType,
             sequence: sequence
         )

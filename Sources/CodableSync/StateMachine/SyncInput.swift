@@ -14,8 +14,8 @@ package enum SyncInput: Equatable, Sendable {
     case zone(ZoneInput)
     case subscribed(RequestID, CloudError?)
     case records(RecordResponse)
-    /// The contents to send could not be read from disk; nothing was sent.
-    case sendUnread(RequestID, JournalFailure)
+    /// The contents to send could not be loaded from disk; nothing was sent.
+    case sendLoadFailed(RequestID, JournalFailure)
     case reconciled([Reconciled])
     case delivery(DeliveryInput)
     case timerFired(SyncTimer)

@@ -5,7 +5,7 @@ extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = context.journal.uncommitted.removeFirst(batch) else { return }
         context.actions += committed.events.map { .report($0) }
-        if committed.entries.contains(where: { if case .zoneLost = $0 { true } else { false } }) {
+        if committed.entries.contains(where: { if case .zones(.lost) = $0 { true } else { false } }) {
             // These responses would be about a zone that the state no longer knows.
             zone.dropHeldResponse()
             lookingUp.forgetAll()
@@ -27,8 +27,8 @@ extension SyncStateMachine {
             fetching.lane.endStoring()
             if isReady, isSlotFree { fetching.continueListing(&context) }
         case .lookedUp: lookingUp.end(&context)
-        case .reconciled(let names, let deferring):
-            resolving.end(names, deferring: deferring, &deferred, &context)
+        case .reconciled(let keys, let deferring):
+            resolving.end(keys, deferring: deferring, &deferred, &context)
         case .subscribed: subscription.takeStored()
         case .claimed(let user): account.takeClaimed(by: user, &context)
         case .signedOut(let user): account.takeSignedOut(user, &context)
@@ -59,7 +59,7 @@ extension SyncStateMachine {
         case .send, .sent: sending.takeRefused(&context)
         case .page, .listingBegan: fetching.takeRefused(&context)
         case .lookedUp: lookingUp.takeRefused(&context)
-        case .reconciled(let names, _): resolving.takeRefused(names, &deferred, &context)
+        case .reconciled(let keys, _): resolving.takeRefused(keys, &deferred, &context)
         case .subscribed: subscription.lane.takeRefused(&context)
         case .claimed, .signedOut: account.takeRefused(&context)
         case .zoneStored, .zoneExamined: zone.lane.takeRefused(&context)

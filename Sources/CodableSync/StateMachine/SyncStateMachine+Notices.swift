@@ -23,13 +23,13 @@ extension SyncStateMachine {
 
     /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
     private mutating func passOnUnsendable() {
-        let names = context.state.unsendable
+        let keys = context.state.unsendable
         context.state.unsendable = []
-        for name in names where !context.state.sendQueue.contains(name) {
-            deferred.remove(name)
+        for key in keys where !context.state.sendQueue.contains(key) {
+            deferred.remove(key)
             // The change may have been parked because of a look-up, which is not repeated.
-            if let record = context.state[name], record.isUnread, record.pending?.parked == nil {
-                lookingUp.append(name, &context)
+            if let record = context.state[key], record.mustLookUp, record.pending?.parked == nil {
+                lookingUp.append(key, &context)
             }
         }
     }
@@ -66,7 +66,7 @@ extension SyncStateMachine {
         case .fetchWanted: if isAutomatic { fetching.want() }
         case .pageRequested: slot.isSendsTurn = true
         case .fetchEnded: takeFetchEnded()
-        case .lookUp(let name): lookingUp.append(name, &context)
+        case .lookUp(let key): lookingUp.append(key, &context)
         case .accepted(let changes): delivering.takeAccepted(changes)
         }
     }

@@ -14,9 +14,8 @@ extension SyncStateMachine {
     /// The former user, while the app has not been notified of the switch.
     package var formerUserToTell: String? { account.formerUserToTell }
 
-    /// Counts losses of all versions and undone batches; what a read returned before one cannot be an
-    /// ancestor.
-    package var losses: Int { delivering.losses }
+    /// The generation of reads; what a read of an earlier one returned cannot be an ancestor.
+    package var readGeneration: Int { delivering.readGeneration }
 
     /// Whether a stream has made a request and has not ended.
     package func serves(_ id: StreamID) -> Bool { delivering.streams.contains { $0.id == id } }
@@ -37,12 +36,12 @@ extension SyncStateMachine {
     }
 
     /// The stage of a record's pending change.
-    package func stage(of name: String) -> ChangeStage {
+    package func stage(of key: RecordKey) -> ChangeStage {
         // The lost version of a record may be in flight while its change is parked.
-        if let reason = state[name]?.pending?.parked { return .parked(reason) }
-        if sending.inFlight.contains(name) { return .inFlight }
-        guard let record = state[name] else { return .queued }
-        return record.isInConflict || lookingUp.queue.contains(name) ? .inConflict : .queued
+        if let reason = state[key]?.pending?.parked { return .parked(reason) }
+        if sending.inFlight.contains(key) { return .inFlight }
+        guard let record = state[key] else { return .queued }
+        return record.isInConflict || lookingUp.queue.contains(key) ? .inConflict : .queued
     }
 
     /// The records that were found undecodable since the engine was opened and have not changed since.
@@ -52,7 +51,7 @@ extension SyncStateMachine {
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.
-    package func overtakenNames(in id: StreamID) -> [String] {
-        delivering.overtakenNames(in: id, context.state)
+    package func overtaken(in id: StreamID) -> [RecordKey] {
+        delivering.overtaken(in: id, context.state)
     }
 }

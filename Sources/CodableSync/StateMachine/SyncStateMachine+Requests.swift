@@ -136,6 +136,6 @@ extension SyncStateMachine {
     ///
     /// Changes wait for that page, however long it takes, and are merged with its records.
     private var isFirstFetchAhead: Bool {
-        context.state.knownCount > 0 ? false : fetching.isListingAhead(context.state)
+        context.state.knownCount(in: fetching.zone) > 0 ? false : fetching.isListingAhead(context.state)
     }
 }

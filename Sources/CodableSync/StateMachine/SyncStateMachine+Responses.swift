@@ -6,7 +6,7 @@ extension SyncStateMachine {
     mutating func takeResponse(_ response: RecordResponse) {
         // A database without a feed cannot tell zones apart.
         guard context.state.summary.databaseToken != nil, isAwaited(response),
-            response.mayBeFromAnotherZone(context.state)
+            response.mayBeFromAnother(than: zone.number, context.state)
         else { return process(response) }
         zone.hold(response, &context)
     }

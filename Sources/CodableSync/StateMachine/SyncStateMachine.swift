@@ -10,10 +10,10 @@ package struct SyncStateMachine: Sendable {
     var context: SyncContext
     var calls = CallMachine()
     var account = AccountMachine()
-    var zone = ZoneMachine()
-    var subscription = SubscriptionMachine()
+    var zone: ZoneMachine
+    var subscription: SubscriptionMachine
     var slot = Slot()
-    var fetching = FetchMachine()
+    var fetching: FetchMachine
     var lookingUp: LookUpMachine
     var sending: SendMachine
     var deferred = Deferred()
@@ -29,6 +29,10 @@ package struct SyncStateMachine: Sendable {
 
     init(_ context: SyncContext) {
         self.context = context
+        let number = context.state.engineZone
+        zone = ZoneMachine(number)
+        subscription = SubscriptionMachine(number)
+        fetching = FetchMachine(number)
         lookingUp = LookUpMachine(context.state)
         sending = SendMachine(context.configuration)
         delivering = DeliveryMachine(context)
@@ -62,7 +66,7 @@ package struct SyncStateMachine: Sendable {
         case .zone(let input): zone.take(input, isOwnerConfirmed: account.isConfirmed, &context)
         case .subscribed(let request, let error): subscription.take(request, error, &context)
         case .records(let response): takeResponse(response)
-        case .sendUnread(let request, let failure): sending.takeUnread(request, failure, &context)
+        case .sendLoadFailed(let request, let failure): sending.takeLoadFailed(request, failure, &context)
         case .reconciled(let results): resolving.take(results, &deferred, &context)
         case .delivery(let input): delivering.take(input, &context)
         case .timerFired(let timer): takeTimer(timer)

@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// Reading the parts of journal entries; unknown members from a later minor version are skipped.
 extension JSONReader {
-    mutating func flag(_ entry: JournalEntry) throws -> JournalEntry {
+    mutating func flag<Entry>(_ entry: Entry) throws -> Entry {
         try skipValue()
         return entry
     }
@@ -26,7 +26,21 @@ extension JSONReader {
         }
     }
 
-    mutating func strings() throws -> [String] { try array { try $0.string() } }
+    mutating func names() throws -> [ExactName] { try array { ExactName(try $0.string()) } }
+
+    mutating func zoneNumber() throws -> ZoneNumber {
+        let number = try uint()
+        guard number > 0, number < UInt64(ZoneNumber.limit) else {
+            throw JournalLineError.malformed("a zone's number is beyond its limits")
+        }
+        return ZoneNumber(UInt32(number))
+    }
+
+    /// Reads the zone and the name at the start of a row.
+    mutating func keyElements() throws -> RecordKey {
+        let zone = try element { try $0.zoneNumber() }
+        return RecordKey(zone: zone, name: ExactName(try element { try $0.string() }))
+    }
 
     mutating func element<Value>(_ value: (inout JSONReader) throws -> Value) throws -> Value {
         guard try nextElement() else { throw JournalLineError.malformed("a row is too short") }
@@ -110,49 +124,58 @@ extension JSONReader {
         }
     }
 
-    mutating func zoneStage() throws -> ZoneStage {
-        let text = try string()
-        guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
-        return stage
-    }
-
-    mutating func change() throws -> LocalChange { try changeAndCopy().change }
-
-    /// Reads a change, what the app has after it, and the version that its model carried.
-    mutating func changeAndCopy() throws -> (
-        change: LocalChange, copy: ContentHandle?, given: ContentHandle?
-    ) {
+    /// A change, its record's type, what the app has after it, and the version that its model carried.
+    struct ChangeMembers {
+        var change = LocalChange(kind: .delete, edited: nil, base: nil)
+        var type: ExactName?
         var copy: ContentHandle?
         var given: ContentHandle?
+
+        func requireType() throws(JournalLineError) -> ExactName {
+            guard let type else { throw .malformed("a change has no record type") }
+            return type
+        }
+    }
+
+    mutating func changeMembers() throws -> ChangeMembers {
+        var members = ChangeMembers()
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
-        var change = LocalChange(kind: .delete, edited: nil, base: nil)
-        try members { json, key in
+        try self.members { json, key in
             switch key {
+            case "type": members.type = ExactName(try json.string())
             case "save": handle = try json.handle()
             case "size": size = try json.int()
             case "delete": isDeletion = try json.bool()
-            case "edited": change.edited = try json.date()
-            case "base": change.base = try json.handle()
-            case "contested": change.contested = try json.handle()
-            case "copy": copy = try json.handle()
-            case "given": given = try json.handle()
-            case "parked": change.parked = try json.reason()
+            case "edited": members.change.edited = try json.date()
+            case "base": members.change.base = try json.handle()
+            case "contested": members.change.contested = try json.handle()
+            case "copy": members.copy = try json.handle()
+            case "given": members.given = try json.handle()
+            case "parked": members.change.parked = try json.reason()
             default: try json.skipValue()
             }
         }
         if let handle {
-            change.kind = .save(handle, size: Int(clamping: size))
+            members.change.kind = .save(handle, size: Int(clamping: size))
         } else if !isDeletion {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
-        return (change, copy, given)
+        return members
     }
 
-    mutating func acceptedKind() throws -> AcceptedChange.Kind {
+    mutating func isSkipped() throws -> Bool {
+        switch try string() {
+        case "delivered": return false
+        case "skipped": return true
+        case let other: throw JournalLineError.unknownKind(other)
+        }
+    }
+
+    mutating func seenKind() throws -> SeenContents.Kind {
         let text = try string()
-        guard let kind = AcceptedChange.Kind(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        guard let kind = SeenContents.Kind(rawValue: text) else { throw JournalLineError.unknownKind(text) }
         return kind
     }
 
@@ -169,12 +192,14 @@ extension JSONReader {
         return reason
     }
 
-    mutating func version() throws -> (version: KnownVersion, sent: ContentHandle?) {
+    mutating func version() throws -> (version: KnownVersion, type: ExactName?, sent: ContentHandle?) {
+        var type: ExactName?
         var sent: ContentHandle?
         var handle: ContentHandle?
         var version = KnownVersion(changeTag: "", handle: ContentHandle(0), hash: 0, modified: nil)
         try members { json, key in
             switch key {
+            case "type": type = ExactName(try json.string())
             case "sent": sent = try json.handle()
             case "tag": version.changeTag = try json.string()
             case "handle": handle = try json.handle()
@@ -186,10 +211,10 @@ extension JSONReader {
         }
         guard let handle else { throw JournalLineError.malformed("a version has no handle") }
         version.handle = handle
-        return (version, sent)
+        return (version, type, sent)
     }
 
-    mutating func resolved(_ name: String) throws -> JournalEntry {
+    mutating func resolved(_ key: RecordKey) throws -> ResolveEntry {
         var client: ContentHandle?
         var server: ContentHandle?
         var handle: ContentHandle?
@@ -197,8 +222,8 @@ extension JSONReader {
         var size: Int64 = 0
         var edited: Date?
         var reason: ParkReason?
-        try members { json, key in
-            switch key {
+        try members { json, member in
+            switch member {
             case "client": client = try json.handle()
             case "server": server = try json.handle()
             case "outcome": outcome = try json.string()
@@ -224,10 +249,10 @@ extension JSONReader {
         default: throw JournalLineError.unknownKind(outcome)
         }
         guard let client else { throw JournalLineError.malformed("a resolution has no client") }
-        return .resolved(name: name, client: client, server: server, resolution)
+        return .resolved(key, client: client, server: server, resolution)
     }
 
-    mutating func page() throws -> JournalEntry {
+    mutating func page(of zone: ZoneNumber) throws -> FetchEntry {
         var token: ChangeToken?
         var isComplete = false
         try members { json, key in
@@ -238,78 +263,7 @@ extension JSONReader {
             }
         }
         guard let token else { throw JournalLineError.malformed("a page has no token") }
-        return .page(token: token, isComplete: isComplete)
-    }
-
-    /// Reads a record's state from a snapshot: the pending change strictly, and everything else as far as it
-    /// is readable.
-    ///
-    /// Parts that are left out are fetched again.
-    mutating func record(_ problems: inout [String]) throws -> RecordState {
-        var record = RecordState()
-        var isKnownLost = false
-        var isCopyLost = false
-        try members { json, key in
-            switch key {
-            case "known":
-                record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
-                isKnownLost = record.known == nil
-            case "given": record.given = try json.unlessMalformed("given", &problems) { try $0.handle() }
-            case "copy":
-                record.copy = try json.unlessMalformed("copy", &problems) { try $0.handle() }
-                isCopyLost = record.copy == nil
-            case "lost":
-                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
-            case "lostRefused": record.isLostRefused = try json.bool()
-            case "pending": record.pending = try json.change()
-            case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
-            case "deletionSent": record.isDeletionSent = try json.bool()
-            case "undelivered":
-                record.undelivered = try json.unlessMalformed("undelivered", &problems) {
-                    try $0.undelivered()
-                }
-            case "listing":
-                record.listing = try json.unlessMalformed("listing", &problems) { try $0.counter() } ?? 0
-            case "unread": record.isUnread = try json.bool()
-            default: try json.skipValue()
-            }
-        }
-        if isKnownLost { record.forgetKnownVersion() }
-        if isCopyLost { record.give(nil, of: nil) }
-        return record
-    }
-
-    private mutating func sent() throws -> [SentVersion] {
-        try rows { json in
-            let handle = try json.element { try $0.handle() }
-            let base = try json.element { try $0.optionalHandle() }
-            let isBehindDeletion = try json.element { try $0.bool() }
-            return SentVersion(handle: handle, base: base, isBehindDeletion: isBehindDeletion)
-        }
-    }
-
-    private mutating func undelivered() throws -> Undelivered {
-        var handle: ContentHandle?
-        var kind = ""
-        var seen: ContentHandle?
-        var order: UInt64 = 0
-        try members { json, key in
-            switch key {
-            case "kind": kind = try json.string()
-            case "handle": handle = try json.handle()
-            case "seen": seen = try json.handle()
-            case "order": order = try json.counter()
-            default: try json.skipValue()
-            }
-        }
-        switch (kind, handle) {
-        case ("updated", let handle?): return Undelivered(kind: .updated(handle), seen: seen, order: order)
-        case ("saved", let handle?): return Undelivered(kind: .saved(handle), seen: seen, order: order)
-        case ("deleted", _): return Undelivered(kind: .deleted, seen: seen, order: order)
-        case ("updated", nil), ("saved", nil), ("", _):
-            throw JournalLineError.malformed("an undelivered change is not complete")
-        default: throw JournalLineError.unknownKind(kind)
-        }
+        return .page(zone, token: token, isComplete: isComplete)
     }
 
     mutating func note() throws -> SyncNote {

@@ -25,6 +25,43 @@ extension JSONReader {
         }
     }
 
+    /// Reads a zone's state; an unreadable token is left out, so that the zone is listed again.
+    mutating func zoneState(_ problems: inout [String]) throws -> ZoneState {
+        var zone = ZoneState()
+        var name: String?
+        var owner = ZoneID.currentUserOwnerName
+        try members { json, key in
+            switch key {
+            case "name": name = try json.string()
+            case "owner": owner = try json.string()
+            case "stage": zone.stage = try json.zoneStage()
+            case "token":
+                zone.token = try json.unlessMalformed(key, &problems) { ChangeToken(try $0.base64()) }
+            case "subscribed": zone.isSubscribed = try json.bool()
+            case "positionLate": zone.isPositionLate = try json.bool()
+            case "listing": zone.listing = try json.counter()
+            case "isListing": zone.isListing = try json.bool()
+            default: try json.skipValue()
+            }
+        }
+        zone.zoneID = name.map { ZoneID(zoneName: $0, ownerName: owner) }
+        return zone
+    }
+
+    private mutating func zoneStage() throws -> ZoneStage {
+        let text = try string()
+        guard let stage = ZoneStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
+        return stage
+    }
+
+    mutating func zoneID() throws -> ZoneID {
+        var problems: [String] = []
+        guard let zoneID = try zoneState(&problems).zoneID else {
+            throw JournalLineError.malformed("a zone has no name")
+        }
+        return zoneID
+    }
+
     mutating func orders() throws -> OrderRuns {
         OrderRuns(
             runs: try rows { json in
@@ -45,21 +82,14 @@ extension JSONReader {
         var alone: [UInt64] = []
         try members { json, key in
             switch key {
-            case "zoneToken":
-                summary.zoneToken = try json.unlessMalformed(key, &problems) { ChangeToken(try $0.base64()) }
             case "databaseToken":
                 summary.databaseToken = try json.unlessMalformed(key, &problems) {
                     ChangeToken(try $0.base64())
                 }
-            case "zone": summary.zone = try json.zoneStage()
-            case "subscribed": summary.isSubscribed = try json.bool()
-            case "positionLate": summary.isPositionLate = try json.bool()
-            case "listing": summary.listing = try json.counter()
-            case "isListing": summary.isListing = try json.bool()
             case "serverWait": summary.serverWait = try json.date()
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.counter()
-            case "initialModels": summary.hasInitialModels = try json.bool()
+            case "initialModels": summary.initialTypes = try json.names()
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()

@@ -7,7 +7,7 @@ import RecordCoding
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
-    package static var version: UInt64 { 1 }
+    package static var version: UInt64 { 2 }
     /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 
@@ -100,6 +100,7 @@ package final class JSONStateStore: StateStore {
             fileSystem: fileSystem,
             format: format,
             version: version,
+            oldestVersion: version,
             membership: membership
         ) { line, position in
             do {
@@ -180,8 +181,8 @@ package final class JSONStateStore: StateStore {
         for entry in entries {
             let encoded = label.withLock { label -> [UInt8]? in
                 switch entry {
-                case .made(let identity) where label.identity == nil: label.identity = identity
-                case .claimed(let user) where label.user == nil: label.user = user
+                case .account(.made(let identity)) where label.identity == nil: label.identity = identity
+                case .account(.claimed(let user)) where label.user == nil: label.user = user
                 default: return nil
                 }
                 return label.encoded
@@ -263,8 +264,7 @@ package final class JSONStateStore: StateStore {
     private var isCompactionDue: Bool {
         let size = log.byteCount
         let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
-        // An attempt rewrites all files, so a failed one is repeated when their size has doubled, or at the
-        // next opening.
+        // A failed attempt, which rewrites all files, is repeated once they have doubled, or at the next opening.
         if isRunning || size / 2 < failedSize ?? 0 { return false }
         return size > compactionSize && size / 3 > log.snapshotByteCount
     }
@@ -314,25 +314,32 @@ package final class JSONStateStore: StateStore {
         to frozen: LogCompaction
     ) throws -> [ContentHandle: LogPosition] {
         var positions: [ContentHandle: LogPosition] = [:]
-        var summary = fold.state.summary
+        let state = fold.state
+        var summary = state.summary
         summary.holdsRemoved = false
-        guard max(summary.deliveryOrder, summary.listing, fold.lastHandle) < JSONReader.counterLimit else {
+        let listing = state.zones.numbers.map { state.zone($0).listing }.max() ?? 0
+        guard max(summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
-        let first = JournalLine.make(.summary(summary), lastHandle: fold.lastHandle)
+        let first = JournalLine.make(.snapshot(.summary(summary)), lastHandle: fold.lastHandle)
         _ = try frozen.append(first.bytes, isAlone: true)
-        for note in fold.state.notes.suffix(SyncState.maximumNotes) {
+        for number in state.zones.numbers {
+            let line = JournalLine.make(.snapshot(.zone(number, state.zone(number))))
+            _ = try frozen.append(line.bytes, isAlone: true)
+        }
+        for note in state.notes.suffix(SyncState.maximumNotes) {
             _ = try frozen.append(JournalLine.make(.note(note)).bytes)
         }
-        for name in fold.state.sortedNames {
-            guard let record = fold.state[name] else { continue }
+        for key in state.sortedKeys(of: nil) {
+            guard let record = state[key] else { continue }
             var contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
             for handle in record.handles where positions[handle] == nil {
                 guard let position = fold.positions[handle] else { continue }
                 let bytes = try log.read(position)
                 contents.append((handle, { $0.raw(bytes) }))
             }
-            let line = JournalLine.make(.record(name: name, record), contents: contents)
+            let entry = JournalEntry.snapshot(.record(key, type: state.recordType(of: key), record))
+            let line = JournalLine.make(entry, contents: contents)
             // A pending edit exists nowhere else, so it gets a group of its own; everything else can be
             // fetched again.
             let position = try frozen.append(line.bytes, isAlone: record.pending != nil)

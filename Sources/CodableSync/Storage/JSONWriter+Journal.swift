@@ -5,22 +5,6 @@ import struct Foundation.Date
 
 /// Writing the parts of journal entries for ``JournalLine``.
 extension JSONWriter {
-    mutating func named(_ name: String, _ fact: String) {
-        key("name")
-        string(name)
-        key(fact)
-    }
-
-    mutating func flag(_ name: String, _ fact: String) {
-        named(name, fact)
-        bool(true)
-    }
-
-    mutating func flag(_ fact: String) {
-        key(fact)
-        bool(true)
-    }
-
     mutating func array<Element>(
         _ elements: [Element],
         _ body: (inout JSONWriter, Element) -> Void
@@ -82,7 +66,7 @@ extension JSONWriter {
 
     /// Writes a flag only if it is true.
     mutating func flag(_ fact: String, if isTrue: Bool) {
-        if isTrue { flag(fact) }
+        if isTrue { member(fact, true) }
     }
 
     mutating func token(_ token: ChangeToken?) {
@@ -91,10 +75,12 @@ extension JSONWriter {
 
     mutating func change(
         _ change: LocalChange,
+        of type: ExactName? = nil,
         copy: ContentHandle? = nil,
         given: ContentHandle? = nil
     ) {
         beginObject()
+        member("type", type?.text)
         switch change.kind {
         case .save(let handle, let size):
             member("save", handle)
@@ -167,8 +153,9 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func record(_ record: RecordState) {
+    mutating func record(_ record: RecordState, of type: ExactName?) {
         beginObject()
+        member("type", type?.text)
         member("known", record.known)
         member("lost", record.lost)
         flag("lostRefused", if: record.isLostRefused)
@@ -194,7 +181,7 @@ extension JSONWriter {
             self.undelivered(undelivered)
         }
         member("listing", record.listing)
-        flag("unread", if: record.isUnread)
+        flag("lookUpNeeded", if: record.mustLookUp)
         endObject()
     }
 
@@ -242,17 +229,14 @@ extension JSONWriter {
 
     mutating func summary(_ summary: StateSummary) {
         beginObject()
-        member("zoneToken", summary.zoneToken)
         member("databaseToken", summary.databaseToken)
-        member("zone", summary.zone.rawValue)
-        member("subscribed", summary.isSubscribed)
-        flag("positionLate", if: summary.isPositionLate)
-        member("listing", summary.listing)
-        member("isListing", summary.isListing)
         member("serverWait", summary.serverWait)
         member("lastFetch", summary.lastFetch)
         member("deliveryOrder", summary.deliveryOrder)
-        member("initialModels", summary.hasInitialModels)
+        if !summary.initialTypes.isEmpty {
+            key("initialModels")
+            array(summary.initialTypes) { $0.string($1.text) }
+        }
         accountMembers(summary)
         if !summary.handedOut.isEmpty {
             key("handedOut")
@@ -261,6 +245,23 @@ extension JSONWriter {
             array(summary.handedOut.alone) { $0.uint($1) }
         }
         endObject()
+    }
+
+    mutating func zoneState(_ zone: ZoneState) {
+        beginObject()
+        if let zoneID = zone.zoneID { members(of: zoneID) }
+        member("stage", zone.stage.rawValue)
+        member("token", zone.token)
+        flag("subscribed", if: zone.isSubscribed)
+        flag("positionLate", if: zone.isPositionLate)
+        member("listing", zone.listing)
+        flag("isListing", if: zone.isListing)
+        endObject()
+    }
+
+    mutating func members(of zoneID: ZoneID) {
+        member("name", zoneID.zoneName)
+        member("owner", zoneID.ownerName)
     }
 
     private mutating func accountMembers(_ summary: StateSummary) {

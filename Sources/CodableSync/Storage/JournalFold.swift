@@ -30,7 +30,7 @@ struct JournalFold {
     private(set) var positions: [ContentHandle: LogPosition] = [:]
     private(set) var lastHandle: UInt64 = 0
     /// Edits that must not be sent any more, since a later edit was confirmed although its own line is lost.
-    private(set) var superseded: [String: ContentHandle] = [:]
+    private(set) var superseded: [RecordKey: ContentHandle] = [:]
 
     /// The user in the headers of the files, if any.
     private let owner: String?
@@ -58,10 +58,10 @@ struct JournalFold {
         try check(line, at: position)
         for (handle, range) in line.contents { positions[handle] = position.part(range) }
         lastHandle = max(lastHandle, line.highestHandle)
-        if case .saved(let name, let sent, _) = line.entry, positions[sent] == nil,
-            let pending = state[name]?.pending?.handle, pending < sent
+        if case .sending(.saved(let key, _, let sent, _)) = line.entry, positions[sent] == nil,
+            let pending = state[key]?.pending?.handle, pending < sent
         {
-            superseded[name] = pending
+            superseded[key] = pending
         }
         state.apply(line.entry)
         state.forgetWhatChanged()
@@ -96,6 +96,9 @@ struct JournalFold {
                 "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
             )
         }
+        if let (number, zoneID) = line.entry.registration, state.contradicts(number, zoneID) {
+            throw .malformed("it gives a zone another number than a line before it")
+        }
         // A snapshot's summary has no line before it.
         guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
             throw .malformed("its handle is too far from those before it")
@@ -129,8 +132,8 @@ extension JournalEntry {
     /// The state's owner according to the entry.
     fileprivate var owner: String? {
         switch self {
-        case .claimed(let user): user
-        case .summary(let summary): summary.user
+        case .account(.claimed(let user)): user
+        case .snapshot(.summary(let summary)): summary.user
         default: nil
         }
     }
@@ -138,8 +141,17 @@ extension JournalEntry {
     /// What the state belongs to according to the entry.
     fileprivate var identity: StateIdentity? {
         switch self {
-        case .made(let identity): identity
-        case .summary(let summary): summary.identity
+        case .account(.made(let identity)): identity
+        case .snapshot(.summary(let summary)): summary.identity
+        default: nil
+        }
+    }
+
+    /// The number that the entry gives a zone.
+    fileprivate var registration: (ZoneNumber, ZoneID)? {
+        switch self {
+        case .zones(.registered(let number, let zoneID)): (number, zoneID)
+        case .snapshot(.zone(let number, let zone)): zone.zoneID.map { (number, $0) }
         default: nil
         }
     }
@@ -151,37 +163,5 @@ extension JournalLine.Parsed {
         let stored = contents.lazy.map(\.0.number).max() ?? 0
         let named = entry.named.lazy.map(\.number).max() ?? 0
         return max(stored, named, lastHandle)
-    }
-}
-
-extension JournalEntry {
-    /// Every handle that the entry names.
-    fileprivate var named: [ContentHandle] {
-        switch self {
-        case .queued(_, let change):
-            return [change.handle, change.base, change.contested].compactMap { $0 }
-        case .edited(_, let change, let copy, let given):
-            return [change.handle, change.base, change.contested, copy, given].compactMap { $0 }
-        case .sending(let contents): return contents.compactMap(\.handle)
-        case .saved(_, let sent, let version): return [sent, version.handle]
-        case .fetched(_, let version): return [version.handle]
-        case .resolved(_, let client, let server, let resolution):
-            return [client, server, resolution.handle].compactMap { $0 }
-        case .accepted(let changes): return changes.flatMap { [$0.seen, $0.version].compactMap { $0 } }
-        case .record(_, let record): return record.handles
-        case .deletionConfirmed, .fetchedDeletion, .unread, .listed, .page, .listingBegan, .parked, .retried,
-            .discarded, .handedOut, .zoneReady, .zoneLost, .purgeResolved, .databaseToken, .subscribed,
-            .serverWait, .fetchCompleted, .note, .summary, .initialModelsQueued, .made, .claimed, .signedOut:
-            return []
-        }
-    }
-}
-
-extension Resolution {
-    fileprivate var handle: ContentHandle? {
-        switch self {
-        case .confirmed(let handle), .merged(let handle, _, _), .redated(let handle, _, _): handle
-        case .client, .server, .failed: nil
-        }
     }
 }

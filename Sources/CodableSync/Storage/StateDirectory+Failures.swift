@@ -11,6 +11,7 @@ extension StateDirectory.Failure {
         case let error as FileError where error.isOutOfSpace: self = .full(error.message)
         case let error as FileError: self = .unreadable(error.message)
         case LogError.tooNew: self = .tooNew("\(error)")
+        case LogError.tooOld: self = .tooOld((error as? LogError)?.message(.state) ?? "\(error)")
         case let error as LogError: self = .unreadable(error.message(.state))
         case is NewerEntry: self = .tooNew("\(error)")
         default: self = .unreadable("\"\(directory.shortenedForMessage)\": \(error)")
@@ -23,7 +24,10 @@ extension LogAdvice {
     static let state = LogAdvice(
         damaged: "Close the engine and open it again; what can be read is kept.",
         unusable:
-            "Restore the directory from a backup. Without it, the edits in it that were not sent are lost."
+            "Restore the directory from a backup. Without it, the edits in it that were not sent are lost.",
+        tooOld:
+            "Send its edits with the version of the app that wrote it, then use another directory or remove this "
+            + "one; all records are fetched again."
     )
 }
 

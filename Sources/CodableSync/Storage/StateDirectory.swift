@@ -16,6 +16,7 @@ package final class StateDirectory: Sendable {
         case inUse(by: String)
         case full(String)
         case tooNew(String)
+        case tooOld(String)
         case unreadable(String)
         /// The directory belongs to another cloud, container, zone or record type.
         case foreign(String)
@@ -284,7 +285,8 @@ package final class StateDirectory: Sendable {
             if let difference = opened.state.summary.identity?.firstDifference(from: identity) {
                 throw foreign(difference.inWords)
             }
-            if opened.state.summary.identity == nil { try opened.append([.made(for: identity)]) }
+            let entries = registrations(in: opened.state)
+            if !entries.isEmpty { try opened.append(entries) }
         } catch {
             opened.store.close()
             throw error
@@ -292,10 +294,20 @@ package final class StateDirectory: Sendable {
         return opened
     }
 
+    /// The entries that a state of this identity lacks: all of a new one, or those lost to damage.
+    private func registrations(in state: SyncState) -> [JournalEntry] {
+        var entries: [JournalEntry] = []
+        if state.summary.identity == nil { entries.append(.account(.made(for: identity))) }
+        if state.number(of: identity.zoneID) == nil {
+            entries.append(.zones(.registered(state.numberForNewZone(), identity.zoneID)))
+        }
+        return entries
+    }
+
     private func claimed(_ opened: JSONStateStore.Opened, by name: String) throws -> JSONStateStore.Opened {
         var opened = opened
         do {
-            try opened.append([.claimed(by: name)])
+            try opened.append([.account(.claimed(by: name))])
         } catch {
             opened.store.close()
             throw error

@@ -12,19 +12,22 @@ enum StateRepair {
         let state = fold.state
         let isStored = { (handle: ContentHandle) in fold.positions[handle] != nil }
         var entries: [JournalEntry] = []
-        var lastListing = state.summary.listing
-        for name in state.sortedNames {
-            guard let record = state[name] else { continue }
-            lastListing = max(lastListing, record.listing)
+        var listings = ZoneTable<UInt64>()
+        for key in state.sortedKeys(of: nil) {
+            guard let record = state[key] else { continue }
+            listings[key.zone] = max(listings[key.zone] ?? 0, record.listing)
             var repaired = record.repaired(isStored)
-            if let handle = fold.superseded[name], handle == record.pending?.handle { repaired.pending = nil }
-            if repaired != record { entries.append(.record(name: name, repaired)) }
+            if let handle = fold.superseded[key], handle == record.pending?.handle { repaired.pending = nil }
+            if repaired != record {
+                entries.append(.snapshot(.record(key, type: state.recordType(of: key), repaired)))
+            }
         }
-        if lastListing > state.summary.listing {
+        for number in listings.numbers {
+            var zone = state.zone(number)
+            guard let last = listings[number], last > zone.listing else { continue }
             // The next listing needs a number that no record has.
-            var summary = state.summary
-            summary.listing = lastListing
-            entries.append(.summary(summary))
+            zone.listing = last
+            entries.append(.snapshot(.zone(number, zone)))
         }
         return entries
     }

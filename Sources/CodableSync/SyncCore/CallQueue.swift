@@ -37,8 +37,8 @@ final class CallQueue: Sendable {
 
     /// An event that gives the app contents, with a place among its calls.
     enum Note: Sendable {
-        /// A read returned these contents; `session` and `losses` are the values at that time.
-        case read(session: Int, losses: Int, [GivenContents])
+        /// A read returned these contents; `session` and `generation` are the values at that time.
+        case read(session: Int, generation: Int, [GivenContents])
         /// A stream requested its next element, and so accepted the previous one, which held these records.
         case request(StreamID, accepting: [String] = [])
     }
@@ -199,8 +199,8 @@ extension CallQueue.State {
         if delayed.isEmpty { return [([], note)] }
         switch note {
         case .request(_, let names): return [(names.map { ExactName($0) }, note)]
-        case .read(let session, let losses, let given):
-            let read = { CallQueue.Note.read(session: session, losses: losses, $0) }
+        case .read(let session, let generation, let given):
+            let read = { CallQueue.Note.read(session: session, generation: generation, $0) }
             let waiting = given.filter { delayed[named: $0.name] != nil }
             let others = given.filter { delayed[named: $0.name] == nil }
             return waiting.map { ([ExactName($0.name)], read([$0])) } + [([], read(others))]

@@ -4,7 +4,7 @@ import RecordCoding
 struct RecordRead<Value: Sendable>: Sendable {
     /// What stands for one record.
     private struct Entry: Sendable {
-        var name: String
+        var key: RecordKey
         /// What reads show; `nil` if they show nothing.
         var shown: ShownContents?
         var decoded: DecodedContents<Value>?
@@ -12,32 +12,38 @@ struct RecordRead<Value: Sendable>: Sendable {
         var given: GivenContents?
     }
 
-    private var entries: [Entry]
-    private var isOfAll: Bool
+    private var entries: [Entry] = []
+    /// The names of the records; `nil` means all of the type.
+    private let names: [String]?
+    private let type: ExactName
     /// The entries whose contents must be decoded.
     private var replaced: [Int] = []
     private var rounds = 0
+    private var hasLooked = false
 
     /// Begins a read.
     ///
-    /// - Parameter names: The records' names; `nil` means all.
-    init(names: [String]?) {
-        entries = names?.map { Entry(name: $0) } ?? []
-        isOfAll = names == nil
+    /// - Parameters:
+    ///   - names: The records' names; `nil` means all.
+    ///   - type: The type of the records.
+    init(names: [String]?, of type: ExactName) {
+        self.names = names
+        self.type = type
     }
 
     /// Looks at the records, and determines what must be decoded.
-    mutating func look(at records: RecordTable<RecordState>) {
-        if isOfAll {
-            isOfAll = false
-            entries = records.sortedNames.map { Entry(name: $0) }
+    mutating func look(at records: RecordView) {
+        if !hasLooked {
+            let keys = names?.map { records.key($0) } ?? records.sortedKeys(of: type)
+            entries = keys.map { Entry(key: $0) }
+            hasLooked = true
         }
         replaced = []
         for index in entries.indices {
-            let name = entries[index].name
-            let record = records[name]
-            entries[index].shown = record?.shown(named: name)
-            entries[index].given = record?.given(entries[index].shown, named: name)
+            let key = entries[index].key
+            let record = records[key]
+            entries[index].shown = record?.shown(named: key.recordName)
+            entries[index].given = record?.given(entries[index].shown, of: key)
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
                 continue
             }
@@ -47,7 +53,7 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     /// The same, off the caller's actor.
     @concurrent
-    func looked(at records: RecordTable<RecordState>) async -> RecordRead {
+    func looked(at records: RecordView) async -> RecordRead {
         var read = self
         read.look(at: records)
         return read
@@ -118,14 +124,14 @@ extension RecordState {
     }
 
     /// The note that the app was given these contents, if that is news.
-    fileprivate func given(_ shown: ShownContents?, named name: String) -> GivenContents? {
-        var given = GivenContents(name: name, handle: shown?.shown)
+    fileprivate func given(_ shown: ShownContents?, of key: RecordKey) -> GivenContents? {
+        var given = GivenContents(name: key.recordName, handle: shown?.shown)
         if let shown {
             given.known = shown.known
             given.version = shown.shown == shown.known ? shown.shown : shown.base
             given.changeTag = shown.shown == known?.handle ? known?.changeTag : nil
         }
-        return newlySeen(given) == nil ? nil : given
+        return newlySeen(given, of: key) == nil ? nil : given
     }
 }
 

@@ -24,7 +24,9 @@ extension StateLocation {
         var entries = messages.map { message in
             JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
         }
-        if opened.recovery.isDamaged { entries += opened.repairs + [.listingBegan] }
+        if opened.recovery.isDamaged {
+            entries += opened.repairs + state.zones.numbers.map { .fetching(.listingBegan($0)) }
+        }
         try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only

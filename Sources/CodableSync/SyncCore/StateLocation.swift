@@ -154,6 +154,8 @@ struct StateLocation: Sendable {
             throw SyncError.storageFull(detail)
         } catch StateDirectory.Failure.tooNew(let detail) {
             throw SyncError.stateTooNew(detail)
+        } catch StateDirectory.Failure.tooOld(let detail) {
+            throw SyncError.stateUnreadable(detail)
         } catch StateDirectory.Failure.unreadable(let detail) {
             throw SyncError.stateUnreadable(detail)
         } catch StateDirectory.Failure.foreign(let detail) {

@@ -71,7 +71,7 @@ extension SyncCore {
         case .subscribe: subscribe(request)
         case .readDatabaseChanges(let token): readDatabaseChanges(request, since: token)
         case .fetch(let token): fetch(request, since: token)
-        case .lookUp(let names): lookUp(request, names)
+        case .lookUp(let keys): lookUp(request, keys)
         case .send(let items): send(request, items)
         }
     }

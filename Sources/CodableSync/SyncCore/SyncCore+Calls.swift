@@ -69,7 +69,10 @@ extension SyncCore {
         try Task.checkCancellation()
         if recordNames.isEmpty { return }
         try checkNames(recordNames)
-        let changes = unique(recordNames).map { NewChange(name: $0, kind: .delete, edited: ticket.date) }
+        let type = ExactName(model.recordType)
+        let changes = unique(recordNames).map {
+            NewChange(name: $0, recordType: type, kind: .delete, edited: ticket.date)
+        }
         try await call(at: ticket) { .enqueue($0, changes) }
     }
 
@@ -124,8 +127,9 @@ extension SyncCore {
         guard machine != nil else { return }
         for note in callQueue.takeNotes() {
             switch note {
-            case .read(let session, let losses, let given):
-                if session == self.session, losses == machine?.losses { process(.calls(.read(given))) }
+            case .read(let session, let generation, let given):
+                guard session == self.session, generation == machine?.readGeneration else { break }
+                process(.calls(.read(given)))
             case .request(let stream, _):
                 if model.claim(stream) { process(.delivery(.streamRequested(stream))) }
             }

@@ -37,14 +37,14 @@ extension SyncCore {
     ) {
         guard session == self.session else { return passOver(stream) }
         tellUnreadable("Changes cannot be read from the disk now: \(failure)")
-        process(.delivery(.unread(stream, items.map(\.name), isEmpty: true)))
+        process(.delivery(.loadFailed(stream, items.map(\.key), isEmpty: true)))
     }
 
     /// The versions below the pending edits among these changes, by handle of the edit.
     private func versionsBelow(_ items: [DeliveryItem]) -> [ContentHandle: ContentHandle] {
         items.reduce(into: [:]) { below, item in
             guard let handle = item.kind.handle else { return }
-            below[handle] = machine?.state[item.name]?.versionBelow(handle)
+            below[handle] = machine?.state[item.key]?.versionBelow(handle)
         }
     }
 
@@ -65,7 +65,7 @@ extension SyncCore {
         // A version that is below an edit no more may have been dropped before it was loaded.
         guard below == versionsBelow(items) else { return deliver(stream, items) }
         var element = element
-        element.leaveOut(machine?.overtakenNames(in: stream) ?? [])
+        element.leaveOut(machine?.overtaken(in: stream) ?? [])
         report(element, of: stream)
         element.handOver()
     }

@@ -22,7 +22,7 @@ extension SyncCore {
                 switch overlays[named: name] {
                 case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
                 case .nothing?: return nil
-                case .shown(let handle)?: return NewChange(name: name, seen: handle)
+                case .shown(let handle)?: return NewChange(name: name, recordType: ExactName(model.recordType), seen: handle)
                 case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
@@ -99,6 +99,7 @@ extension SyncCore {
     ) -> NewChange {
         NewChange(
             name: record.recordID.recordName,
+            recordType: ExactName(record.recordType),
             kind: .save(stage(record, &contents), size: record.size),
             edited: isInitial ? nil : date,
             isInitial: isInitial
@@ -122,6 +123,7 @@ extension SyncCore {
         let name = edit.record.recordID.recordName
         return NewChange(
             name: name,
+            recordType: ExactName(edit.record.recordType),
             kind: .save(handle, size: edit.record.size),
             edited: edit.isCopyOnly ? machine?.state[name]?.pending?.edited : date,
             basis: .init(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)

@@ -51,6 +51,7 @@ extension SyncCore {
             let isNew = basis.shown == nil && !basis.isDeletionNews
             return NewChange(
                 name: record.recordID.recordName,
+                recordType: ExactName(record.recordType),
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
                 basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)

@@ -29,9 +29,10 @@ extension SyncCore {
         // slow.
         var servers: [ShownContents] = []
         var records: [PendingRecord<Value>] = []
-        for name in machine.state.pendingNames {
-            guard let record = machine.state[name], let change = record.pending else { continue }
-            records.append(PendingRecord(name: name, change: change, stage: machine.stage(of: name)))
+        for key in machine.state.pendingKeys {
+            let name = key.recordName
+            guard let record = machine.state[key], let change = record.pending else { continue }
+            records.append(PendingRecord(name: name, change: change, stage: machine.stage(of: key)))
             if change.parked != nil, let server = record.lastKnown?.handle {
                 servers.append(ShownContents(name: name, shown: server))
             }

@@ -43,9 +43,9 @@ extension SyncCore {
         takeNotes()
         guard let journal else { throw SyncError.closed }
         let began = session
-        var read = RecordRead<Value>(names: names)
+        var read = RecordRead<Value>(names: names, of: ExactName(model.recordType))
         repeat {
-            guard let records = machine?.state.records else { throw SyncError.closed }
+            guard let records = machine?.state.recordView else { throw SyncError.closed }
             if names == nil { read = await read.looked(at: records) } else { read.look(at: records) }
             if read.isDone { break }
             read = try await reading { try await read.decoded(from: journal, model, decode) }
@@ -54,7 +54,7 @@ extension SyncCore {
         } while true
         guard let machine else { throw SyncError.closed }
         if !read.undecodable.isEmpty { process(.calls(.decodeFailed(read.undecodable))) }
-        let note = CallQueue.Note.read(session: session, losses: machine.losses, read.given)
+        let note = CallQueue.Note.read(session: session, generation: machine.readGeneration, read.given)
         return ReadResult(values: read.values, isUndecodable: !read.undecodable.isEmpty, note: note)
     }
 

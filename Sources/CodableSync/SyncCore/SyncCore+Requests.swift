@@ -185,17 +185,17 @@ extension SyncCore {
             }
             if deleted.contains(recordID) {
                 // It was deleted after the change, or created again after the deletion; a look-up decides.
-                page.failed.append(recordID.recordName)
+                page.failed.append(key(of: recordID))
                 continue
             }
             switch modification {
             case .success(let record) where isOurs(record, named: recordID):
                 let version = stage(record, in: &contents)
-                page.records.append(FetchedRecord(name: recordID.recordName, version: version))
+                page.records.append(found(version, of: record))
             case .success:
                 page.ignored += 1
             case .failure:
-                page.failed.append(recordID.recordName)
+                page.failed.append(key(of: recordID))
             }
         }
         for deletion in changes.deletions {
@@ -205,10 +205,23 @@ extension SyncCore {
                 continue
             }
             if changes.modifications[deletion.recordID] == nil {
-                page.deletions.append(deletion.recordID.recordName)
+                page.deletions.append(key(of: deletion.recordID))
             }
         }
         process(.records(.fetched(request, .success(page))), contents: contents)
+    }
+
+    /// The machine's key of a record in this engine's zone.
+    private func key(of recordID: RecordID) -> RecordKey {
+        RecordKey(zone: machine?.state.engineZone ?? .first, name: ExactName(recordID.recordName))
+    }
+
+    private func found(_ version: KnownVersion, of record: Record) -> FetchedRecord {
+        FetchedRecord(
+            key: key(of: record.recordID),
+            recordType: ExactName(record.recordType),
+            version: version
+        )
     }
 
     /// Whether `upload` would accept the name.
@@ -250,18 +263,21 @@ extension SyncCore {
         return date > first && date < now.wall.addingTimeInterval(86_400) ? date.rounded : nil
     }
 
-    func lookUp(_ request: RequestID, _ names: [String]) {
-        let ids = names.map { RecordID(recordName: $0, zoneID: zoneID) }
+    func lookUp(_ request: RequestID, _ keys: [RecordKey]) {
+        let ids = keys.map { RecordID(recordName: $0.recordName, zoneID: zoneID) }
         perform(request) { connection in
             try await connection.database.records(for: ids, desiredKeys: nil)
         } then: { core, result in
             var contents: [ContentHandle: Record] = [:]
-            let found = result.map { results in ids.map { core.lookedUp($0, in: results, &contents) } }
+            let found = result.map { results in
+                zip(keys, ids).map { core.lookedUp($0, $1, in: results, &contents) }
+            }
             core.process(.records(.lookedUp(request, found)), contents: contents)
         }
     }
 
     private func lookedUp(
+        _ key: RecordKey,
         _ recordID: RecordID,
         in results: [RecordID: Result<Record, CloudError>],
         _ contents: inout [ContentHandle: Record]
@@ -272,17 +288,17 @@ extension SyncCore {
                 "The cloud has a record of the type \(record.recordType.quoted) under this name. "
                 + "It is not overwritten."
             return LookedUp(
-                name: recordID.recordName,
+                key: key,
                 result: .failure(CloudError(.invalidArguments, message: message))
             )
         case .success(let record)?:
-            return LookedUp(name: recordID.recordName, result: .success(stage(record, in: &contents)))
+            return LookedUp(key: key, result: .success(found(stage(record, in: &contents), of: record)))
         case .failure(let error)? where error.recovery == .acceptDeletion:
-            return LookedUp(name: recordID.recordName, result: .success(nil))
+            return LookedUp(key: key, result: .success(nil))
         case .failure(let error)?:
-            return LookedUp(name: recordID.recordName, result: .failure(error))
+            return LookedUp(key: key, result: .failure(error))
         case nil:
-            return LookedUp(name: recordID.recordName, result: .failure(.unmentioned("the record")))
+            return LookedUp(key: key, result: .failure(.unmentioned("the record")))
         }
     }
 }

@@ -36,7 +36,7 @@ extension SyncCore {
         } then: { core, result in
             switch result {
             case .success(.success(let outgoing)): core.takeSent(request, .success(outgoing))
-            case .success(.failure(let failure)): core.process(.sendUnread(request, failure))
+            case .success(.failure(let failure)): core.process(.sendLoadFailed(request, failure))
             case .failure(let error): core.takeSent(request, .failure(error))
             }
         }
@@ -50,7 +50,7 @@ extension SyncCore {
         let results = result.map { outgoing in
             outgoing.items.map { item in
                 SendResult(
-                    name: item.name,
+                    key: item.key,
                     handle: item.handle,
                     outcome: outcome(of: item, in: outgoing, &contents)
                 )

@@ -35,12 +35,12 @@ protocol SyncedModel: ModelRules {
 protocol StreamElement: Sendable {
     var undecodable: [UndecodableChange] { get }
     /// Records for which there is a newer change by now.
-    var overtaken: [String] { get }
+    var overtaken: [RecordKey] { get }
     /// Whether there is nothing to hand over.
     var isEmpty: Bool { get }
 
     /// Removes records that must no longer be delivered.
-    mutating func leaveOut(_ names: [String])
+    mutating func leaveOut(_ keys: [RecordKey])
 
     /// Passes the element to the stream, unless no task waits for it any more.
     func handOver()

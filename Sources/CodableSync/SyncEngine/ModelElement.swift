@@ -6,7 +6,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     private let hub: ChangeHub<Model>
     private var change: ModelChange<Model>?
     private(set) var undecodable: [UndecodableChange] = []
-    private(set) var overtaken: [String] = []
+    private(set) var overtaken: [RecordKey] = []
 
     /// Decodes an element.
     ///
@@ -44,10 +44,11 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         if let change { _ = hub.resume(stream, with: change) }
     }
 
-    mutating func leaveOut(_ names: [String]) {
-        if names.isEmpty { return }
-        overtaken = names
-        undecodable.removeAll { names.contains($0.name) }
+    mutating func leaveOut(_ keys: [RecordKey]) {
+        if keys.isEmpty { return }
+        overtaken = keys
+        undecodable.removeAll { keys.contains($0.key) }
+        let names = keys.map(\.recordName)
         switch change {
         case .updated(let models)?: change = Self.change(models, names, ModelChange.updated)
         case .saved(let models)?: change = Self.change(models, names, ModelChange.saved)
@@ -77,7 +78,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
             guard let handle = item.kind.handle else { throw CodingFailure.missing }
             return try coding.decode(try contents.record(handle, over: below[handle]))
         } catch {
-            undecodable.append(UndecodableChange(name: item.name, reason: coding.describe(error)))
+            undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error)))
             return nil
         }
     }

@@ -4,18 +4,27 @@ import Foundation
 ///
 /// Swift's strings are equal if they are canonically equivalent: `"caf\u{E9}" == "cafe\u{301}"`, and even
 /// `"K" == "\u{212A}"`. In a dictionary with string keys, one such record would replace the other.
+///
+/// A name carries the hash of its bytes, so that no string is hashed twice.
 package struct ExactName: Hashable, Sendable {
     /// The name.
     package let text: String
+    /// The hash of the name's bytes, which is the same in every process.
+    package let digest: UInt32
 
-    /// Makes a key from a name.
+    /// Makes a key from a name, and computes its hash.
     ///
     /// - Parameter text: The name.
     package init(_ text: String) {
         self.text = text
+        digest = UInt32(truncatingIfNeeded: StableHash.of(text))
     }
 
-    package static func == (lhs: ExactName, rhs: ExactName) -> Bool { lhs.text.isIdentical(to: rhs.text) }
+    package static func == (lhs: ExactName, rhs: ExactName) -> Bool {
+        lhs.digest == rhs.digest && lhs.text.isIdentical(to: rhs.text)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
 extension ExactName: Comparable {
@@ -24,8 +33,6 @@ extension ExactName: Comparable {
 
 extension String {
     /// Whether both strings have the same UTF-8 bytes.
-    ///
-    /// Identical strings are also equal by `==`, so a string's hash is valid for both.
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.

@@ -33,7 +33,7 @@ final class EngineReleaseTests: EngineScenario {
         // The next engine waits until the previous one has finished writing.
         let pending = try await reading.value
         XCTAssertEqual(pending, ["a"], "\(operation)")
-        let isSubscribed = await next.core.machine?.state.summary.isSubscribed
+        let isSubscribed = await next.core.machine?.state.onlyZone.isSubscribed
         XCTAssertEqual(isSubscribed, true, "\(operation)")
         try await next.close()
     }

@@ -52,7 +52,7 @@ final class DirectoryDurabilityTests: XCTestCase {
             try store.append([JournalBatch(batch: 1, entries: [.subscribed], contents: [:], flush: true)])
         } _: { disk, row in
             let opened = try JSONStateStore.open(directory: "/deep/state/users/1", fileSystem: disk)
-            XCTAssertTrue(opened.state.summary.isSubscribed, row)
+            XCTAssertTrue(opened.state.onlyZone.isSubscribed, row)
         }
     }
 

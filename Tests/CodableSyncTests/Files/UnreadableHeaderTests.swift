@@ -112,7 +112,7 @@ final class UnreadableHeaderTests: XCTestCase {
         let bytes = try XCTUnwrap(files.bytes(at: "/log/snapshot-2.jsonl"))
         var header = try XCTUnwrap(
             try bytes.withUnsafeBytes { bytes in
-                try LogMarks.header(at: bytes, of: "", format: "test", supported: 1)
+                try LogMarks.header(at: bytes, of: "", format: "test", supported: 1...1)
             }?.header
         )
         header.name = LogFileName(.snapshot, highest)

@@ -5,22 +5,22 @@ import XCTest
 
 /// Which entries a ledger accepts when it reads them: those whose result it can write and read again.
 final class LedgerOrderTests: XCTestCase {
-    private static let zones = [ZoneID.defaultZoneName, "A", "B"]
+    private static let zones: [ZoneID] = [.default, "A", "B"]
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
-    private func saved(_ name: String, in zone: String, _ sequence: Int64) -> LedgerEntry.Change {
-        let id = RecordID(recordName: name, zoneID: ZoneID(zoneName: zone))
+    private func saved(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
+        let id = RecordID(recordName: name, zoneID: zone)
         return .recordSaved(
             Record(recordType: "Note", recordID: id, fields: ["text": .string(name)]),
             sequence: sequence
         )
     }
 
-    private func deleted(_ name: String, in zone: String, _ sequence: Int64) -> LedgerEntry.Change {
+    private func deleted(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
         .recordDeleted(recordName: name, zone: zone, recordType: "Note", sequence: sequence)
     }
 
-    private func removed(_ zone: String, _ sequence: Int64) -> LedgerEntry.Change {
+    private func removed(_ zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
         .zoneRemoved(zone, reason: .purged, canBeMadeAnew: true, sequence: sequence)
     }
 
@@ -70,12 +70,12 @@ final class LedgerOrderTests: XCTestCase {
     }
 
     func testTheDefaultZoneIsNotRemoved() {
-        let zone = ZoneID.defaultZoneName
+        let zone = ZoneID.default
         XCTAssertEqual(counts([.zoneCreated(zone, sequence: 1), removed(zone, 2)]), [1, 1])
     }
 
     func testNoChangeHasTheSequenceBeforeTheFirst() {
-        XCTAssertEqual(counts([saved("a", in: ZoneID.defaultZoneName, 0)]), [0, 0])
+        XCTAssertEqual(counts([saved("a", in: .default, 0)]), [0, 0])
         XCTAssertEqual(counts([.zoneCreated("A", sequence: 0), saved("a", in: "A", 0)]), [0, 1])
     }
 
@@ -164,7 +164,7 @@ final class LedgerOrderTests: XCTestCase {
     func testEntriesWrittenByARandomLedgerCanFollow() {
         for seed in Self.seeds {
             var ledger = randomLedger(seed: seed)
-            let ids = Self.zones.map { ZoneID(zoneName: $0) }
+            let ids = Self.zones
             let records = ids.map {
                 Record(recordType: "Note", recordID: RecordID(recordName: "new", zoneID: $0))
             }

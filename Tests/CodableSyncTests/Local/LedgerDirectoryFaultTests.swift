@@ -81,7 +81,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
                 directory: "/ledger",
                 fileSystem: fileSystem,
                 format: LedgerFiles.format,
-                version: 1
+                version: LedgerFiles.version
             ) { _, _ in }
             try log.commit(LogFixture.group(lines), flush: true)
             let before = fileSystem.bytes(at: "/ledger/journal-1.jsonl")
@@ -98,7 +98,7 @@ final class LedgerDirectoryFaultTests: XCTestCase {
 
     func testNewerAndForeignFilesAreRejected() async throws {
         let rows: [(String, LedgerDirectoryError.Code)] = [
-            ("{\"format\":\"CodableSync.Ledger\",\"version\":2,\"kind\":\"journal\"}\n", .tooNew),
+            ("{\"format\":\"CodableSync.Ledger\",\"version\":3,\"kind\":\"journal\"}\n", .tooNew),
             ("{\"format\":\"CodableSync.Journal\",\"version\":1,\"kind\":\"journal\"}\n", .notALedger),
         ]
         for (header, code) in rows {

@@ -18,7 +18,7 @@ final class LedgerNumberTests: XCTestCase {
             directory: "/ledger",
             fileSystem: files,
             format: LedgerFiles.format,
-            version: 1
+            version: LedgerFiles.version
         ) { _, _ in }
         try log.commit(LogFixture.group(lines), flush: true)
         log.close()

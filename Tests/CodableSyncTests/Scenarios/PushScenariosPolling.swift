@@ -85,7 +85,7 @@ final class PushScenariosPolling: EngineScenario {
         phone.database.failAlways(.subscriptions, nil)
         for _ in 0..<6 { try await pass(.seconds(60), phone) }
         XCTAssertEqual(phone.database.count(.subscriptions), tries + 1)
-        let isSubscribed = await phone.engine.core.machine?.state.summary.isSubscribed
+        let isSubscribed = await phone.engine.core.machine?.state.onlyZone.isSubscribed
         XCTAssertEqual(isSubscribed, true)
         for _ in 0..<6 { try await pass(.seconds(60), phone) }
         XCTAssertEqual(phone.database.count(.subscriptions), tries + 1, "the subscription is created once")

@@ -156,7 +156,7 @@ extension StateScenarios {
             directory: files.directory,
             fileSystem: files.disk,
             format: "codablesync-state",
-            version: 1
+            version: JSONStateStore.version
         ) { _, _ in }
         let compaction = try log.beginCompaction()
         for name in files.names where LogFileName(name) != nil { files[name] = files[name] }

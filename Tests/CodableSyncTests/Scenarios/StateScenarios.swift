@@ -115,7 +115,7 @@ class StateScenarios: StateFileScenario {
     func testADamagedLineIsLostAndCausesAFullFetch() async throws {
         let files = try await prepare()
         var bytes = files["journal-1.jsonl"]
-        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"zone\":1,\"name\":\"p2\"".utf8))).lowerBound
         bytes[place + 9] ^= 0x20
         files["journal-1.jsonl"] = bytes
         let line = bytes[..<place].count { $0 == UInt8(ascii: "\n") } + 1

@@ -14,7 +14,8 @@ final class UnreadableContentsScenarios: StateFileScenario {
         let odd = #""fields":{"when":{"date":9223372036854775807},"#
         let groups = files.groups(journal).map { lines in
             lines.map { line in
-                line.hasPrefix("{\"name\":\"\(name)\"") ? line.replacing("\"fields\":{", with: odd) : line
+                line.hasPrefix("{\"zone\":1,\"name\":\"\(name)\"")
+                    ? line.replacing("\"fields\":{", with: odd) : line
             }
         }
         try files.write(groups, to: journal)

@@ -65,7 +65,7 @@ final class MachinePartsTests: XCTestCase {
                 array.removeAll { $0 == name }
                 array.append(name)
             }
-            guard queue.first == array.first, queue.count == array.count else {
+            guard queue.first?.recordName == array.first, queue.count == array.count else {
                 return XCTFail("\(Array(queue.names)) is not \(array)")
             }
         }

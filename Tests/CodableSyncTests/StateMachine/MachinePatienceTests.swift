@@ -71,7 +71,7 @@ final class MachinePatienceTests: MachineTestCase {
         machine.run(.calls(.stop))
         XCTAssertFalse(isSlotTimerSet())
         machine.answerFetch(token: "1")
-        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("1"), "its answer still counts")
+        XCTAssertEqual(machine.state.onlyZone.token, ChangeToken("1"), "its answer still counts")
     }
 
     func testAHangingRequestIsRepeatedWhenTheNetworkReturns() throws {

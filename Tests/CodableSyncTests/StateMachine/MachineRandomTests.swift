@@ -146,7 +146,7 @@ private struct RandomRun {
                 let reason = faulty ? reasons[pick(4)] : nil
                 cloud = [:]
                 feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil)))))
-            } else if [.unknown, .unreadable].contains(harness.state.summary.zone) {
+            } else if [.unknown, .unreadable].contains(harness.state.onlyZone.stage) {
                 feed(.zone(.saved(id, failure)))
             } else {
                 feed(.subscribed(id, failure))
@@ -166,7 +166,7 @@ private struct RandomRun {
             if let version = cloud[name] {
                 page.records.append(FetchedRecord(name: name, version: version))
             } else {
-                page.deletions.append(name)
+                page.deletions.append(RecordKey(name))
             }
         }
         return page
@@ -262,7 +262,7 @@ private struct RandomRun {
         harness.feed(.calls(.start))
         for _ in 0..<400 {
             harness.commitAll()
-            if harness.state.summary.zone == .purged {
+            if harness.state.onlyZone.stage == .purged {
                 feed(.calls(.resolvePurge(call(), uploadAgain: true)))
             }
             if !harness.conflicts.isEmpty { reconcile() }
@@ -317,6 +317,7 @@ private struct RandomRun {
             }
         }
         if replayed.records != state.records { faults.append("the replayed records differ") }
+        if replayed.zones != state.zones { faults.append("the replayed zones differ") }
         if replayed.summary != state.summary { faults.append("the replayed summary differs") }
         if replayed.notes != state.notes { faults.append("the replayed notes differ") }
         return faults
@@ -327,14 +328,15 @@ extension JournalEntry {
     /// I-01: the only entries that may end an acknowledged change.
     fileprivate func mayEnd(_ change: LocalChange?, of name: String) -> Bool {
         guard let change else { return true }
+        let key = RecordKey(name)
         switch self {
-        case .queued(name, _), .discarded(name), .record(name, _): return true
-        case .saved(name, let sent, _): return sent == change.handle
-        case .resolved(name, let client, _, let resolution):
+        case .calls(.queued(key, _, _)), .calls(.discarded(key)), .snapshot(.record(key, _, _)): return true
+        case .sending(.saved(key, _, let sent, _)): return sent == change.handle
+        case .resolving(.resolved(key, let client, _, let resolution)):
             if case .confirmed(let sent) = resolution { return sent == change.handle }
             return client == change.handle
-        case .deletionConfirmed(name), .fetchedDeletion(name): return change.isDeletion
-        case .zoneLost, .purgeResolved: return change.isDeletion
+        case .sending(.deletionConfirmed(key)), .fetching(.deletionFetched(key)): return change.isDeletion
+        case .zones(.lost), .zones(.purgeResolved): return change.isDeletion
         default: return false
         }
     }

@@ -8,13 +8,13 @@ final class ExtremeNumberTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
 
     private func queued(_ members: String, contents: String = "") -> String {
-        #"{"name":"p9","queued":{\#(members)}\#(contents)}"#
+        #"{"zone":1,"name":"p9","queued":{"type":"Item",\#(members)}\#(contents)}"#
     }
 
     /// A line that carries the contents of a handle.
     private func line(handle: String) -> String {
         let record =
-            #"{"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
+            #"{"zone":1,"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
         return queued(#""save":\#(handle),"size":9"#, contents: #","contents":[[\#(handle),\#(record)]]"#)
     }
 
@@ -55,16 +55,17 @@ final class ExtremeNumberTests: StateFileScenario {
         let (most, least) = (Int64.max, Int64.min)
         let rows = [
             #"{"handedOut":[[0,\#(highest)]]}"#, #"{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}"#,
-            #"{"accepted":[["known1",\#(highest),null,null,"delivered"]]}"#,
-            #"{"summary":{"listing":\#(highest),"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
+            #"{"accepted":[[1,"known1",\#(highest),null,null,"delivered"]]}"#,
+            #"{"zone":1,"zoneState":{"listing":\#(highest)}}"#,
+            #"{"summary":{"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
             #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
             #"{"serverWait":\#(most)}"#, #"{"serverWait":\#(least)}"#, #"{"fetchCompleted":\#(least)}"#,
             #"{"note":{"kind":"parked","date":\#(least),"message":""}}"#,
-            #"{"name":"p9","record":{"listing":\#(highest),"undelivered":{"kind":"deleted","order":\#(highest)}}}"#,
+            #"{"zone":1,"name":"p9","record":{"type":"Item","listing":\#(highest),"undelivered":{"kind":"deleted","order":\#(highest)}}}"#,
             queued(#""delete":true,"edited":\#(most)"#), queued(#""delete":true,"edited":\#(least)"#),
             queued(#""save":900,"size":\#(most)"#), queued(#""save":900,"size":\#(least)"#),
-            #"{"name":"p9","parked":{"kind":"unknownError","message":"","attempts":\#(most)}}"#,
-            #"{"name":"known1","fetched":{"tag":"x","handle":900,"hash":\#(highest),"modified":\#(most),"size":\#(most)}}"#,
+            #"{"zone":1,"name":"p9","parked":{"kind":"unknownError","message":"","attempts":\#(most)}}"#,
+            #"{"zone":1,"name":"known1","fetched":{"type":"Item","tag":"x","handle":900,"hash":\#(highest),"modified":\#(most),"size":\#(most)}}"#,
         ]
         for row in rows {
             let files = whole.copy()
@@ -85,12 +86,12 @@ final class ExtremeNumberTests: StateFileScenario {
             version: JSONStateStore.version
         ) { _, _ in }.log
         let line = #"{"note":{\#(members)}}"#
-        try log.commit(LogFixture.group([line, #"{"subscribed":true}"#]), flush: true)
+        try log.commit(LogFixture.group([line, #"{"zone":1,"subscribed":true}"#]), flush: true)
         log.close()
         let opened = try JSONStateStore.open(directory: "/state", fileSystem: files)
         XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])
         XCTAssertTrue(opened.recovery.damages.first?.detail?.contains("100 members") == true)
-        XCTAssertTrue(opened.state.summary.isSubscribed)
+        XCTAssertTrue(opened.state.onlyZone.isSubscribed)
         opened.store.close()
     }
 }

@@ -9,7 +9,7 @@ final class FailingRecoveryTests: StateFileScenario {
         let files = try await prepare()
         let name = "journal-1.jsonl"
         var bytes = files[name]
-        let line = try XCTUnwrap(bytes.firstRange(of: Array(#"{"name":"known1""#.utf8)))
+        let line = try XCTUnwrap(bytes.firstRange(of: Array(#"{"zone":1,"name":"known1""#.utf8)))
         bytes[line.upperBound + 3] ^= 1
         files[name] = bytes
         let hooked = HookedFileSystem(files.disk)

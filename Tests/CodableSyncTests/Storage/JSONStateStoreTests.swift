@@ -37,6 +37,7 @@ final class JSONStateStoreTests: XCTestCase {
             store.close()
             let opened = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
             XCTAssertEqual(opened.state.records, live.records)
+            XCTAssertEqual(opened.state.zones, live.zones)
             XCTAssertEqual(opened.state.summary, live.summary)
             XCTAssertEqual(opened.state.notes, live.notes)
             XCTAssertEqual(opened.state.sendQueue, live.sendQueue)
@@ -198,7 +199,7 @@ final class JSONStateStoreTests: XCTestCase {
             directory: "/state",
             fileSystem: fileSystem,
             format: "codablesync-state",
-            version: 1
+            version: JSONStateStore.version
         ) { _, _ in }
         try log.commit(LogFixture.group([#"{"invented":true}"#]), flush: true)
         XCTAssertThrowsError(try open()) { error in

@@ -36,16 +36,18 @@ final class JournalLineTests: XCTestCase {
 
     func testLineBeginsWithTheRecordsName() {
         let line = String(decoding: JournalLine.make(.retried(name: "A")).bytes, as: UTF8.self)
-        XCTAssertEqual(line, #"{"name":"A","retried":true}"#)
+        XCTAssertEqual(line, #"{"zone":1,"name":"A","retried":true}"#)
     }
 
     func testAnUnknownKindIsDistinguishedFromDamage() {
-        for line in [#"{"name":"A","invented":true}"#, #"{"invented":{"a":[1]}}"#] {
+        for line in [#"{"zone":1,"name":"A","invented":true}"#, #"{"invented":{"a":[1]}}"#] {
             XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line) { error in
                 XCTAssertEqual(error as? JournalLineError, .unknownKind("invented"), line)
             }
         }
-        for line in ["{}", #"{"name":"A"}"#, #"{"page":{}}"#, #"{"name":"A","queued":{}}"#, "[]", "", "{"] {
+        for line in [
+            "{}", #"{"name":"A"}"#, #"{"page":{}}"#, #"{"zone":1,"name":"A","queued":{}}"#, "[]", "", "{",
+        ] {
             XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line) { error in
                 if case .unknownKind? = error as? JournalLineError { XCTFail(line) }
             }
@@ -53,7 +55,8 @@ final class JournalLineTests: XCTestCase {
     }
 
     func testUnknownMembersOfKnownKindsAreIgnored() throws {
-        let line = #"{"name":"A","fetched":{"tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
+        let line =
+            #"{"zone":1,"name":"A","fetched":{"type":"T","tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
         let version = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
         XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).entry, .fetched(name: "A", version))
     }
@@ -61,17 +64,25 @@ final class JournalLineTests: XCTestCase {
     func testLargestNumbersDoNotTrap() throws {
         let max = UInt64.max
         XCTAssertThrowsError(
-            try JournalLine.parse(Array(#"{"name":"A","queued":{"save":\#(max),"size":1}}"#.utf8))
+            try JournalLine.parse(
+                Array(#"{"zone":1,"name":"A","queued":{"type":"T","save":\#(max),"size":1}}"#.utf8)
+            )
         )
         var state = SyncState()
         var summary = StateSummary()
         summary.deliveryOrder = max
-        summary.listing = max
         XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.summary(summary)).bytes))
+        var zone = ZoneState()
+        zone.listing = max
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.zoneState(zone)).bytes))
+        for number in ["0", "1073741824", "4294967296", "-1"] {
+            XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"subscribed":true}"#.utf8)))
+        }
         summary.deliveryOrder = 1 << 61 - 1
-        summary.listing = 1 << 61 - 1
+        zone.listing = 1 << 61 - 1
         for entry in [
-            JournalEntry.summary(summary), .listingBegan, .fetched(name: "A", KnownVersion(1)),
+            JournalEntry.summary(summary), .zoneState(zone), .listingBegan,
+            .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {
             state.apply(try JournalLine.parse(JournalLine.make(entry).bytes).entry)

@@ -10,27 +10,36 @@ final class MalformedStateLineTests: StateFileScenario {
 
     private static let oddTexts: [(String, String)] = [
         ("C5 array", "[]"), ("C5 string", "\"x\""), ("C5 null", "null"), ("C5 object", "{}"),
-        ("C5 no fact", #"{"name":"p9"}"#),
-        ("C5 two facts", #"{"name":"p9","retried":true,"discarded":true}"#),
+        ("C5 no fact", #"{"zone":1,"name":"p9"}"#),
+        ("C5 two facts", #"{"zone":1,"name":"p9","retried":true,"discarded":true}"#),
         ("C8 escape", #"{"name":"\ud800","retried":true}"#),
-        ("C9 member", #"{"name":"p9","queued":{"save":90,"save":91,"size":1}}"#),
-        ("C9 name", #"{"name":"p9","name":"p1","discarded":true}"#),
-        ("C9 fact", #"{"name":"p9","retried":true,"retried":true}"#),
+        ("C9 member", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"save":91,"size":1}}"#),
+        ("C9 name", #"{"zone":1,"name":"p9","name":"p1","discarded":true}"#),
+        ("C9 fact", #"{"zone":1,"name":"p9","retried":true,"retried":true}"#),
         ("C10 huge", #"{"fetchCompleted":1e999}"#), ("C10 minus zero", #"{"fetchCompleted":-0}"#),
         ("C10 leading zero", #"{"fetchCompleted":01}"#), ("C10 NaN", #"{"fetchCompleted":NaN}"#),
-        ("C10 fraction", #"{"name":"p9","queued":{"save":1.5,"size":1}}"#),
-        ("C10 negative", #"{"name":"p9","queued":{"save":-1,"size":1}}"#),
-        ("C12 page", #"{"page":{"token":"*not base64*","complete":true}}"#),
-        ("C12 shape", #"{"page":{"token":17,"complete":true}}"#),
-        ("C15 contents", #"{"name":"p9","queued":{"save":90,"size":1},"contents":[[90]]}"#),
-        ("C15 handle", #"{"name":"p9","queued":{"save":18446744073709551615,"size":1}}"#),
+        ("C10 fraction", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":1.5,"size":1}}"#),
+        ("C10 negative", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":-1,"size":1}}"#),
+        ("C12 page", #"{"zone":1,"page":{"token":"*not base64*","complete":true}}"#),
+        ("C12 shape", #"{"zone":1,"page":{"token":17,"complete":true}}"#),
+        (
+            "C15 contents",
+            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"size":1},"contents":[[90]]}"#
+        ),
+        (
+            "C15 handle",
+            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":18446744073709551615,"size":1}}"#
+        ),
     ]
 
     private static let oddBytes: [(String, [UInt8])] = [
-        ("C8 invalid UTF-8", Array(#"{"name":""#.utf8) + [0xC3, 0x28] + Array(#"","retried":true}"#.utf8)),
-        ("C8 NUL", Array(#"{"name":""#.utf8) + [0] + Array(#"","retried":true}"#.utf8)),
-        ("C8 UTF-16", Array(#"{"zoneReady":true}"#.utf8).flatMap { [$0, 0] }),
-        ("C8 byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"zoneReady":true}"#.utf8)),
+        (
+            "C8 invalid UTF-8",
+            Array(#"{"zone":1,"name":""#.utf8) + [0xC3, 0x28] + Array(#"","retried":true}"#.utf8)
+        ),
+        ("C8 NUL", Array(#"{"zone":1,"name":""#.utf8) + [0] + Array(#"","retried":true}"#.utf8)),
+        ("C8 UTF-16", Array(#"{"zone":1,"zoneReady":true}"#.utf8).flatMap { [$0, 0] }),
+        ("C8 byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"zone":1,"zoneReady":true}"#.utf8)),
     ]
 
     /// Lines that no version of the library writes.
@@ -83,8 +92,8 @@ final class MalformedStateLineTests: StateFileScenario {
     func testAnUnreadableTokenInASnapshotIsDropped() async throws {
         let whole = try await prepare(compacted: true)
         let lines = whole.groups(snapshot)
-        let summary = try XCTUnwrap(lines.joined().first { $0.hasPrefix("{\"summary\"") })
-        let token = try XCTUnwrap(summary.firstMatch(of: /"zoneToken":("[^"]*")/)?.1)
+        let summary = try XCTUnwrap(lines.joined().first { $0.contains("\"zoneState\"") })
+        let token = try XCTUnwrap(summary.firstMatch(of: /"token":("[^"]*")/)?.1)
         for (odd, isTold) in [("\"*\"", true), ("17", true), ("null", true), ("\"Z2FyYmFnZQ==\"", false)] {
             let files = whole.copy()
             try files.write(lines.map { $0.map { $0.replacing(token, with: odd) } }, to: snapshot)
@@ -92,7 +101,7 @@ final class MalformedStateLineTests: StateFileScenario {
             let pending = try await device.pendingNames()
             XCTAssertEqual(pending, Self.edits, odd)
             // A token that is readable but invalid is for the server to reject.
-            XCTAssertEqual(recoveries(of: device).contains { $0.contains("zoneToken") }, isTold, odd)
+            XCTAssertEqual(recoveries(of: device).contains { $0.contains("token") }, isTold, odd)
             try await assertFetchesAll(device, odd)
             try await device.engine.close()
             try await takeAway(Self.edits)
@@ -142,7 +151,7 @@ final class MalformedStateLineTests: StateFileScenario {
 
         let gap = whole.copy()
         gap["journal-3.jsonl"] = gap[journal]
-        try gap.write([["{\"name\":\"p1\",\"retried\":true}"]], to: "journal-3.jsonl")
+        try gap.write([["{\"zone\":1,\"name\":\"p1\",\"retried\":true}"]], to: "journal-3.jsonl")
         let other = try open(gap)
         let names = try await other.pendingNames()
         XCTAssertEqual(names, Self.edits)
@@ -153,11 +162,11 @@ final class MalformedStateLineTests: StateFileScenario {
     func testAnEntryOfANewerVersionIsRejectedWithoutChanges() async throws {
         let whole = try await prepare()
         let rows = [
-            (#"{"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
-            (#"{"name":"p1","resolved":{"client":1,"outcome":"forked"}}"#, "forked"),
-            (#"{"purgeResolved":"askAgain"}"#, "askAgain"), (#"{"zoneLost":"moved"}"#, "moved"),
-            (#"{"summary":{"zone":"frozen"}}"#, "frozen"),
-            (#"{"name":"p1","record":{"undelivered":{"kind":"moved","order":1}}}"#, "moved"),
+            (#"{"zone":1,"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
+            (#"{"zone":1,"name":"p1","resolved":{"client":1,"outcome":"forked"}}"#, "forked"),
+            (#"{"purgeResolved":"askAgain"}"#, "askAgain"), (#"{"zone":1,"zoneLost":"moved"}"#, "moved"),
+            (#"{"zone":1,"zoneState":{"stage":"frozen"}}"#, "frozen"),
+            (#"{"zone":1,"name":"p1","record":{"undelivered":{"kind":"moved","order":1}}}"#, "moved"),
             ("{\"x\\ny\":true}", "x\\u{a}y"),
         ]
         for (line, kind) in rows {
@@ -181,13 +190,13 @@ final class MalformedStateLineTests: StateFileScenario {
             let files = whole.copy()
             let text = String(decoding: files[name], as: UTF8.self)
             files[name] = Array(
-                text.replacing("\"version\":1", with: "\"version\":2", maxReplacements: 1).utf8
+                text.replacing("\"version\":2", with: "\"version\":3", maxReplacements: 1).utf8
             )
             guard let message = try await refusalMessage(.stateTooNew, files, name) else {
                 XCTFail(name)
                 continue
             }
-            XCTAssertTrue(message.contains("version 2") && message.contains(name), message)
+            XCTAssertTrue(message.contains("version 3") && message.contains(name), message)
         }
     }
 

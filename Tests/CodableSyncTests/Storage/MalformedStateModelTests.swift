@@ -161,7 +161,7 @@ final class MalformedStateModelTests: StateFileScenario {
     func testAnInterruptedRecoveryEndsWithTheSameResult() async throws {
         let files = try await prepare()
         var bytes = files["journal-1.jsonl"]
-        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"name\":\"p2\"".utf8))).lowerBound
+        let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"zone\":1,\"name\":\"p2\"".utf8))).lowerBound
         bytes[place + 9] ^= 1
         files["journal-1.jsonl"] = bytes
         for call in Cases.places(every: 3) {

@@ -136,7 +136,7 @@ struct StateFiles {
                     at: bytes,
                     of: name,
                     format: "codablesync-state",
-                    supported: JSONStateStore.version
+                    supported: JSONStateStore.version...JSONStateStore.version
                 )
             }?.header
         }.first
@@ -192,7 +192,7 @@ struct StateFiles {
         for end in bytes.endsOfCommits {
             let group = String(decoding: bytes[start..<end], as: UTF8.self)
             if intact(start..<end) {
-                found += StateFileScenario.edits.filter { group.contains("{\"name\":\"\($0)\"") }
+                found += StateFileScenario.edits.filter { group.contains("{\"zone\":1,\"name\":\"\($0)\"") }
             }
             start = end
         }

@@ -78,7 +78,7 @@ enum JournalSamples {
         full.isDeletionSent = true
         full.undelivered = Undelivered(kind: .updated(10), seen: 11, order: 12)
         full.listing = 13
-        full.isUnread = true
+        full.mustLookUp = true
         var saved = RecordState()
         saved.undelivered = Undelivered(kind: .saved(1), seen: nil, order: 2)
         var deleted = RecordState()
@@ -88,16 +88,11 @@ enum JournalSamples {
 
     static var entriesOfAll: [JournalEntry] {
         var full = StateSummary()
-        full.zoneToken = ChangeToken("zone")
         full.databaseToken = ChangeToken("database")
-        full.zone = .purged
-        full.isSubscribed = true
-        full.listing = 4
-        full.isListing = true
         full.serverWait = date
         full.lastFetch = date
         full.deliveryOrder = 5
-        full.hasInitialModels = true
+        full.initialTypes = ["T", "\n"]
         full.identity = identities[0]
         full.user = "alice"
         full.signOut = .removed
@@ -107,26 +102,58 @@ enum JournalSamples {
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
             .signedOut(removing: true), .signedOut(removing: false),
-            .sending([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
-            .sending([]),
-            .listed(names), .listed([]), .unread(names),
+            .sendBegan([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
+            .sendBegan([]),
+            .listed(names), .listed([]), .lookUpNeeded(names),
             .page(token: ChangeToken(""), isComplete: true),
             .page(token: ChangeToken("t"), isComplete: false),
             .listingBegan,
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
-                AcceptedChange(name: "C", order: 4, seen: 5, kind: .skipped),
-                AcceptedChange(name: "D", seen: 6, of: 7, kind: .copy),
-                AcceptedChange(name: "E", seen: nil, kind: .read),
+                AcceptedChange(name: "C", order: 4, seen: 5, isSkipped: true),
+            ]),
+            .seen([
+                SeenContents(key: "D", 6, of: 7, kind: .copy),
+                SeenContents(key: "E", nil, of: nil, kind: .read),
             ]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
-            .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed, .initialModelsQueued,
+            .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed,
+            .calls(.initialModelsQueued("T")),
             .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),
+        ] + entriesOfZones
+    }
+
+    static var entriesOfZones: [JournalEntry] {
+        var full = ZoneState(zoneID: ZoneID(zoneName: "Z \"\n", ownerName: "bob"))
+        full.stage = .purged
+        full.token = ChangeToken("zone")
+        full.isSubscribed = true
+        full.isPositionLate = true
+        full.listing = 4
+        full.isListing = true
+        let second = RecordKey(zone: ZoneNumber(2), name: "A")
+        let change = LocalChange(kind: .delete, edited: nil, base: nil)
+        return [
+            .registered(1, "Z"),
+            .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
+            .snapshot(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
+            .snapshot(.zone(ZoneNumber(2), ZoneState())),
+            .zones(.ready(ZoneNumber(2))), .zones(.lost(ZoneNumber(2), nil)),
+            .zones(.subscribed(ZoneNumber(2))), .fetching(.listingBegan(ZoneNumber(2))),
+            .fetching(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
+            .fetching(.page(ZoneNumber(2), token: ChangeToken("t"), isComplete: false)),
+            .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
+            .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),
+            .sending(.began([SentContents(key: "A", handle: 1), SentContents(key: second, handle: nil)])),
+            .delivering(.accepted([AcceptedChange(key: second, order: 1, seen: nil, of: nil)])),
+            .calls(.seen([SeenContents(key: second, nil, of: nil, kind: .read)])),
+            .snapshot(.record(second, type: nil, records[0])),
+            .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
         ]
     }
 

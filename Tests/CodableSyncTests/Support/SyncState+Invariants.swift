@@ -11,9 +11,17 @@ extension SyncState {
         var broken: [String] = []
         var counts = (known: 0, send: 0, conflict: 0, parked: 0, unread: 0, delivery: 0)
         var orders: Set<UInt64> = []
-        for name in records.sortedNames {
+        var types: [ExactName: [RecordKey]] = [:]
+        var known: [ZoneNumber: Int] = [:]
+        for name in records.sortedKeys {
             guard let record = records[name] else { continue }
             broken += record.brokenInvariants().map { "\(name): \($0)" }
+            if let type = recordType(of: name) {
+                types[type, default: []].append(name)
+            } else if record.lastKnown != nil || record.pending != nil {
+                broken.append("\(name) has contents and no type")
+            }
+            if record.known != nil { known[name.zone, default: 0] += 1 }
             counts.known += record.known == nil ? 0 : 1
             func check(_ belongs: Bool, _ queue: RecordQueue, _ what: String) -> Int {
                 if queue.contains(name) != belongs {
@@ -26,7 +34,7 @@ extension SyncState {
             counts.send += check(record.isSendable, sendQueue, "changes to send")
             counts.conflict += check(record.isInConflict, conflictQueue, "conflicts")
             counts.parked += check(record.pending?.parked != nil, parkedQueue, "parked changes")
-            counts.unread += check(record.isUnread, unreadQueue, "records to look up")
+            counts.unread += check(record.mustLookUp, lookUpQueue, "records to look up")
             counts.delivery += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
             if let order = record.undelivered?.order {
                 if !orders.insert(order).inserted {
@@ -36,14 +44,24 @@ extension SyncState {
                     broken.append("\(name): its delivery order was not assigned yet")
                 }
             }
-            if let known = record.known, newestKnown.map({ known.isNewer(than: $0) }) ?? true {
-                broken.append("\(name) is newer than `newestKnown`")
+            if let known = record.known, newest[name.zone].map({ known.isNewer(than: $0) }) ?? true {
+                broken.append("\(name) is newer than the newest of its zone")
             }
         }
         let kept = (
-            knownCount, sendQueue.count, conflictQueue.count, parkedQueue.count, unreadQueue.count,
+            knownCount, sendQueue.count, conflictQueue.count, parkedQueue.count, lookUpQueue.count,
             deliveryQueue.count
         )
+        for (type, keys) in types where sortedKeys(of: type) != keys {
+            broken.append("the index of \(type.text) is \(sortedKeys(of: type)), the records give \(keys)")
+        }
+        let indexed = self.types.names.reduce(0) { $0 + sortedKeys(of: $1).count }
+        if indexed != types.values.reduce(0, { $0 + $1.count }) {
+            broken.append("the index has too many records")
+        }
+        for number in zonesInUse + Array(known.keys) where knownCount(in: number) != known[number] ?? 0 {
+            broken.append("the count of known records of zone \(number.number) is wrong")
+        }
         if kept != counts { broken.append("the counts are \(kept), the records give \(counts)") }
         return broken
     }
@@ -79,15 +97,15 @@ extension SyncStateMachine {
     func brokenInvariants() -> [String] {
         var broken = state.brokenInvariants()
         let inFlight = sending.inFlight
-        if inFlight.items.contains(where: { inFlight[$0.name] != $0 }) {
+        if inFlight.items.contains(where: { inFlight[$0.key] != $0 }) {
             broken.append("what is in flight is not found by name")
         }
         // A held response keeps the slot while the zone is examined.
         let zoneLanes = zone.holdsResponse ? [] : [zone.lane]
         let lanes = (zoneLanes + [fetching.lane, lookingUp.lane, sending.lane]).count { $0.isBusy }
         if lanes > 1 { broken.append("\(lanes) lanes share the slot") }
-        for name in lookingUp.names where !lookingUp.queue.contains(name) {
-            broken.append("\(name) is being looked up without a reason")
+        for key in lookingUp.keys where !lookingUp.queue.contains(key) {
+            broken.append("\(key.recordName) is being looked up without a reason")
         }
         for name in deferred.queue.names where !state.sendQueue.contains(name) {
             broken.append("\(name) is deferred but not sendable")
@@ -99,7 +117,7 @@ extension SyncStateMachine {
     var forgottenLookUps: [String] {
         let isIdle = lookingUp.queue.isEmpty && context.journal.uncommitted.isEmpty && zone.doubt == nil
         guard isIdle else { return [] }
-        return state.unreadQueue.names.filter { !state.sendQueue.contains($0) }.map {
+        return state.lookUpQueue.names.filter { !state.sendQueue.contains($0) }.map {
             "\($0) is unread, but no look-up is running"
         }
     }

@@ -6,6 +6,9 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
         case damaged
         /// The files were written by a newer version of the library; they are left unchanged.
         case tooNew
+        /// The files were written by an older version of the library, in a format that is no longer read; they
+        /// are left unchanged.
+        case tooOld
         /// The path, or a file in the directory, does not belong to a ledger.
         case notALedger
         /// The disk is full; the request was not performed.
@@ -65,6 +68,7 @@ extension LedgerDirectoryError {
     private static func code(of error: LogError) -> Code {
         switch error {
         case .tooNew: .tooNew
+        case .tooOld: .tooOld
         case .damaged, .noNumberLeft, .tooLarge: .damaged
         case .otherFormat: .notALedger
         case .replaced, .unusableLine, .closed, .unknownPosition: .unreachable
@@ -74,5 +78,9 @@ extension LedgerDirectoryError {
 
 extension LogAdvice {
     /// The advice for a cloud, which devices can fill again with what they have uploaded.
-    static let cloud = LogAdvice(damaged: CloudLedger.adviceToReplace, unusable: CloudLedger.adviceToReplace)
+    static let cloud = LogAdvice(
+        damaged: CloudLedger.adviceToReplace,
+        unusable: CloudLedger.adviceToReplace,
+        tooOld: "Move the directory away to start with an empty cloud; devices upload again what they have."
+    )
 }

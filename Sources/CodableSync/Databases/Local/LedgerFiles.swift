@@ -6,7 +6,7 @@ struct LedgerFiles: Sendable {
     var fileSystem: any FileSystem
 
     static let format = "CodableSync.Ledger"
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
     /// The lock for reading and writing.
     var lockPath: String { path.appending(path: "lock") }
     /// The lock for compacting, which does not block reading and writing.
@@ -87,6 +87,7 @@ struct LedgerFiles: Sendable {
             fileSystem: fileSystem,
             format: Self.format,
             version: Self.version,
+            oldestVersion: Self.version,
             membership: LogMembership(
                 newLog: { LedgerToken.mark([identifier]) },
                 label: { Self.line(identifier: loaded?.identifier ?? identifier) }

@@ -36,7 +36,7 @@ extension CloudError {
         let code: Code =
             switch error.code {
             // Every request would fail until a person has repaired the files.
-            case .damaged, .notALedger, .closed: .badDatabase
+            case .damaged, .notALedger, .tooOld, .closed: .badDatabase
             case .tooNew: .incompatibleVersion
             // Only the user can free space.
             case .outOfSpace: .quotaExceeded

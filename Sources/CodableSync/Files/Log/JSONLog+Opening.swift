@@ -10,6 +10,7 @@ extension JSONLog {
     ///   - fileSystem: The file system.
     ///   - format: The name of the format in the first line of each file: ASCII without quotation marks.
     ///   - version: The version of the format that the caller writes, and the newest that it reads.
+    ///   - oldestVersion: The oldest version that it reads.
     ///   - membership: Finds files of other logs, which count as damaged as a whole and are not visited.
     ///   - isShared: Whether several processes use the log, each while it holds the caller's lock. Damage is
     ///     then an error, since the other processes could not be notified of it, and their temporary files
@@ -23,6 +24,7 @@ extension JSONLog {
         fileSystem: any FileSystem,
         format: String,
         version: UInt64,
+        oldestVersion: UInt64 = 1,
         membership: LogMembership = LogMembership(),
         isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
@@ -31,7 +33,7 @@ extension JSONLog {
             directory: directory,
             fileSystem: fileSystem,
             format: format,
-            version: version,
+            versions: min(oldestVersion, version)...version,
             identity: Locked(LogIdentity(log: 0, label: []))
         )
         try fileSystem.createDirectory(at: directory)
@@ -202,7 +204,7 @@ private struct LogContents {
         }
         part.size = scan.end
         // A journal of an older version, or one whose last line is incomplete, is read but not continued.
-        isLastContinued = scan.header?.version == place.version && !scan.isNewlineMissing
+        isLastContinued = scan.header?.version == place.versions.upperBound && !scan.isNewlineMissing
         recovery.droppedTailBytes = scan.size - scan.end
         return []
     }
@@ -217,7 +219,7 @@ private struct LogContents {
             file,
             name,
             format: place.format,
-            supported: place.version,
+            supported: place.versions,
             limit: limit
         )
         if let version = scan.header?.version {

@@ -2,6 +2,9 @@
 package enum LogError: Error, Hashable, Sendable {
     /// The file was written by a newer version of the library; nothing was changed.
     case tooNew(path: String, found: UInt64, supported: UInt64)
+    /// The file was written by an older version of the library, in a format that is no longer read; nothing
+    /// was changed.
+    case tooOld(path: String, found: UInt64, oldest: UInt64)
     /// The file belongs to another program or another log; nothing was changed.
     case otherFormat(path: String, expected: String)
     /// Another process removed, replaced or changed the file while it was in use.
@@ -26,10 +29,13 @@ package struct LogAdvice: Sendable {
     package var damaged: String
     /// For ``LogError/noNumberLeft(path:)`` and ``LogError/tooLarge(path:size:)``.
     package var unusable: String
+    /// For ``LogError/tooOld(path:found:oldest:)``.
+    package var tooOld: String
 
-    package init(damaged: String, unusable: String) {
+    package init(damaged: String, unusable: String, tooOld: String) {
         self.damaged = damaged
         self.unusable = unusable
+        self.tooOld = tooOld
     }
 }
 
@@ -40,6 +46,9 @@ extension LogError: CustomStringConvertible {
         case .tooNew(let path, let found, let supported):
             "\"\(path.shortenedForMessage)\" has format version \(found); this version of the library reads up "
                 + "to \(supported). Update the app, or use another directory."
+        case .tooOld(let path, let found, let oldest):
+            "\"\(path.shortenedForMessage)\" has format version \(found), which an older version of the library "
+                + "wrote; this version reads from \(oldest) on."
         case .otherFormat(let path, let expected):
             "\"\(path.shortenedForMessage)\" is not a file of \(expected.shortenedForMessage). "
                 + "Move it away, or use another directory."
@@ -67,6 +76,7 @@ extension LogError: CustomStringConvertible {
         switch self {
         case .damaged: "\(self) \(advice.damaged)"
         case .noNumberLeft, .tooLarge: "\(self) \(advice.unusable)"
+        case .tooOld: "\(self) \(advice.tooOld)"
         case .tooNew, .otherFormat, .replaced, .unusableLine, .closed, .unknownPosition: "\(self)"
         }
     }

@@ -116,7 +116,7 @@ extension LogHeader {
                 at: line.bytes,
                 of: file.path,
                 format: place.format,
-                supported: place.version
+                supported: place.versions
             )?.header
             return false
         }

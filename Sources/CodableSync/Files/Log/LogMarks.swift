@@ -83,7 +83,7 @@ enum LogMarks {
         at line: UnsafeRawBufferPointer,
         of path: String,
         format: String,
-        supported: UInt64
+        supported: ClosedRange<UInt64>
     ) throws(LogError) -> (header: LogHeader, length: Int)? {
         var cursor = MarkCursor(line)
         guard cursor.skip(#"{"format":""#) else { return nil }
@@ -94,10 +94,15 @@ enum LogMarks {
         guard cursor.skip(#","version":"#), let version = cursor.number(), version > 0
         else { return nil }
         // The rest may have an unknown form.
-        guard version <= supported else {
-            throw .tooNew(path: path, found: version, supported: supported)
+        guard version <= supported.upperBound else {
+            throw .tooNew(path: path, found: version, supported: supported.upperBound)
         }
-        return rest(of: &cursor, in: line, version)
+        let header = rest(of: &cursor, in: line, version)
+        // In a damaged line, the version is not certain.
+        if header != nil, version < supported.lowerBound {
+            throw .tooOld(path: path, found: version, oldest: supported.lowerBound)
+        }
+        return header
     }
 
     private static func rest(

@@ -28,7 +28,8 @@ struct LogPlace: Sendable {
     var directory: String
     var fileSystem: any FileSystem
     var format: String
-    var version: UInt64
+    /// The versions of the format that are read; the newest one is written.
+    var versions: ClosedRange<UInt64>
     /// The number and label for new files.
     let identity: Locked<LogIdentity>
 
@@ -57,7 +58,7 @@ struct LogPlace: Sendable {
     func header(of name: LogFileName, previousSize: UInt64? = nil) -> [UInt8] {
         let identity = identity.withLock { $0 }
         let header = LogHeader(
-            version: version,
+            version: versions.upperBound,
             name: name,
             log: identity.log,
             previousSize: previousSize,

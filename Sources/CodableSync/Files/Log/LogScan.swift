@@ -19,7 +19,7 @@ struct LogScan {
     private(set) var lineCount = 0
 
     private let format: String
-    private let supported: UInt64
+    private let supported: ClosedRange<UInt64>
     /// Whether a mark without a newline may be another process's unfinished write.
     private var isShared = false
     private let file: any OpenFile
@@ -42,7 +42,7 @@ struct LogScan {
         _ file: any OpenFile,
         _ name: LogFileName,
         format: String,
-        supported: UInt64,
+        supported: ClosedRange<UInt64>,
         limit: UInt64? = nil
     ) throws -> LogScan {
         let size = try file.size()
@@ -62,7 +62,7 @@ struct LogScan {
 
     /// Reads what was appended to a journal after a mark.
     static func scan(_ file: any OpenFile, _ name: LogFileName, behind offset: UInt64) throws -> LogScan {
-        var scan = LogScan(file, name, size: max(offset, try file.size()), format: "", supported: 0)
+        var scan = LogScan(file, name, size: max(offset, try file.size()), format: "", supported: 0...0)
         scan.isShared = true
         scan.line = 1
         scan.end = offset
@@ -80,7 +80,7 @@ struct LogScan {
         _ name: LogFileName,
         size: UInt64,
         format: String,
-        supported: UInt64
+        supported: ClosedRange<UInt64>
     ) {
         self.file = file
         self.name = name

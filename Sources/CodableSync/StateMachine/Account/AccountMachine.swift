@@ -89,7 +89,7 @@ struct AccountMachine: Sendable {
         if owner == nil || context.state.summary.signOut != nil {
             // Everything edited before a user was known becomes theirs in one batch.
             lane.beginStoring()
-            context.append([.claimed(by: user)], then: .claimed(user))
+            context.append([.account(.claimed(by: user))], then: .claimed(user))
         } else {
             confirm(user, &context)
         }
@@ -155,7 +155,7 @@ struct AccountMachine: Sendable {
         lane.beginStoring()
         let isNews = context.state.summary.signOut == nil
         context.append(
-            [.signedOut(removing: context.configuration.removesOnSignOut)],
+            [.account(.signedOut(removing: context.configuration.removesOnSignOut))],
             then: .signedOut(isNews ? owner : nil)
         )
     }
@@ -191,7 +191,9 @@ struct AccountMachine: Sendable {
 
     /// Requests a new account look-up before work begins if the last one is too old.
     mutating func renewIfStale(_ context: SyncContext) {
-        if context.state.summary.zone == .ready { renew(after: Self.validity, context) }
+        if context.state.zones.first(where: { $0.stage == .ready }) != nil {
+            renew(after: Self.validity, context)
+        }
     }
 
     /// Requests a new account look-up unless a very recent one exists, since a response may come from another
@@ -237,7 +239,7 @@ struct AccountMachine: Sendable {
         guard isSwitching, context.configuration.removesOnSignOut,
             context.state.summary.signOut != .removed
         else { return }
-        context.append([.signedOut(removing: true)])
+        context.append([.account(.signedOut(removing: true))])
     }
 
     /// Tries the switch again, because a call needs the state of the user who is signed in.

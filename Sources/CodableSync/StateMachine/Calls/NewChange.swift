@@ -5,6 +5,7 @@ import struct Foundation.Date
 /// A change that the app makes; its contents are staged under the handle.
 package struct NewChange: Equatable, Sendable {
     package var name: String
+    package var recordType: ExactName
     package var kind: LocalChange.Kind
     package var edited: Date?
     /// Whether the app had the model before its first sync: such models are queued only once and have no
@@ -38,12 +39,14 @@ package struct NewChange: Equatable, Sendable {
 
     package init(
         name: String,
+        recordType: ExactName,
         kind: LocalChange.Kind,
         edited: Date?,
         isInitial: Bool = false,
         basis: Basis? = nil
     ) {
         self.name = name
+        self.recordType = recordType
         self.kind = kind
         self.edited = edited
         self.isInitial = isInitial
@@ -51,8 +54,8 @@ package struct NewChange: Equatable, Sendable {
     }
 
     /// Marks stored contents as seen.
-    package init(name: String, seen: ContentHandle) {
-        self.init(name: name, kind: .save(seen, size: 0), edited: nil)
+    package init(name: String, recordType: ExactName, seen: ContentHandle) {
+        self.init(name: name, recordType: recordType, kind: .save(seen, size: 0), edited: nil)
         isSeenOnly = true
     }
 }

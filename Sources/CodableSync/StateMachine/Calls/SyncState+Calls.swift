@@ -4,10 +4,10 @@ import RecordCoding
 extension SyncState {
     /// The entries for a change that the app makes; none for an initial model that the user has changed
     /// since.
-    func entries(for change: NewChange) -> [JournalEntry] {
-        if change.isInitial, self[change.name]?.pending != nil { return [] }
+    func entries(for change: NewChange, to key: RecordKey) -> [JournalEntry] {
+        if change.isInitial, self[key]?.pending != nil { return [] }
         if change.isSeenOnly, case .save(let handle, _) = change.kind {
-            return [.accepted([AcceptedChange(name: change.name, seen: handle, kind: .copy)])]
+            return [.calls(.seen([SeenContents(key: key, handle, of: handle, kind: .copy)]))]
         }
         if let basis = change.basis {
             let edit = LocalChange(
@@ -16,49 +16,58 @@ extension SyncState {
                 base: basis.handle,
                 contested: basis.contested
             )
-            return [.edited(name: change.name, edit, copy: basis.copy, given: basis.given)]
+            return [.calls(.edited(key, type: change.recordType, edit, copy: basis.copy, given: basis.given))]
         }
         var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
-        if !change.isInitial { self[change.name]?.give(baseTo: &pending) }
-        return [.queued(name: change.name, pending)]
+        if !change.isInitial { self[key]?.give(baseTo: &pending) }
+        return [.calls(.queued(key, type: change.recordType, pending))]
     }
 
     /// Whether a change replaces an edit that was parked by a conflict.
     ///
     /// Reads do not show such an edit, so the new change does not include it.
-    func replacesSetAside(_ change: NewChange) -> Bool {
+    func replacesSetAside(_ change: NewChange, of key: RecordKey) -> Bool {
         guard change.kind != .delete else { return false }
-        return self[change.name]?.replaced(byEdit: change.basis != nil) != nil
+        return self[key]?.replaced(byEdit: change.basis != nil) != nil
     }
 
     /// The event about the edit that an entry discards or replaces, and the edit's contents.
     func eventOfReplaced(_ entry: JournalEntry) -> (event: ContentsEvent, contents: ContentHandle)? {
-        switch entry {
-        case .discarded(let name):
-            self[name]?.pending?.handle.map { (.discarded(name: name, $0, .discarded), $0) }
-        case .queued(let name, let change):
-            change.isDeletion
-                ? nil
-                : self[name]?.replaced(byEdit: false).map { (.discarded(name: name, $0, .replaced), $0) }
-        case .edited(let name, _, _, _):
-            self[name]?.replaced(byEdit: true).map { (.discarded(name: name, $0, .replaced), $0) }
-        default: nil
+        guard case .calls(let entry) = entry else { return nil }
+        return switch entry {
+        case .discarded(let key): self[key]?.pending?.handle.map { discarded(key, $0, .discarded) }
+        case .queued(let key, _, let change):
+            change.isDeletion ? nil : self[key]?.replaced(byEdit: false).map { discarded(key, $0, .replaced) }
+        case .edited(let key, _, _, _, _):
+            self[key]?.replaced(byEdit: true).map { discarded(key, $0, .replaced) }
+        case .initialModelsQueued, .retried, .seen: nil
         }
     }
 
+    private func discarded(
+        _ key: RecordKey,
+        _ contents: ContentHandle,
+        _ reason: DiscardReason
+    ) -> (event: ContentsEvent, contents: ContentHandle) {
+        (.discarded(name: key.recordName, contents, reason), contents)
+    }
+
     /// What a read has shown the app, if that is news.
-    func newlySeen(_ contents: GivenContents) -> AcceptedChange? { self[contents.name]?.newlySeen(contents) }
+    func newlySeen(_ contents: GivenContents) -> SeenContents? {
+        let key = key(contents.name)
+        return self[key]?.newlySeen(contents, of: key)
+    }
 }
 
 extension RecordState {
     /// What a read has shown the app, if that is news: the app may have seen newer contents since.
-    func newlySeen(_ contents: GivenContents) -> AcceptedChange? {
+    func newlySeen(_ contents: GivenContents, of key: RecordKey) -> SeenContents? {
         // A lost version cannot be an ancestor.
         if lost != nil { return nil }
         guard let handle = contents.handle else {
             // The read showed the app that the record was deleted, so a later upload is based on the deletion.
             let isNews = pending == nil && known == nil && seen != nil
-            return isNews ? AcceptedChange(name: contents.name, seen: nil, kind: .read) : nil
+            return isNews ? SeenContents(key: key, nil, of: nil, kind: .read) : nil
         }
         let isKnown = known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
         let shown = isKnown ? known?.handle ?? handle : handle
@@ -68,7 +77,7 @@ extension RecordState {
         var after = self
         after.give(shown, of: version)
         guard after != self, wasOnTop || newer(seen, shown) == shown else { return nil }
-        return AcceptedChange(name: contents.name, seen: shown, of: version, kind: .read)
+        return SeenContents(key: key, shown, of: version, kind: .read)
     }
 }
 
@@ -103,7 +112,7 @@ extension JournalEntry {
     /// Whether the entry queues a change of this device.
     var isQueued: Bool {
         switch self {
-        case .queued, .edited: true
+        case .calls(.queued), .calls(.edited): true
         default: false
         }
     }

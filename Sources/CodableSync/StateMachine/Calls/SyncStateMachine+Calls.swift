@@ -44,47 +44,50 @@ extension SyncStateMachine {
         delivering.acceptAgain(&context)
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
-        if changes.first?.isInitial == true {
-            if state.summary.hasInitialModels { return context.answer(call) }
-            entries.append(.initialModelsQueued)
+        if let first = changes.first, first.isInitial {
+            let type = first.recordType
+            if state.summary.initialTypes.contains(type) { return context.answer(call) }
+            entries.append(.calls(.initialModelsQueued(type)))
         }
         for change in changes {
-            let queued = context.state.entries(for: change)
+            let key = context.state.key(change.name)
+            let queued = context.state.entries(for: change, to: key)
             entries += queued
             guard queued.contains(where: \.isQueued) else { continue }
-            if context.state.replacesSetAside(change) {
+            if context.state.replacesSetAside(change, of: key) {
                 let message = "A newer edit replaced one that was set aside."
                 entries.append(context.note(.discarded, change.name, message))
             }
-            deferred.forgetFailures(of: change.name)
+            deferred.forgetFailures(of: key)
         }
         context.answer(call, afterStoring: entries)
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
-        let parked = names.filter { state[$0]?.pending?.parked != nil }
-        for name in parked {
-            deferred.forgetFailures(of: name)
-            deferred.forgetConflicts(of: name)
+        let parked = names.map { state.key($0) }.filter { state[$0]?.pending?.parked != nil }
+        for key in parked {
+            deferred.forgetFailures(of: key)
+            deferred.forgetConflicts(of: key)
         }
-        context.answer(call, afterStoring: parked.map { .retried(name: $0) })
+        context.answer(call, afterStoring: parked.map { .calls(.retried($0)) })
     }
 
     private mutating func discard(_ call: CallID, _ names: [String]) {
         var entries: [JournalEntry] = []
-        for name in names where !sending.inFlight.contains(name) && state[name]?.pending != nil {
-            deferred.forgetConflicts(of: name)
-            entries.append(.discarded(name: name))
-            entries.append(context.note(.discarded, name, "The app gave the change up."))
+        for key in names.map({ state.key($0) }) {
+            if sending.inFlight.contains(key) || state[key]?.pending == nil { continue }
+            deferred.forgetConflicts(of: key)
+            entries.append(.calls(.discarded(key)))
+            entries.append(context.note(.discarded, key.recordName, "The app gave the change up."))
         }
         context.answer(call, afterStoring: entries)
     }
 
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
-        guard state.summary.zone == .purged else { return context.answer(call) }
+        guard state.isPurged else { return context.answer(call) }
         fetching.want()
         delivering.forgetVersions()
-        context.append([.purgeResolved(uploadAgain: uploadAgain)], then: .purgeResolved(call))
+        context.append([.zones(.purgeResolved(uploadAgain: uploadAgain))], then: .purgeResolved(call))
     }
 
     // MARK: Reads
@@ -92,7 +95,7 @@ extension SyncStateMachine {
     /// Marks what a read returned as seen, unless the app has seen newer contents since.
     private mutating func takeRead(_ given: [GivenContents]) {
         let seen = given.compactMap { state.newlySeen($0) }
-        if !seen.isEmpty { context.append([.accepted(seen)], flush: false) }
+        if !seen.isEmpty { context.append([.calls(.seen(seen))]) }
     }
 
     /// Reports versions that a read could not decode, and marks them as not seen.
@@ -100,16 +103,17 @@ extension SyncStateMachine {
     /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
     /// under that name is not an edit of it.
     private mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
-        var unseen: [AcceptedChange] = []
+        var unseen: [SeenContents] = []
         var entries: [JournalEntry] = []
         for version in versions {
-            entries += delivering.takeDecodeFailed(version, sending.inFlight, &context)
+            let key = state.key(version.name)
+            entries += delivering.takeDecodeFailed(version, of: key, sending.inFlight, &context)
             // If only the stored copy is unreadable, the app still has what it received.
-            guard !version.isLost, state[version.name]?.seen == version.handle else { continue }
-            unseen.append(AcceptedChange(name: version.name, seen: nil, kind: .read))
+            guard !version.isLost, state[key]?.seen == version.handle else { continue }
+            unseen.append(SeenContents(key: key, nil, of: nil, kind: .read))
         }
-        if !unseen.isEmpty { entries.append(.accepted(unseen)) }
-        if !entries.isEmpty { context.append(entries, flush: false) }
+        if !unseen.isEmpty { entries.append(.calls(.seen(unseen))) }
+        if !entries.isEmpty { context.append(entries) }
     }
 
     // MARK: Waiting for a sync

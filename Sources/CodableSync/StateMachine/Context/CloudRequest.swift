@@ -7,6 +7,6 @@ package enum CloudRequest: Equatable, Sendable {
     case subscribe
     case readDatabaseChanges(since: ChangeToken?)
     case fetch(since: ChangeToken?)
-    case lookUp([String])
+    case lookUp([RecordKey])
     case send([SendItem])
 }

@@ -24,20 +24,26 @@ struct Journal: Sendable {
     func isStoring(where isWanted: (UncommittedBatch.Outcome) -> Bool) -> Bool {
         uncommitted.contains { isWanted($0.then) }
     }
+
+    /// Whether the app's decision about purged records is being stored.
+    var isStoringPurgeAnswer: Bool { isStoring { if case .purgeResolved = $0 { true } else { false } } }
 }
 
 extension SyncContext {
     /// Applies entries and appends them to the journal; `then` happens once they are stored.
     ///
     /// - Parameters:
-    ///   - entries: The entries.
-    ///   - flush: Whether they must survive a power loss before `then` happens. Entries that the cloud or the
-    ///     app's stream would repeat need not; they are flushed with later entries or when no work is left.
+    ///   - entries: The entries. Unless all of them are repeatable, they must survive a power loss before
+    ///     `then` happens. Repeatable ones are flushed with later entries, or when no work is left.
     ///   - outcome: What happens once they are stored.
-    mutating func append(
+    mutating func append(_ entries: [JournalEntry], then outcome: UncommittedBatch.Outcome = .nothing) {
+        append(entries, flush: !entries.allSatisfy(\.isRepeatable), then: outcome)
+    }
+
+    private mutating func append(
         _ entries: [JournalEntry],
-        flush: Bool = true,
-        then outcome: UncommittedBatch.Outcome = .nothing
+        flush: Bool,
+        then outcome: UncommittedBatch.Outcome
     ) {
         var batch = UncommittedBatch(batch: nextNumber(), entries: entries, then: outcome)
         batch.isFlushOwed = journal.isUnflushed
@@ -60,24 +66,25 @@ extension SyncContext {
     }
 
     private mutating func apply(_ entry: JournalEntry, in batch: inout UncommittedBatch) {
-        let former = entry.fetchedName.flatMap { state[$0]?.known }
+        let former = entry.fetchedKey.flatMap { state[$0]?.known }
         state.apply(entry)
         switch entry {
-        case .fetched(let name, _):
-            guard let former, let known = state[name]?.known, known.isSameVersion(as: former),
+        case .fetching(.fetched(let key, _, _)):
+            guard let former, let known = state[key]?.known, known.isSameVersion(as: former),
                 known.handle != former.handle
             else { break }
-            batch.repointed.append(.init(name: name, former: former.handle, handle: known.handle))
-        case .saved(let name, let sent, let version):
-            batch.repointed.append(.init(name: name, former: sent, handle: version.handle))
-        case .zoneLost(let reason): batch.events.append(.event(.zoneLost(reason)))
-        case .parked(let name, let reason): batch.events.append(.event(.parked(recordName: name, reason)))
-        case .resolved(let name, let client, _, .failed(let reason)):
-            let pending = state[name]?.pending
+            batch.repointed.append(.init(key: key, former: former.handle, handle: known.handle))
+        case .sending(.saved(let key, _, let sent, let version)):
+            batch.repointed.append(.init(key: key, former: sent, handle: version.handle))
+        case .zones(.lost(_, let reason)): batch.events.append(.event(.zoneLost(reason)))
+        case .sending(.parked(let key, let reason)):
+            batch.events.append(.event(.parked(recordName: key.recordName, reason)))
+        case .resolving(.resolved(let key, let client, _, .failed(let reason))):
+            let pending = state[key]?.pending
             guard pending?.handle == client, pending?.parked == reason else { break }
-            batch.events.append(.event(.parked(recordName: name, reason)))
-        case .signedOut: tell(.signedOut)
-        case .accepted(let changes): tell(.accepted(changes))
+            batch.events.append(.event(.parked(recordName: key.recordName, reason)))
+        case .account(.signedOut): tell(.signedOut)
+        case .delivering(.accepted(let changes)): tell(.accepted(changes))
         default: break
         }
     }
@@ -87,13 +94,13 @@ extension SyncContext {
         if entries.isEmpty, journal.uncommitted.isEmpty {
             actions.append(.answer(call, .done))
         } else {
-            append(entries, flush: !entries.isEmpty, then: .answer(call))
+            append(entries, then: .answer(call))
         }
     }
 
     /// Flushes entries that were stored without a flush.
     mutating func flushRest() {
-        if journal.isUnflushed { append([]) }
+        if journal.isUnflushed { append([], flush: true, then: .nothing) }
     }
 
     private mutating func noteFlush(_ isFlushed: Bool) {
@@ -134,13 +141,7 @@ extension CloudError {
 
 extension JournalEntry {
     /// The record whose version was fetched.
-    var fetchedName: String? { if case .fetched(let name, _) = self { name } else { nil } }
-
-    /// Whether the entry removes known versions of records that it does not name.
-    var takesVersionsAway: Bool {
-        switch self {
-        case .zoneLost, .purgeResolved, .signedOut(removing: true): true
-        default: false
-        }
+    fileprivate var fetchedKey: RecordKey? {
+        if case .fetching(.fetched(let key, _, _)) = self { key } else { nil }
     }
 }

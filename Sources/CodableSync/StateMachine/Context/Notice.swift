@@ -35,7 +35,7 @@ enum Notice: Equatable, Sendable {
     case pageRequested
     case fetchEnded
     /// The record must be looked up by name.
-    case lookUp(String)
+    case lookUp(RecordKey)
     /// These acceptances were appended to the journal.
     case accepted([AcceptedChange])
 }

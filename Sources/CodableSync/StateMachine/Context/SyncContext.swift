@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// What all rooms share: the state and its journal, the time, and what the current input leads to.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
-    /// The durable state; records change only through ``append(_:flush:then:)`` and ``undo(from:_:)``.
+    /// The durable state; records change only through ``append(_:then:)`` and ``undo(from:_:)``.
     var state: SyncState
     var journal = Journal()
     var counts = SyncCounts()
@@ -84,20 +84,20 @@ struct SyncContext: Sendable {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
 
-    mutating func park(_ name: String, _ reason: ParkReason) -> [JournalEntry] {
+    mutating func park(_ key: RecordKey, _ reason: ParkReason) -> [JournalEntry] {
         counts.countParked()
-        return [.parked(name: name, reason), note(.parked, name, reason.message)]
+        return [.sending(.parked(key, reason)), note(.parked, key.recordName, reason.message)]
     }
 
     /// Queues a look-up that survives a restart.
-    mutating func lookUpDurably(_ name: String) -> [JournalEntry] {
-        tell(.lookUp(name))
-        return [.unread([name])]
+    mutating func lookUpDurably(_ key: RecordKey) -> [JournalEntry] {
+        tell(.lookUp(key))
+        return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
     }
 
     /// Counts a deletion by another device, if the record was known and this device did not delete it.
-    mutating func countForeignDeletion(_ name: String) {
-        guard let record = state[name], record.known != nil, !record.isOwnDeletion else { return }
+    mutating func countForeignDeletion(_ key: RecordKey) {
+        guard let record = state[key], record.known != nil, !record.isOwnDeletion else { return }
         counts.countForeignDeletion()
     }
 }

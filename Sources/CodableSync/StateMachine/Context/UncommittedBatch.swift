@@ -13,7 +13,7 @@ struct UncommittedBatch: Equatable, Sendable {
     var repointed: [Repointed] = []
 
     struct Repointed: Equatable, Sendable {
-        var name: String
+        var key: RecordKey
         var former: ContentHandle
         var handle: ContentHandle
     }
@@ -35,7 +35,7 @@ struct UncommittedBatch: Equatable, Sendable {
         case lookedUp
         /// The resolutions for these records are stored; `deferring` lists those with too many conflicts in a
         /// row.
-        case reconciled([String], deferring: [String])
+        case reconciled([RecordKey], deferring: [RecordKey])
         /// The zone, or the position in the database's feed, is stored.
         case zoneStored
         case subscribed

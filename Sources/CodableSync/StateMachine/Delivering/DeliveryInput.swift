@@ -6,7 +6,7 @@ package enum DeliveryInput: Equatable, Sendable {
     /// Changes in an element could not be decoded; `isEmpty` if the element has no others.
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
     /// Changes in an element were replaced by newer changes to the same records before they were delivered.
-    case overtaken(StreamID, [String], isEmpty: Bool)
-    /// Changes in an element cannot be read from disk at the moment.
-    case unread(StreamID, [String], isEmpty: Bool)
+    case overtaken(StreamID, [RecordKey], isEmpty: Bool)
+    /// Changes in an element cannot be loaded from disk at the moment.
+    case loadFailed(StreamID, [RecordKey], isEmpty: Bool)
 }

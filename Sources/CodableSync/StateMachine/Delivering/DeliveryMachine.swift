@@ -6,9 +6,9 @@ struct DeliveryMachine: Sendable {
     private static var stallingCount: Int { 1000 }
 
     private(set) var streams: [StreamState] = []
-    /// Counts losses of all versions and undone batches; what a read returned before one cannot be an
-    /// ancestor.
-    private(set) var losses = 0
+    /// The generation of reads: it ends when versions are lost or batches undone, and what a read of an earlier
+    /// generation returned cannot be an ancestor.
+    private(set) var readGeneration = 0
     var lane = Lane(retry: .deliverRetry)
     /// What is suspected of crashing the app, or could not be decoded.
     private var trouble: DeliveryTrouble
@@ -43,10 +43,10 @@ struct DeliveryMachine: Sendable {
         case .streamEnded(let stream): takeEnd(stream, &context)
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
-        case .overtaken(let stream, let names, let isEmpty):
-            takeOvertaken(stream, names, isEmpty: isEmpty)
-        case .unread(let stream, let names, let isEmpty):
-            takeUnread(stream, names, isEmpty: isEmpty, &context)
+        case .overtaken(let stream, let keys, let isEmpty):
+            takeOvertaken(stream, keys, isEmpty: isEmpty)
+        case .loadFailed(let stream, let keys, let isEmpty):
+            takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
         }
     }
 
@@ -62,7 +62,7 @@ struct DeliveryMachine: Sendable {
         streams[index].arrived = 0
         if !taken.isEmpty { lane.resetBackoff() }
         if streams.count > 1 {
-            for change in taken { streams[index].taken[change.name] = change.order }
+            for change in taken { streams[index].taken[change.key] = change.order }
         }
         accept(taken, by: id, &context)
     }
@@ -72,11 +72,11 @@ struct DeliveryMachine: Sendable {
     /// Makes a stream at its first request; it gets every change that has not been accepted.
     private func newStream(_ id: StreamID, _ state: SyncState) -> StreamState {
         var stream = StreamState(id: id)
-        let isOpen = { (name: String) in trouble.deliverable(name, state) != nil }
-        for name in state.deliveryQueue.names where !trouble.suspects.contains(name) && isOpen(name) {
-            stream.append(name, isSuspect: false)
+        let isOpen = { (key: RecordKey) in trouble.deliverable(key, state) != nil }
+        for key in state.deliveryQueue.keys where !trouble.suspects.contains(key) && isOpen(key) {
+            stream.append(key, isSuspect: false)
         }
-        for name in trouble.suspects.names where isOpen(name) { stream.append(name, isSuspect: true) }
+        for key in trouble.suspects.keys where isOpen(key) { stream.append(key, isSuspect: true) }
         return stream
     }
 
@@ -86,7 +86,7 @@ struct DeliveryMachine: Sendable {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
         guard !streams.isEmpty || !context.configuration.keepsUndelivered else { return }
-        let waiting = Array(ended.queue.names) + Array(ended.suspects.names)
+        let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)
         let open = ended.handed + waiting.compactMap { context.state.handing(of: $0) }
         if streams.isEmpty { acceptUnseen(open, &context) } else { accept(open, &context) }
     }
@@ -105,7 +105,7 @@ struct DeliveryMachine: Sendable {
         let free = changes.filter { change in
             !trouble.isUndecodable(change) && !streams.contains { $0.id != id && $0.holdsBack(change) }
         }
-        if !free.isEmpty { context.append([.accepted(free)], flush: false) }
+        if !free.isEmpty { context.append([.delivering(.accepted(free))]) }
     }
 
     /// Accepts changes that no stream takes, without marking them as seen: the app may still upload an older
@@ -114,21 +114,21 @@ struct DeliveryMachine: Sendable {
         // The result of a conflict stays undelivered until it is confirmed; otherwise it would count as the
         // app's edit.
         let free = changes.filter { change in
-            !trouble.isUndecodable(change) && context.state[change.name]?.isPendingNews != true
+            !trouble.isUndecodable(change) && context.state[change.key]?.isPendingNews != true
         }
         let skipped = free.map { change in
             var change = change
-            if context.state[change.name]?.undelivered?.kind != .deleted { change.kind = .skipped }
+            if context.state[change.key]?.undelivered?.kind != .deleted { change.isSkipped = true }
             return change
         }
-        if !skipped.isEmpty { context.append([.accepted(skipped)], flush: false) }
+        if !skipped.isEmpty { context.append([.delivering(.accepted(skipped))]) }
     }
 
     /// Accepts what an earlier process left undelivered, if `keepsUndelivered` is off.
     mutating func acceptLeftovers(_ context: inout SyncContext) {
         guard mustAcceptLeftovers else { return }
         mustAcceptLeftovers = false
-        acceptUnseen(context.state.deliveryQueue.names.compactMap { context.state.handing(of: $0) }, &context)
+        acceptUnseen(context.state.deliveryQueue.keys.compactMap { context.state.handing(of: $0) }, &context)
     }
 
     /// Clears the suspicion of changes that the app has accepted without crashing, and drops their delivery
@@ -140,7 +140,9 @@ struct DeliveryMachine: Sendable {
 
     /// Keeps acceptances that could not be stored, to store them later.
     mutating func keepUnstored(_ entries: [JournalEntry], _ state: SyncState) {
-        for case .accepted(let changes) in entries { unstored += changes.filter { state.isOpen($0) } }
+        for case .delivering(.accepted(let changes)) in entries {
+            unstored += changes.filter { state.isOpen($0) }
+        }
     }
 
     /// Stores acceptances that could not be stored before.
@@ -148,16 +150,16 @@ struct DeliveryMachine: Sendable {
         if unstored.isEmpty { return }
         let changes = unstored.filter { context.state.isOpen($0) }
         unstored = []
-        if !changes.isEmpty { context.append([.accepted(changes)], flush: false) }
+        if !changes.isEmpty { context.append([.delivering(.accepted(changes))]) }
     }
 
     // MARK: What the journal has changed
 
     /// Queues changes that have become undelivered for every stream.
-    mutating func takeRenewed(_ renewed: [String], _ context: inout SyncContext) {
+    mutating func takeRenewed(_ renewed: [RecordKey], _ context: inout SyncContext) {
         for index in streams.indices {
-            for name in renewed {
-                streams[index].append(name, isSuspect: trouble.suspects.contains(name))
+            for key in renewed {
+                streams[index].append(key, isSuspect: trouble.suspects.contains(key))
             }
             noteArrival(of: renewed.count, atStreamAt: index, &context)
         }
@@ -170,14 +172,14 @@ struct DeliveryMachine: Sendable {
     /// streams again.
     mutating func takeUndone(_ refused: [UncommittedBatch], _ context: inout SyncContext) {
         // A read may have returned contents that no longer exist.
-        losses += 1
+        readGeneration += 1
         for batch in refused { keepUnstored(batch.entries, context.state) }
         var accepted = RecordTable<UInt64>()
-        for change in unstored where change.order != 0 { accepted[change.name] = change.order }
+        for change in unstored { accepted[change.key] = change.order }
         let state = context.state
-        context.state.renewed = state.renewed.filter { name in
-            let order = state[name]?.undelivered?.order
-            return order != nil && accepted[name] != order
+        context.state.renewed = state.renewed.filter { key in
+            let order = state[key]?.undelivered?.order
+            return order != nil && accepted[key] != order
         }
     }
 
@@ -200,7 +202,7 @@ struct DeliveryMachine: Sendable {
     mutating func takeCommitted(_ batch: UncommittedBatch, _ context: inout SyncContext) {
         for one in batch.repointed {
             for index in streams.indices {
-                streams[index].repoint(one.name, from: one.former, to: one.handle)
+                streams[index].repoint(one.key, from: one.former, to: one.handle)
             }
         }
         // Includes elements that were handed out while the entry was being stored.
@@ -214,7 +216,7 @@ struct DeliveryMachine: Sendable {
     ///
     /// A version from a lost zone can't be a common ancestor, even if its element is accepted later.
     mutating func forgetVersions() {
-        losses += 1
+        readGeneration += 1
         unstored = []
         for index in streams.indices { streams[index].forgetVersions() }
     }
@@ -223,7 +225,7 @@ struct DeliveryMachine: Sendable {
     /// be an ancestor.
     mutating func takeSignedOut(_ state: SyncState) {
         guard state.summary.signOut == .removed else { return }
-        losses += 1
+        readGeneration += 1
         unstored = []
         for index in streams.indices { streams[index].handed = [] }
     }
@@ -244,8 +246,8 @@ struct DeliveryMachine: Sendable {
             }
             // Stored before it is handed out, so that the next opening knows which changes may have crashed
             // the app. A crash of the process loses no written data, so no flush is needed.
-            let handedOut = JournalEntry.handedOut(OrderRuns(element.map(\.order)))
-            context.append(isKept ? [handedOut] : [], flush: false, then: .deliver(streams[index].id))
+            let handedOut = JournalEntry.delivering(.handedOut(OrderRuns(element.map(\.order))))
+            context.append(isKept ? [handedOut] : [], then: .deliver(streams[index].id))
         }
     }
 
@@ -258,7 +260,7 @@ struct DeliveryMachine: Sendable {
         // Changes that were renewed in the meantime are in the queue again.
         let handed = streams[index].handed.filter { state.isOpen($0) }
         let items = handed.compactMap { change in
-            state[change.name]?.undelivered.map { DeliveryItem(name: change.name, kind: $0.kind) }
+            state[change.key]?.undelivered.map { DeliveryItem(key: change.key, kind: $0.kind) }
         }
         streams[index].handed = handed
         streams[index].stage = items.isEmpty ? .asking : .holding
@@ -270,15 +272,15 @@ struct DeliveryMachine: Sendable {
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.
-    func overtakenNames(in id: StreamID, _ state: SyncState) -> [String] {
+    func overtaken(in id: StreamID, _ state: SyncState) -> [RecordKey] {
         guard let index = index(of: id) else { return [] }
-        return streams[index].handed.filter { state[$0.name]?.undelivered?.order != $0.order }.map(\.name)
+        return streams[index].handed.filter { state[$0.key]?.undelivered?.order != $0.order }.map(\.key)
     }
 
     /// Drops outdated changes; anything newer to deliver is in the stream's queue.
-    private mutating func takeOvertaken(_ id: StreamID, _ names: [String], isEmpty: Bool) {
+    private mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool) {
         guard let index = index(of: id) else { return }
-        streams[index].drop(names, isEmpty: isEmpty)
+        streams[index].drop(keys, isEmpty: isEmpty)
     }
 
     /// Keeps changes that could not be decoded; they are tried again at the next opening.
@@ -290,25 +292,25 @@ struct DeliveryMachine: Sendable {
     ) {
         guard let index = index(of: id) else { return }
         for change in changes {
-            let handed = streams[index].handed.first { $0.name == change.name }
+            let handed = streams[index].handed.first { $0.key == change.key }
             // If it is not open, a newer change is in the queue, and this one's contents may no longer be on
             // disk.
             guard let handed, context.state.isOpen(handed) else { continue }
             trouble.note(change, order: handed.order, &context)
         }
-        streams[index].drop(changes.map(\.name), isEmpty: isEmpty)
+        streams[index].drop(changes.map(\.key), isEmpty: isEmpty)
     }
 
-    /// Retries changes that cannot be read at the moment after a wait; the stream continues with the others.
-    private mutating func takeUnread(
+    /// Retries changes that cannot be loaded at the moment after a wait; the stream continues with the others.
+    private mutating func takeLoadFailed(
         _ id: StreamID,
-        _ names: [String],
+        _ keys: [RecordKey],
         isEmpty: Bool,
         _ context: inout SyncContext
     ) {
         guard let index = index(of: id) else { return }
-        for name in names { streams[index].append(name, isSuspect: trouble.suspects.contains(name)) }
-        streams[index].drop(names, isEmpty: isEmpty)
+        for key in keys { streams[index].append(key, isSuspect: trouble.suspects.contains(key)) }
+        streams[index].drop(keys, isEmpty: isEmpty)
         lane.backOff(after: nil, &context)
     }
 
@@ -320,14 +322,15 @@ struct DeliveryMachine: Sendable {
     /// - Returns: The entries for the look-ups.
     mutating func takeDecodeFailed(
         _ version: ReadVersion,
+        of key: RecordKey,
         _ inFlight: InFlight,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        trouble.report(version, &context)
-        guard version.isLost, !inFlight.contains(version.name),
-            trouble.beginLookUp(of: version, context.state)
+        trouble.report(version, of: key, &context)
+        guard version.isLost, !inFlight.contains(key),
+            trouble.beginLookUp(of: key, version, context.state)
         else { return [] }
-        return context.lookUpDurably(version.name)
+        return context.lookUpDurably(key)
     }
 
     /// The records that were found undecodable since the engine was opened and have not changed since.

@@ -18,26 +18,26 @@ struct DeliveryTrouble: Sendable {
     init(_ state: SyncState) {
         let handedOut = state.summary.handedOut
         if handedOut.isEmpty { return }
-        var alone: [(name: String, place: Int)] = []
-        for name in state.deliveryQueue.names {
-            guard let order = state[name]?.undelivered?.order else { continue }
-            if handedOut.together.contains(order) { suspects.append(name) }
-            if let place = handedOut.alone.firstIndex(of: order) { alone.append((name, place)) }
+        var alone: [(key: RecordKey, place: Int)] = []
+        for key in state.deliveryQueue.keys {
+            guard let order = state[key]?.undelivered?.order else { continue }
+            if handedOut.together.contains(order) { suspects.append(key) }
+            if let place = handedOut.alone.firstIndex(of: order) { alone.append((key, place)) }
         }
-        for (name, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(name) }
+        for (key, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(key) }
     }
 
     /// Clears the suspicion of changes that the app has accepted without crashing.
     mutating func clear(_ accepted: [AcceptedChange]) {
         if suspects.isEmpty { return }
-        for change in accepted where change.order != 0 { suspects.remove(change.name) }
+        for change in accepted { suspects.remove(change.key) }
     }
 
-    func isUndecodable(_ change: AcceptedChange) -> Bool { undecodable[change.name] == change.order }
+    func isUndecodable(_ change: AcceptedChange) -> Bool { undecodable[change.key] == change.order }
 
     /// The undelivered change of a record, unless it could not be decoded.
-    func deliverable(_ name: String, _ state: SyncState) -> Undelivered? {
-        guard let undelivered = state[name]?.undelivered, undecodable[name] != undelivered.order else {
+    func deliverable(_ key: RecordKey, _ state: SyncState) -> Undelivered? {
+        guard let undelivered = state[key]?.undelivered, undecodable[key] != undelivered.order else {
             return nil
         }
         return undelivered
@@ -45,11 +45,11 @@ struct DeliveryTrouble: Sendable {
 
     /// Notes and reports a change that could not be decoded.
     mutating func note(_ change: UndecodableChange, order: UInt64, _ context: inout SyncContext) {
-        if undecodable[change.name] == order { return }
-        undecodable[change.name] = order
+        if undecodable[change.key] == order { return }
+        undecodable[change.key] = order
         // A read has already reported it.
-        if let told = decodeFailed[change.name],
-            told == context.state[change.name]?.undelivered?.kind.handle
+        if let told = decodeFailed[change.key],
+            told == context.state[change.key]?.undelivered?.kind.handle
         {
             return
         }
@@ -60,26 +60,25 @@ struct DeliveryTrouble: Sendable {
     ///
     /// An edit that cannot be decoded is handled when it is sent; one whose contents are lost is reported at
     /// once.
-    mutating func report(_ version: ReadVersion, _ context: inout SyncContext) {
-        let name = version.name
-        guard let record = context.state[name],
+    mutating func report(_ version: ReadVersion, of key: RecordKey, _ context: inout SyncContext) {
+        guard let record = context.state[key],
             version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
-            decodeFailed[name] != version.handle
+            decodeFailed[key] != version.handle
         else { return }
-        decodeFailed[name] = version.handle
-        if let undelivered = record.undelivered, undecodable[name] == undelivered.order { return }
-        if version.isLost, let known = record.known, lookedUp[name] == known.changeTag { return }
-        context.emit(.undecodable(recordName: name, reason: version.reason))
+        decodeFailed[key] = version.handle
+        if let undelivered = record.undelivered, undecodable[key] == undelivered.order { return }
+        if version.isLost, let known = record.known, lookedUp[key] == known.changeTag { return }
+        context.emit(.undecodable(recordName: version.name, reason: version.reason))
     }
 
     /// Notes the look-up that replaces an unreadable copy, once for each version.
     ///
     /// - Returns: Whether the record must be looked up.
-    mutating func beginLookUp(of version: ReadVersion, _ state: SyncState) -> Bool {
-        guard let known = state[version.name]?.known, known.handle == version.handle,
-            lookedUp[version.name] != known.changeTag
+    mutating func beginLookUp(of key: RecordKey, _ version: ReadVersion, _ state: SyncState) -> Bool {
+        guard let known = state[key]?.known, known.handle == version.handle,
+            lookedUp[key] != known.changeTag
         else { return false }
-        lookedUp[version.name] = known.changeTag
+        lookedUp[key] = known.changeTag
         return true
     }
 
@@ -87,14 +86,14 @@ struct DeliveryTrouble: Sendable {
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
     func undecodableNames(_ state: SyncState) -> [String] {
-        var names = RecordTable<Bool>()
-        for name in undecodable.sortedNames where undecodable[name] == state[name]?.undelivered?.order {
-            names[name] = true
+        var keys = RecordTable<Bool>()
+        for key in undecodable.sortedKeys where undecodable[key] == state[key]?.undelivered?.order {
+            keys[key] = true
         }
-        for name in decodeFailed.sortedNames {
-            guard let handle = decodeFailed[name], state[name]?.holds(handle) == true else { continue }
-            names[name] = true
+        for key in decodeFailed.sortedKeys {
+            guard let handle = decodeFailed[key], state[key]?.holds(handle) == true else { continue }
+            keys[key] = true
         }
-        return names.sortedNames
+        return keys.sortedKeys.map(\.recordName)
     }
 }

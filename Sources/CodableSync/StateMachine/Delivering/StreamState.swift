@@ -27,13 +27,13 @@ struct StreamState: Equatable, Sendable {
 
     /// Whether the stream has yet to take a change, or a newer change to the same record.
     func holdsBack(_ change: AcceptedChange) -> Bool {
-        let name = change.name
-        if let order = taken[name], order >= change.order { return false }
-        return queue.contains(name) || suspects.contains(name) || handed.contains { $0.name == name }
+        let key = change.key
+        if let order = taken[key], order >= change.order { return false }
+        return queue.contains(key) || suspects.contains(key) || handed.contains { $0.key == key }
     }
 
-    mutating func append(_ name: String, isSuspect: Bool) {
-        if isSuspect { suspects.append(name) } else { queue.append(name) }
+    mutating func append(_ key: RecordKey, isSuspect: Bool) {
+        if isSuspect { suspects.append(key) } else { queue.append(key) }
     }
 }
 
@@ -46,32 +46,32 @@ extension StreamState {
     mutating func takeNext(_ state: SyncState, _ trouble: DeliveryTrouble) -> [AcceptedChange] {
         var element: [AcceptedChange] = []
         var kind: Undelivered.Kind?
-        while element.count < Self.maximumElement, let name = queue.first {
-            if let undelivered = trouble.deliverable(name, state), taken[name] != undelivered.order {
+        while element.count < Self.maximumElement, let key = queue.first {
+            if let undelivered = trouble.deliverable(key, state), taken[key] != undelivered.order {
                 if let kind, !kind.isSameKind(as: undelivered.kind) { break }
                 kind = undelivered.kind
-                element.append(state.handing(undelivered, of: name))
+                element.append(state.handing(undelivered, of: key))
             }
-            queue.remove(name)
+            queue.remove(key)
         }
-        while element.isEmpty, let name = suspects.first {
-            suspects.remove(name)
-            guard let undelivered = trouble.deliverable(name, state) else { continue }
-            element.append(state.handing(undelivered, of: name))
+        while element.isEmpty, let key = suspects.first {
+            suspects.remove(key)
+            guard let undelivered = trouble.deliverable(key, state) else { continue }
+            element.append(state.handing(undelivered, of: key))
         }
         return element
     }
 
     /// Drops changes from the element; the stream asks again if nothing is left of it.
-    mutating func drop(_ names: [String], isEmpty: Bool) {
-        handed.removeAll { names.contains($0.name) }
+    mutating func drop(_ keys: [RecordKey], isEmpty: Bool) {
+        handed.removeAll { keys.contains($0.key) }
         if isEmpty, stage == .holding { stage = .asking }
     }
 
     /// Repoints the element from former contents to new ones: another copy, or the version that a save
     /// created.
-    mutating func repoint(_ name: String, from former: ContentHandle, to handle: ContentHandle) {
-        for index in handed.indices where handed[index].name == name {
+    mutating func repoint(_ key: RecordKey, from former: ContentHandle, to handle: ContentHandle) {
+        for index in handed.indices where handed[index].key == key {
             handed[index].repoint(from: former, to: handle)
         }
     }
@@ -88,8 +88,8 @@ extension StreamState {
     mutating func forgetTaken(_ changes: [AcceptedChange]) {
         if taken.isEmpty { return }
         for change in changes {
-            guard let order = taken[change.name], order <= change.order else { continue }
-            taken[change.name] = nil
+            guard let order = taken[change.key], order <= change.order else { continue }
+            taken[change.key] = nil
         }
     }
 }

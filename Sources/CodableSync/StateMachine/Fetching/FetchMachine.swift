@@ -2,6 +2,8 @@ import RecordCoding
 
 /// Reading the zone's change feed page by page; each page is stored before the next one is requested.
 struct FetchMachine: Sendable {
+    /// The zone that is read.
+    let zone: ZoneNumber
     var lane = Lane(retry: .fetchRetry)
     /// Whether there may be changes to fetch.
     private(set) var isWanted = false
@@ -14,12 +16,16 @@ struct FetchMachine: Sendable {
     /// How often the change token expired since a fetch last reached the end.
     private var expiries = 0
 
+    init(_ zone: ZoneNumber) {
+        self.zone = zone
+    }
+
     /// The number of fetch runs that have ended.
     var endedRuns: Int { isRunning ? runs - 1 : runs }
 
     /// Whether a full listing is due, or has no page yet.
     func isListingAhead(_ state: SyncState) -> Bool {
-        guard state.summary.zoneToken == nil, lane.failure == nil else { return false }
+        guard state.zone(zone).token == nil, lane.failure == nil else { return false }
         return isWanted || isRunning
     }
 
@@ -37,7 +43,7 @@ struct FetchMachine: Sendable {
     mutating func advance(isAwaited: Bool, _ context: inout SyncContext) {
         guard isWanted || isRunning || isAwaited, mayRequest(context) else { return }
         if !isRunning { beginRun(&context) }
-        if context.state.summary.zoneToken == nil, context.state.knownCount > 0 {
+        if context.state.zone(zone).token == nil, context.state.knownCount(in: zone) > 0 {
             // A full listing begins: known records that it does not contain were deleted.
             beginListing(&context)
         } else {
@@ -58,7 +64,7 @@ struct FetchMachine: Sendable {
 
     private mutating func requestPage(_ context: inout SyncContext) {
         context.tell(.pageRequested)
-        lane.begin(.fetch(since: context.state.summary.zoneToken), &context)
+        lane.begin(.fetch(since: context.state.zone(zone).token), &context)
     }
 
     private mutating func beginRun(_ context: inout SyncContext) {
@@ -66,7 +72,7 @@ struct FetchMachine: Sendable {
         isPastFirstPage = false
         isWanted = false
         runs += 1
-        paging = PagingWatch(at: context.state.summary.zoneToken)
+        paging = PagingWatch(at: context.state.zone(zone).token)
         context.counts.run = FetchTotals()
         context.actions.append(.cancelTimer(.poll))
         context.emit(.fetchBegan)
@@ -74,7 +80,7 @@ struct FetchMachine: Sendable {
 
     private mutating func beginListing(_ context: inout SyncContext) {
         lane.beginStoring()
-        context.append([.listingBegan], then: .listingBegan)
+        context.append([.fetching(.listingBegan(zone))], then: .listingBegan)
     }
 
     /// Starts a full listing because the app asked for one.
@@ -84,7 +90,7 @@ struct FetchMachine: Sendable {
         lane.abandon(&context)
         // The feed is read from its beginning, so tokens that were seen before are expected again.
         paging = PagingWatch()
-        context.append([.listingBegan], then: .resync(call))
+        context.append([.fetching(.listingBegan(zone))], then: .resync(call))
     }
 
     // MARK: Responses
@@ -107,12 +113,12 @@ struct FetchMachine: Sendable {
         if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {
             return fail(finding.error, &context)
         }
-        let entries = page.entries(&context)
+        let entries = page.entries(of: zone, &context)
         if entries.isEmpty {
             endPage(moreComing: page.moreComing, &context)
         } else {
             lane.beginStoring()
-            context.append(entries, flush: false, then: .page(moreComing: page.moreComing))
+            context.append(entries, then: .page(moreComing: page.moreComing))
         }
     }
 

@@ -1,9 +1,11 @@
+import RecordCoding
+
 /// One page of the zone's feed, with its contents staged.
 package struct FetchedPage: Equatable, Sendable {
     package var records: [FetchedRecord] = []
-    package var deletions: [String] = []
+    package var deletions: [RecordKey] = []
     /// Records that could not be read in this page and must be looked up.
-    package var failed: [String] = []
+    package var failed: [RecordKey] = []
     /// The number of records of other types or without a usable name.
     package var ignored = 0
     package var token: ChangeToken
@@ -15,12 +17,14 @@ package struct FetchedPage: Equatable, Sendable {
     }
 }
 
-package struct FetchedRecord: Equatable, Sendable {
-    package var name: String
+package struct FetchedRecord: Equatable, Sendable, RecordKeyed {
+    package var key: RecordKey
+    package var recordType: ExactName
     package var version: KnownVersion
 
-    package init(name: String, version: KnownVersion) {
-        self.name = name
+    package init(key: RecordKey, recordType: ExactName, version: KnownVersion) {
+        self.key = key
+        self.recordType = recordType
         self.version = version
     }
 }

@@ -10,23 +10,23 @@ struct LookUpMachine: Sendable {
     /// The records to look up.
     private(set) var queue = RecordQueue()
     /// The records of the request in flight, or of its response that is being stored.
-    private(set) var names: [String] = []
+    private(set) var keys: [RecordKey] = []
     /// How many records the server has proved to accept in one look-up.
     private var limit = Self.maximumCount
     /// The records of a response that could not be looked up, and why.
-    private var failed: [String] = []
+    private var failed: [RecordKey] = []
     private var failure: CloudError?
     /// Whether the lane waits because single records could not be looked up.
     private var isWaitingForRecords = false
 
     init(_ state: SyncState) {
-        for name in state.unreadQueue.names { queue.append(name) }
+        for key in state.lookUpQueue.keys { queue.append(key) }
     }
 
     /// Queues a record; a new one does not wait for those that could not be looked up.
-    mutating func append(_ name: String, _ context: inout SyncContext) {
-        if queue.contains(name) { return }
-        queue.append(name)
+    mutating func append(_ key: RecordKey, _ context: inout SyncContext) {
+        if queue.contains(key) { return }
+        queue.append(key)
         if isWaitingForRecords { lane.endWait(&context) }
         isWaitingForRecords = false
     }
@@ -38,10 +38,10 @@ struct LookUpMachine: Sendable {
 
     mutating func advance(_ context: inout SyncContext) {
         guard !queue.isEmpty, !lane.isWaiting(at: context.now) else { return }
-        // The names stay in the queue until the response is stored: a change is not sent while its record is
+        // The records stay in the queue until the response is stored: a change is not sent while its record is
         // looked up.
-        names = Array(queue.names.prefix(min(context.configuration.maximumItems, limit)))
-        lane.begin(.lookUp(names), &context)
+        keys = Array(queue.keys.prefix(min(context.configuration.maximumItems, limit)))
+        lane.begin(.lookUp(keys), &context)
     }
 
     mutating func take(
@@ -66,15 +66,15 @@ struct LookUpMachine: Sendable {
     ) {
         context.applyRetryAfter(of: error)
         switch error.recovery {
-        case .split where names.count > 1, .park where names.count > 1:
+        case .split where keys.count > 1, .park where keys.count > 1:
             // Either there are too many, or the server refuses one of them without naming it: try half as
             // many.
-            limit = names.count / 2
-            names = []
+            limit = keys.count / 2
+            keys = []
         case .park:
-            take(names.map { LookedUp(name: $0, result: .failure(error)) }, &deferred, &context)
+            take(keys.map { LookedUp(key: $0, result: .failure(error)) }, &deferred, &context)
         default:
-            names = []
+            keys = []
             context.emit(.failed(error))
             context.failCallers(error)
             isWaitingForRecords = false
@@ -88,15 +88,15 @@ struct LookUpMachine: Sendable {
         _ context: inout SyncContext
     ) {
         var unmentioned = RecordTable<Bool>()
-        for name in names { unmentioned[name] = true }
+        for key in keys { unmentioned[key] = true }
         var entries: [JournalEntry] = []
-        for one in found where unmentioned[one.name] == true {
-            unmentioned[one.name] = nil
+        for one in found where unmentioned[one.key] == true {
+            unmentioned[one.key] = nil
             entries += self.entries(for: one, &deferred, &context)
         }
-        for name in unmentioned.sortedNames {
-            context.emit(.unmentioned(recordName: name))
-            lookUpAgain(name, after: nil, &deferred, &context)
+        for key in unmentioned.sortedKeys {
+            context.emit(.unmentioned(recordName: key.recordName))
+            lookUpAgain(key, after: nil, &deferred, &context)
         }
         waitForFailed(&context)
         if entries.isEmpty {
@@ -107,13 +107,13 @@ struct LookUpMachine: Sendable {
         }
     }
 
-    /// Removes the names from the queue, now that the results are stored.
+    /// Removes the records from the queue, now that the results are stored.
     mutating func end(_ context: inout SyncContext) {
         lane.endStoring()
         // The wait for records that could not be looked up stays.
-        if !names.isEmpty { lane.succeed() }
-        for name in names { queue.remove(name) }
-        names = []
+        if !keys.isEmpty { lane.succeed() }
+        for key in keys { queue.remove(key) }
+        keys = []
         context.tell(.changesQueued)
     }
 
@@ -122,65 +122,65 @@ struct LookUpMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        let name = found.name
+        let key = found.key
         switch found.result {
-        case .success(let version?): return entries(for: name, found: version, &deferred, &context)
+        case .success(let record?): return entries(for: record, &deferred, &context)
         case .success(nil):
             // The server reported a conflict with a record that does not exist.
-            if let record = context.state[name], record.known == nil, record.isSendable, !record.isUnread {
-                return deferred.refuseWithoutReason(name, &context)
+            if let record = context.state[key], record.known == nil, record.isSendable, !record.mustLookUp {
+                return deferred.refuseWithoutReason(key, &context)
             }
-            context.countForeignDeletion(name)
-            return [.fetchedDeletion(name: name)]
+            context.countForeignDeletion(key)
+            return [.fetching(.deletionFetched(key))]
         case .failure(let error):
             context.applyRetryAfter(of: error)
             guard error.recovery == .park else {
-                lookUpAgain(name, after: error, &deferred, &context)
+                lookUpAgain(key, after: error, &deferred, &context)
                 return []
             }
-            guard context.state[name]?.pending != nil else {
+            guard context.state[key]?.pending != nil else {
                 context.emit(.failed(error))
                 return []
             }
-            return context.park(name, ParkReason(kind: .refused, message: error.description))
+            return context.park(key, ParkReason(kind: .refused, message: error.description))
         }
     }
 
     private func entries(
-        for name: String,
-        found version: KnownVersion,
+        for found: FetchedRecord,
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        let record = context.state[name]
+        let (key, version) = (found.key, found.version)
+        let record = context.state[key]
         if record?.known?.changeTag == version.changeTag {
             // The server reported a conflict with the version that the change is based on.
-            if record?.isUnread != true, context.state.sendQueue.contains(name) {
-                return deferred.refuseWithoutReason(name, &context)
+            if record?.mustLookUp != true, context.state.sendQueue.contains(key) {
+                return deferred.refuseWithoutReason(key, &context)
             }
-        } else if context.state.needsNoDecision(name, on: version) {
-            deferred.countUndecided(name, &context)
+        } else if context.state.needsNoDecision(key, on: version) {
+            deferred.countUndecided(key, &context)
         }
         // It may be this device's own save whose response was lost; the reconciler finds out.
         let isNews = record?.known?.isSameVersion(as: version) != true
         if isNews, record?.sent.isEmpty != false { context.counts.countForeignChange() }
-        var found = version
+        var found = found
         // No other response has come since, so this is the server's version, whatever its date.
-        if record?.known?.isNewer(than: version) == true { found.modified = nil }
-        return [.fetched(name: name, found)]
+        if record?.known?.isNewer(than: version) == true { found.version.modified = nil }
+        return [.fetching(.fetched(key, type: found.recordType, found.version))]
     }
 
     /// Retries later: sends the record's change again, or repeats the look-up if there is no change to send.
     private mutating func lookUpAgain(
-        _ name: String,
+        _ key: RecordKey,
         after error: CloudError?,
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        if context.state.sendQueue.contains(name) {
-            deferred.wait(name, after: error, &context)
+        if context.state.sendQueue.contains(key) {
+            deferred.wait(key, after: error, &context)
         } else {
-            failed.append(name)
+            failed.append(key)
             failure = failure ?? error
         }
     }
@@ -188,8 +188,8 @@ struct LookUpMachine: Sendable {
     /// Waits once for all records that could not be looked up; they come after the others.
     private mutating func waitForFailed(_ context: inout SyncContext) {
         if failed.isEmpty { return }
-        for name in failed { queue.moveToEnd(name) }
-        names.removeAll { failed.contains($0) }
+        for key in failed { queue.moveToEnd(key) }
+        keys.removeAll { failed.contains($0) }
         lane.backOff(after: failure, &context)
         isWaitingForRecords = true
         failed = []
@@ -199,13 +199,13 @@ struct LookUpMachine: Sendable {
     mutating func takeRefused(_ context: inout SyncContext) {
         lane.takeRefused(&context)
         isWaitingForRecords = false
-        names = []
+        keys = []
     }
 
     /// Ignores the response to the request in flight; its records stay in the queue.
     mutating func abandonRequest(_ context: inout SyncContext) {
         lane.abandon(&context)
-        if !lane.isStoring { names = [] }
+        if !lane.isStoring { keys = [] }
     }
 
     /// Forgets every look-up, because the zone is lost.

@@ -7,10 +7,10 @@ struct ConflictMachine: Sendable {
 
     var lane = Lane(retry: .resolveRetry)
     /// Records whose conflict is being resolved, or whose resolution is being stored.
-    private var names = RecordTable<Bool>()
+    private var keys = RecordTable<Bool>()
 
     /// Whether no conflict is being resolved.
-    var isIdle: Bool { names.isEmpty }
+    var isIdle: Bool { keys.isEmpty }
 
     /// Whether no conflict is being resolved, and none can be before the end of the lane's wait.
     func isDone(_ context: SyncContext) -> Bool {
@@ -21,14 +21,14 @@ struct ConflictMachine: Sendable {
     mutating func advance(_ inFlight: InFlight, _ context: inout SyncContext) {
         guard isIdle, !context.state.conflictQueue.isEmpty, !lane.isWaiting(at: context.now) else { return }
         var items: [ReconcileItem] = []
-        for name in context.state.conflictQueue.names {
+        for key in context.state.conflictQueue.keys {
             if items.count >= Self.maximumGroup { break }
             // The request in flight may turn out to have saved the conflicting version itself.
-            if inFlight.contains(name) { continue }
-            if let item = context.state.conflict(of: name) { items.append(item) }
+            if inFlight.contains(key) { continue }
+            if let item = context.state.conflict(of: key) { items.append(item) }
         }
         if items.isEmpty { return }
-        for item in items { names[item.name] = true }
+        for item in items { keys[item.key] = true }
         context.actions.append(.reconcile(items))
     }
 
@@ -38,35 +38,32 @@ struct ConflictMachine: Sendable {
         _ context: inout SyncContext
     ) {
         var entries: [JournalEntry] = []
-        var deferring: [String] = []
-        setAsideUnread(results, &context)
+        var deferring: [RecordKey] = []
+        setAsideNotLoaded(results, &context)
         for result in results {
             let item = result.item
             // Ignored: the contents were replaced in the meantime. If there is still a conflict, it is
             // resolved again.
-            guard let record = context.state[item.name], record.isInConflict,
+            guard let record = context.state[item.key], record.isInConflict,
                 record.known?.handle == item.server
             else { continue }
             entries.append(
-                .resolved(
-                    name: item.name,
-                    client: item.client,
-                    server: item.server,
-                    result.resolution
+                .resolving(
+                    .resolved(item.key, client: item.client, server: item.server, result.resolution)
                 )
             )
             guard record.pending?.handle == item.client else { continue }
             entries += tell(of: result, &context)
-            if isRoundTooMany(result, &deferred, &context) { deferring.append(item.name) }
+            if isRoundTooMany(result, &deferred, &context) { deferring.append(item.key) }
         }
-        context.append(entries, then: .reconciled(results.map(\.item.name), deferring: deferring))
+        context.append(entries, then: .reconciled(results.map(\.item.key), deferring: deferring))
     }
 
-    /// Retries conflicts whose contents could not be read after a wait.
-    private mutating func setAsideUnread(_ results: [Reconciled], _ context: inout SyncContext) {
-        guard results.count < names.count else { return }
-        for name in names.sortedNames where !results.contains(where: { $0.item.name == name }) {
-            names[name] = nil
+    /// Retries conflicts whose contents could not be loaded after a wait.
+    private mutating func setAsideNotLoaded(_ results: [Reconciled], _ context: inout SyncContext) {
+        guard results.count < keys.count else { return }
+        for key in keys.sortedKeys where !results.contains(where: { $0.item.key == key }) {
+            keys[key] = nil
         }
         lane.backOff(after: nil, &context)
     }
@@ -117,40 +114,40 @@ struct ConflictMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> Bool {
-        let name = result.item.name
+        let key = result.item.key
         switch result.resolution {
         case .confirmed, .failed: return false
         case .server:
-            deferred.forgetConflicts(of: name)
+            deferred.forgetConflicts(of: key)
             return false
-        case .client, .redated, .merged: return deferred.countsTooManyConflicts(name, &context)
+        case .client, .redated, .merged: return deferred.countsTooManyConflicts(key, &context)
         }
     }
 
     /// Ends the resolution of these conflicts, now that it is stored.
     mutating func end(
-        _ resolved: [String],
-        deferring: [String],
+        _ resolved: [RecordKey],
+        deferring: [RecordKey],
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        for name in resolved { names[name] = nil }
-        // Conflicts whose contents could not be read make the lane wait.
+        for key in resolved { keys[key] = nil }
+        // Conflicts whose contents could not be loaded make the lane wait.
         if !lane.isWaiting(at: context.now) { lane.succeed() }
-        for name in deferring { deferred.wait(name, after: nil, &context) }
+        for key in deferring { deferred.wait(key, after: nil, &context) }
         context.tell(.changesQueued)
     }
 
     /// Resolves conflicts again later, because their resolutions could not be stored.
     mutating func takeRefused(
-        _ refused: [String],
+        _ refused: [RecordKey],
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        for name in refused {
-            names[name] = nil
+        for key in refused {
+            keys[key] = nil
             // The same conflicts are resolved again, and the repetition does not count.
-            deferred.forgetConflicts(of: name)
+            deferred.forgetConflicts(of: key)
         }
         lane.backOff(after: .ofDisk, &context)
     }
@@ -158,12 +155,12 @@ struct ConflictMachine: Sendable {
 
 extension SyncState {
     /// The conflict of a record, as the resolver gets it.
-    fileprivate func conflict(of name: String) -> ReconcileItem? {
-        guard let record = self[name], let pending = record.pending, let client = pending.handle else {
+    fileprivate func conflict(of key: RecordKey) -> ReconcileItem? {
+        guard let record = self[key], let pending = record.pending, let client = pending.handle else {
             return nil
         }
         return ReconcileItem(
-            name: name,
+            key: key,
             client: client,
             clientEdited: pending.edited,
             server: record.known?.handle,
@@ -174,8 +171,8 @@ extension SyncState {
     }
 
     /// Whether a change can be sent on top of another server version without asking the resolver.
-    func needsNoDecision(_ name: String, on server: KnownVersion) -> Bool {
-        guard let record = self[name], record.isSendable else { return false }
+    func needsNoDecision(_ key: RecordKey, on server: KnownVersion) -> Bool {
+        guard let record = self[key], record.isSendable else { return false }
         // The version has equal contents, or the record is to be deleted whatever its contents.
         return record.pending?.isDeletion == true || record.known?.hash == server.hash
     }

@@ -3,8 +3,8 @@ import RecordCoding
 import struct Foundation.Date
 
 /// An edit and the version that it must be reconciled with.
-package struct ReconcileItem: Equatable, Sendable {
-    package var name: String
+package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
+    package var key: RecordKey
     package var client: ContentHandle
     package var clientEdited: Date?
     /// The cloud's latest version; `nil` if the record was deleted.
@@ -16,7 +16,7 @@ package struct ReconcileItem: Equatable, Sendable {
     package var sent: [SentVersion]
 
     package init(
-        name: String,
+        key: RecordKey,
         client: ContentHandle,
         clientEdited: Date?,
         server: ContentHandle?,
@@ -24,7 +24,7 @@ package struct ReconcileItem: Equatable, Sendable {
         contested: ContentHandle? = nil,
         sent: [SentVersion]
     ) {
-        self.name = name
+        self.key = key
         self.client = client
         self.clientEdited = clientEdited
         self.server = server

@@ -26,10 +26,10 @@ struct Deferred: Sendable {
     /// Makes a change wait before it is sent again.
     ///
     /// A change that is no longer to be sent, because another device's change came first, does not wait.
-    mutating func wait(_ name: String, after error: CloudError?, _ context: inout SyncContext) {
-        guard context.state.sendQueue.contains(name) else { return }
-        queue.append(name)
-        context.state.moveToEndOfSendQueue(name)
+    mutating func wait(_ key: RecordKey, after error: CloudError?, _ context: inout SyncContext) {
+        guard context.state.sendQueue.contains(key) else { return }
+        queue.append(key)
+        context.state.moveToEndOfSendQueue(key)
         // Only this change waits; the sending lane has its own waits and stays free for others.
         guard error?.retryAfter != nil || queue.count == 1 else { return }
         let until = context.nextTry(after: &backoff)
@@ -58,64 +58,64 @@ struct Deferred: Sendable {
         backoff.reset()
     }
 
-    mutating func remove(_ name: String) {
-        queue.remove(name)
+    mutating func remove(_ key: RecordKey) {
+        queue.remove(key)
     }
 
     // MARK: Failures of one change
 
     /// Counts an unknown error, and parks the change if there were too many.
     mutating func countUnknownError(
-        _ name: String,
+        _ key: RecordKey,
         sent handle: ContentHandle?,
         _ error: CloudError,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        let tries = (unknownErrors[name] ?? 0) + 1
-        unknownErrors[name] = tries
+        let tries = (unknownErrors[key] ?? 0) + 1
+        unknownErrors[key] = tries
         guard tries >= Self.maximumUnknownErrors else { return [] }
-        unknownErrors[name] = nil
-        queue.remove(name)
+        unknownErrors[key] = nil
+        queue.remove(key)
         let reason = ParkReason(kind: .unknownError, message: error.description, attempts: tries)
-        return context.park(name, sent: handle, reason)
+        return context.park(key, sent: handle, reason)
     }
 
     /// Retries a change later that the server refuses without a reason.
-    mutating func refuseWithoutReason(_ name: String, _ context: inout SyncContext) -> [JournalEntry] {
+    mutating func refuseWithoutReason(_ key: RecordKey, _ context: inout SyncContext) -> [JournalEntry] {
         let error = CloudError(
             .serverRecordChanged,
             message: "The server reports a conflict with the version that this device knows already."
         )
-        wait(name, after: nil, &context)
-        let sent = context.state[name]?.pending?.handle
-        return countUnknownError(name, sent: sent, error, &context)
+        wait(key, after: nil, &context)
+        let sent = context.state[key]?.pending?.handle
+        return countUnknownError(key, sent: sent, error, &context)
     }
 
     /// Counts another conflict in a row and returns whether the record must wait before it is sent again.
-    mutating func countsTooManyConflicts(_ name: String, _ context: inout SyncContext) -> Bool {
-        let rounds = (conflictRounds[name] ?? 0) + 1
+    mutating func countsTooManyConflicts(_ key: RecordKey, _ context: inout SyncContext) -> Bool {
+        let rounds = (conflictRounds[key] ?? 0) + 1
         let isTooMany = rounds > Self.maximumConflictRounds
-        conflictRounds[name] = isTooMany ? nil : rounds
-        if isTooMany { context.emit(.conflictLoop(recordName: name)) }
+        conflictRounds[key] = isTooMany ? nil : rounds
+        if isTooMany { context.emit(.conflictLoop(recordName: key.recordName)) }
         return isTooMany
     }
 
     /// Counts a conflict that needs no resolution, and makes the change wait if there were too many in a row.
-    mutating func countUndecided(_ name: String, _ context: inout SyncContext) {
-        if countsTooManyConflicts(name, &context) { wait(name, after: nil, &context) }
+    mutating func countUndecided(_ key: RecordKey, _ context: inout SyncContext) {
+        if countsTooManyConflicts(key, &context) { wait(key, after: nil, &context) }
     }
 
-    mutating func forgetConflicts(of name: String) {
-        conflictRounds[name] = nil
+    mutating func forgetConflicts(of key: RecordKey) {
+        conflictRounds[key] = nil
     }
 
-    mutating func forgetUnknownErrors(of name: String) {
-        unknownErrors[name] = nil
+    mutating func forgetUnknownErrors(of key: RecordKey) {
+        unknownErrors[key] = nil
     }
 
     /// Forgets the failures of a change, because the app has replaced it or asked to retry it.
-    mutating func forgetFailures(of name: String) {
-        queue.remove(name)
-        unknownErrors[name] = nil
+    mutating func forgetFailures(of key: RecordKey) {
+        queue.remove(key)
+        unknownErrors[key] = nil
     }
 }

@@ -1,16 +1,16 @@
 /// The items of the send request that is being stored or is in flight.
 struct InFlight: Equatable, Sendable {
     private(set) var items: [SendItem] = []
-    private var byName = RecordTable<SendItem>()
+    private var byKey = RecordTable<SendItem>()
 
     init(_ items: [SendItem] = []) {
         self.items = items
-        for item in items { byName[item.name] = item }
+        for item in items { byKey[item.key] = item }
     }
 
-    subscript(name: String) -> SendItem? { byName[name] }
+    subscript(key: RecordKey) -> SendItem? { byKey[key] }
 
-    func contains(_ name: String) -> Bool { byName[name] != nil }
+    func contains(_ key: RecordKey) -> Bool { byKey[key] != nil }
 
     var count: Int { items.count }
 }

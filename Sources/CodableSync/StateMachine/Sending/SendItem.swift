@@ -1,6 +1,6 @@
 /// One item of a send request: the machine names stored contents, and the engine makes a record from them.
-package struct SendItem: Equatable, Sendable {
-    package var name: String
+package struct SendItem: Equatable, Sendable, RecordKeyed {
+    package var key: RecordKey
     /// The model to save; `nil` deletes.
     package var handle: ContentHandle?
     /// The version that the save is based on.
@@ -8,8 +8,9 @@ package struct SendItem: Equatable, Sendable {
     /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
     package var isBehindDeletion: Bool
 
-    package init(name: String, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false) {
-        self.name = name
+    package init(key: RecordKey, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false)
+    {
+        self.key = key
         self.handle = handle
         self.known = known
         self.isBehindDeletion = isBehindDeletion
@@ -17,7 +18,7 @@ package struct SendItem: Equatable, Sendable {
 }
 
 /// The result for one item of a send request.
-package struct SendResult: Equatable, Sendable {
+package struct SendResult: Equatable, Sendable, RecordKeyed {
     package enum Outcome: Equatable, Sendable {
         /// The server's new version, staged.
         case saved(KnownVersion)
@@ -36,12 +37,12 @@ package struct SendResult: Equatable, Sendable {
         case unreadable(String)
     }
 
-    package var name: String
+    package var key: RecordKey
     package var handle: ContentHandle?
     package var outcome: Outcome
 
-    package init(name: String, handle: ContentHandle?, outcome: Outcome) {
-        self.name = name
+    package init(key: RecordKey, handle: ContentHandle?, outcome: Outcome) {
+        self.key = key
         self.handle = handle
         self.outcome = outcome
     }

@@ -8,37 +8,37 @@ extension SendMachine {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        let name = result.name
+        let key = result.key
         switch result.outcome {
         case .saved(let version):
             outcome.saved += 1
             context.counts.countSent()
-            deferred.forgetUnknownErrors(of: name)
+            deferred.forgetUnknownErrors(of: key)
             guard let handle = result.handle else { return [] }
-            deferred.forgetConflicts(of: name)
-            return [.saved(name: name, sent: handle, version)]
+            deferred.forgetConflicts(of: key)
+            return [saved(key, sent: handle, version, context.state)]
         case .unchanged:
-            guard let handle = result.handle, let known = context.state[name]?.known else { return [] }
-            return [.saved(name: name, sent: handle, known)]
+            guard let handle = result.handle, let known = context.state[key]?.known else { return [] }
+            return [saved(key, sent: handle, known, context.state)]
         case .deleted:
             outcome.deleted += 1
-            if mayHaveBeenThere(name, context.state) { context.counts.countDeleted() }
-            return confirmDeletion(of: name, &deferred)
+            if mayHaveBeenThere(key, context.state) { context.counts.countDeleted() }
+            return confirmDeletion(of: key, &deferred)
         case .conflict(let server):
             outcome.failed += 1
-            return takeConflict(of: name, with: server, &deferred, &context)
+            return takeConflict(of: key, with: server, &deferred, &context)
         case .undecodable(let reason):
             outcome.failed += 1
             let reason = ParkReason(kind: .serverValueUndecodable, message: reason)
-            return context.park(name, sent: result.handle, reason)
+            return context.park(key, sent: result.handle, reason)
         case .unreadable(let reason):
             outcome.failed += 1
             let reason = ParkReason(kind: .contentsUnreadable, message: reason)
-            return context.park(name, sent: result.handle, reason)
+            return context.park(key, sent: result.handle, reason)
         case .unmentioned:
             outcome.failed += 1
-            context.emit(.unmentioned(recordName: name))
-            deferred.wait(name, after: nil, &context)
+            context.emit(.unmentioned(recordName: result.name))
+            deferred.wait(key, after: nil, &context)
             return []
         case .failed(let error):
             outcome.failed += 1
@@ -46,40 +46,50 @@ extension SendMachine {
         }
     }
 
-    /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
-    /// never existed.
-    private func mayHaveBeenThere(_ name: String, _ state: SyncState) -> Bool {
-        inFlight[name]?.known != nil || state[name]?.sent.isEmpty == false
+    private func saved(
+        _ key: RecordKey,
+        sent handle: ContentHandle,
+        _ version: KnownVersion,
+        _ state: SyncState
+    ) -> JournalEntry {
+        .sending(.saved(key, type: state.recordType(of: key), sent: handle, version))
     }
 
-    private func confirmDeletion(of name: String, _ deferred: inout Deferred) -> [JournalEntry] {
-        deferred.forgetUnknownErrors(of: name)
-        deferred.forgetConflicts(of: name)
-        return [.deletionConfirmed(name: name)]
+    /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
+    /// never existed.
+    private func mayHaveBeenThere(_ key: RecordKey, _ state: SyncState) -> Bool {
+        inFlight[key]?.known != nil || state[key]?.sent.isEmpty == false
+    }
+
+    private func confirmDeletion(of key: RecordKey, _ deferred: inout Deferred) -> [JournalEntry] {
+        deferred.forgetUnknownErrors(of: key)
+        deferred.forgetConflicts(of: key)
+        return [.sending(.deletionConfirmed(key))]
     }
 
     /// The entries for a conflict, which the server reports with or without its version of the record.
     private func takeConflict(
-        of name: String,
+        of key: RecordKey,
         with server: KnownVersion?,
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
         guard let server else {
-            context.tell(.lookUp(name))
+            context.tell(.lookUp(key))
             return []
         }
-        let sent = inFlight[name]?.known
+        let sent = inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
-            return deferred.refuseWithoutReason(name, &context)
+            return deferred.refuseWithoutReason(key, &context)
         }
         let isOld = sent?.isNewer(than: server) == true
-        if isOld || context.state.needsNoDecision(name, on: server) {
-            deferred.countUndecided(name, &context)
+        if isOld || context.state.needsNoDecision(key, on: server) {
+            deferred.countUndecided(key, &context)
         }
         // Either the version is outdated or its date is unreliable; a look-up decides.
-        if isOld { return context.lookUpDurably(name) }
-        return [.fetched(name: name, server)]
+        if isOld { return context.lookUpDurably(key) }
+        guard let type = context.state.recordType(of: key) else { return context.lookUpDurably(key) }
+        return [.fetching(.fetched(key, type: type, server))]
     }
 
     /// Handles the error of one item.
@@ -90,30 +100,30 @@ extension SendMachine {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        let name = result.name
+        let key = result.key
         switch error.recovery {
         case .retry, .continueFetching, .unwrap, .refetch:
-            deferred.wait(name, after: error, &context)
+            deferred.wait(key, after: error, &context)
             return []
         case .resolveConflict:
-            context.tell(.lookUp(name))
+            context.tell(.lookUp(key))
             return []
         case .acceptDeletion:
             return takeMissing(result, error, &deferred, &context)
         case .resend:
             // Failed only because of another item: it is sent again after the others.
-            context.state.moveToEndOfSendQueue(name)
-            outcome.collateral.append(name)
+            context.state.moveToEndOfSendQueue(key)
+            outcome.collateral.append(key)
             return []
         case .split, .park:
             return context.park(
-                name,
+                key,
                 sent: result.handle,
-                context.state.reasonToPark(name, after: error)
+                context.state.reasonToPark(key, after: error)
             )
         case .retryThenPark:
-            deferred.wait(name, after: error, &context)
-            return deferred.countUnknownError(name, sent: result.handle, error, &context)
+            deferred.wait(key, after: error, &context)
+            return deferred.countUnknownError(key, sent: result.handle, error, &context)
         case .waitForQuota:
             meetQuota(error, &context)
             return []
@@ -132,17 +142,17 @@ extension SendMachine {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
-        if result.handle == nil { return confirmDeletion(of: result.name, &deferred) }
+        if result.handle == nil { return confirmDeletion(of: result.key, &deferred) }
         // This device knows no version on the server that could have been deleted, so the response makes no
         // sense.
-        guard let record = context.state[result.name], record.lost == nil,
+        guard let record = context.state[result.key], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
-            deferred.wait(result.name, after: error, &context)
-            return deferred.countUnknownError(result.name, sent: result.handle, error, &context)
+            deferred.wait(result.key, after: error, &context)
+            return deferred.countUnknownError(result.key, sent: result.handle, error, &context)
         }
-        context.countForeignDeletion(result.name)
-        return [.fetchedDeletion(name: result.name)]
+        context.countForeignDeletion(result.key)
+        return [.fetching(.deletionFetched(result.key))]
     }
 }
 
@@ -153,7 +163,7 @@ struct SendOutcome {
     var failed = 0
     var zoneError: CloudError?
     /// Items that failed only because of other items in the request.
-    var collateral: [String] = []
+    var collateral: [RecordKey] = []
 }
 
 extension SendResult {
@@ -163,17 +173,6 @@ extension SendResult {
         let found =
             isOwn ? error : error.itemErrors.first { $0.key.recordName.isIdentical(to: item.name) }?.value
         let outcome: Outcome = found.map { .failed($0) } ?? .unmentioned
-        self.init(name: item.name, handle: item.handle, outcome: outcome)
-    }
-}
-
-extension JournalEntry {
-    /// Whether losing the entry does no harm: a save whose confirmation is lost is recognised as this
-    /// device's own.
-    var canBeToldAgain: Bool {
-        switch self {
-        case .saved, .accepted: true
-        default: false
-        }
+        self.init(key: item.key, handle: item.handle, outcome: outcome)
     }
 }

@@ -43,7 +43,7 @@ struct SendMachine: Sendable {
         lane.beginStoring()
         let request = context.nextNumber()
         context.append(
-            [.sending(items.map { SentContents(name: $0.name, handle: $0.handle) })],
+            [.sending(.began(items.map { SentContents(key: $0.key, handle: $0.handle) }))],
             then: .send(request)
         )
     }
@@ -74,8 +74,8 @@ struct SendMachine: Sendable {
         }
     }
 
-    /// Retries later, since the contents to send could not be read from disk.
-    mutating func takeUnread(
+    /// Retries later, since the contents to send could not be loaded from disk.
+    mutating func takeLoadFailed(
         _ request: RequestID,
         _ failure: JournalFailure,
         _ context: inout SyncContext
@@ -106,8 +106,8 @@ struct SendMachine: Sendable {
             // Either the request is too large, or the server refuses one item without naming it: send half as
             // many.
             if items.count == 1, let item = items.first {
-                let reason = context.state.reasonToPark(item.name, after: error)
-                let entries = context.park(item.name, sent: item.handle, reason)
+                let reason = context.state.reasonToPark(item.key, after: error)
+                let entries = context.park(item.key, sent: item.handle, reason)
                 planner.isolated()
                 return store(entries, &context)
             }
@@ -123,7 +123,7 @@ struct SendMachine: Sendable {
             context.tell(.zoneMissing(error))
         case .retryThenPark:
             let entries = items.flatMap {
-                deferred.countUnknownError($0.name, sent: $0.handle, error, &context)
+                deferred.countUnknownError($0.key, sent: $0.handle, error, &context)
             }
             backOff(after: error, &context)
             store(entries, &context)
@@ -162,18 +162,18 @@ struct SendMachine: Sendable {
         for result in results {
             if case .failed(let error) = result.outcome { context.applyRetryAfter(of: error) }
         }
-        for result in results where inFlight.contains(result.name) && answered[result.name] == nil {
-            answered[result.name] = true
+        for result in results where inFlight.contains(result.key) && answered[result.key] == nil {
+            answered[result.key] = true
             entries += take(result, &outcome, &deferred, &context)
         }
-        for item in inFlight.items where answered[item.name] == nil {
+        for item in inFlight.items where answered[item.key] == nil {
             context.emit(.unmentioned(recordName: item.name))
-            deferred.wait(item.name, after: nil, &context)
+            deferred.wait(item.key, after: nil, &context)
             outcome.failed += 1
         }
         if outcome.collateral.count == inFlight.count {
             // Every item failed because of another one, so an immediate retry would fail in the same way.
-            for name in outcome.collateral { deferred.wait(name, after: nil, &context) }
+            for key in outcome.collateral { deferred.wait(key, after: nil, &context) }
         } else if !outcome.collateral.isEmpty {
             context.tell(.changesQueued)
         }
@@ -195,7 +195,7 @@ struct SendMachine: Sendable {
             endSuccess()
         } else {
             lane.beginStoring()
-            context.append(entries, flush: !entries.allSatisfy(\.canBeToldAgain), then: .sent)
+            context.append(entries, then: .sent)
         }
     }
 

@@ -6,23 +6,23 @@ extension SyncState {
     ///
     /// A change is held back while it waits, or while its record is looked up.
     func candidates(
-        except isHeldBack: @escaping (String) -> Bool
+        except isHeldBack: @escaping (RecordKey) -> Bool
     ) -> some Sequence<(item: SendItem, size: Int)> {
-        sendQueue.names.lazy.compactMap { name in isHeldBack(name) ? nil : sendable(name) }
+        sendQueue.keys.lazy.compactMap { key in isHeldBack(key) ? nil : sendable(key) }
     }
 
-    private func sendable(_ name: String) -> (item: SendItem, size: Int)? {
-        guard let record = self[name] else { return nil }
+    private func sendable(_ key: RecordKey) -> (item: SendItem, size: Int)? {
+        guard let record = self[key] else { return nil }
         if let lost = record.lost {
-            return (SendItem(name: name, handle: lost.handle, known: nil), lost.size)
+            return (SendItem(key: key, handle: lost.handle, known: nil), lost.size)
         }
         switch record.pending?.kind {
         case nil: return nil
-        case .delete?: return (SendItem(name: name, handle: nil, known: record.known), 0)
+        case .delete?: return (SendItem(key: key, handle: nil, known: record.known), 0)
         case .save(let handle, let size)?:
             let isBehind = record.isDeletionSent
             return (
-                SendItem(name: name, handle: handle, known: record.known, isBehindDeletion: isBehind),
+                SendItem(key: key, handle: handle, known: record.known, isBehindDeletion: isBehind),
                 size
             )
         }
@@ -30,12 +30,12 @@ extension SyncState {
 
     /// Why a single item is parked; for one that is too large, its size is added, which servers do not
     /// report.
-    func reasonToPark(_ name: String, after error: CloudError) -> ParkReason {
+    func reasonToPark(_ key: RecordKey, after error: CloudError) -> ParkReason {
         guard error.recovery == .split else {
             return ParkReason(kind: .refused, message: error.description)
         }
         var message = error.description
-        if case .save(_, let size)? = self[name]?.pending?.kind {
+        if case .save(_, let size)? = self[key]?.pending?.kind {
             let limit = RecordLimits.maximumRecordBytes
             message += " The record has \(size) bytes; the limit known here is \(limit)."
         }
@@ -48,13 +48,13 @@ extension SyncContext {
     ///
     /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
     mutating func park(
-        _ name: String,
+        _ key: RecordKey,
         sent handle: ContentHandle?,
         _ reason: ParkReason
     ) -> [JournalEntry] {
-        guard let record = state[name], record.isSendable else { return [] }
+        guard let record = state[key], record.isSendable else { return [] }
         let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
         guard handle == sendable else { return [] }
-        return park(name, reason)
+        return park(key, reason)
     }
 }

@@ -1,11 +1,11 @@
-/// A first-in, first-out queue of record names, with one place for each name.
+/// A first-in, first-out queue of records, with one place for each.
 ///
 /// Appending, removing and testing are O(1), amortised. Positions only increase, so "everything queued before
 /// now" is a single number.
 package struct RecordQueue: Sendable {
-    /// Places in the order of their positions; a place is a gap if its name has moved to another position.
-    private(set) var places: [(name: String, position: Int)] = []
-    /// The first place that holds a name, or the end.
+    /// Places in the order of their positions; a place is a gap if its record has moved to another position.
+    private(set) var places: [(key: RecordKey, position: Int)] = []
+    /// The first place that holds a record, or the end.
     private var head = 0
     private var positions = RecordTable<Int>()
 
@@ -14,54 +14,54 @@ package struct RecordQueue: Sendable {
     package var count: Int { positions.count }
     package var isEmpty: Bool { positions.isEmpty }
 
-    /// The position that the next name gets.
+    /// The position that the next record gets.
     package private(set) var endPosition = 0
 
-    /// The position of the first name, or ``endPosition`` if there is none.
+    /// The position of the first record, or ``endPosition`` if there is none.
     package var firstPosition: Int { head < places.count ? places[head].position : endPosition }
 
-    /// The first name.
-    package var first: String? { head < places.count ? places[head].name : nil }
+    /// The first record.
+    package var first: RecordKey? { head < places.count ? places[head].key : nil }
 
-    package func contains(_ name: String) -> Bool { positions[name] != nil }
+    package func contains(_ key: RecordKey) -> Bool { positions[key] != nil }
 
-    /// Appends a name; a name that is already in the queue keeps its place.
-    package mutating func append(_ name: String) {
-        guard positions[name] == nil else { return }
-        positions[name] = endPosition
-        places.append((name, endPosition))
+    /// Appends a record; one that is already in the queue keeps its place.
+    package mutating func append(_ key: RecordKey) {
+        guard positions[key] == nil else { return }
+        positions[key] = endPosition
+        places.append((key, endPosition))
         endPosition += 1
     }
 
-    /// Removes a name from anywhere in the queue.
-    package mutating func remove(_ name: String) {
-        guard positions[name] != nil else { return }
-        positions[name] = nil
+    /// Removes a record from anywhere in the queue.
+    package mutating func remove(_ key: RecordKey) {
+        guard positions[key] != nil else { return }
+        positions[key] = nil
         dropGaps()
     }
 
-    /// Moves a name to the end.
-    package mutating func moveToEnd(_ name: String) {
-        remove(name)
-        append(name)
+    /// Moves a record to the end.
+    package mutating func moveToEnd(_ key: RecordKey) {
+        remove(key)
+        append(key)
     }
 
-    /// The names in order, from the first.
-    package var names: some Sequence<String> {
-        places[head...].lazy.filter { positions[$0.name] == $0.position }.map(\.name)
+    /// The records in order, from the first.
+    package var keys: some Sequence<RecordKey> {
+        places[head...].lazy.filter { positions[$0.key] == $0.position }.map(\.key)
     }
 
     private mutating func dropGaps() {
-        while head < places.count, positions[places[head].name] != places[head].position { head += 1 }
+        while head < places.count, positions[places[head].key] != places[head].position { head += 1 }
         // Rebuilt only when more than half are gaps, so that each removal costs O(1) on average.
         guard places.count > 64, places.count > count * 2 else { return }
-        places = places[head...].filter { positions[$0.name] == $0.position }
+        places = places[head...].filter { positions[$0.key] == $0.position }
         head = 0
     }
 }
 
 extension RecordQueue: Equatable {
     package static func == (lhs: RecordQueue, rhs: RecordQueue) -> Bool {
-        lhs.names.elementsEqual(rhs.names)
+        lhs.keys.elementsEqual(rhs.keys)
     }
 }

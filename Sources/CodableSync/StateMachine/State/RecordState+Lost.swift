@@ -18,7 +18,7 @@ extension RecordState {
         forgetGivenVersion()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
-        isUnread = false
+        mustLookUp = false
         pending?.base = nil
         if undelivered?.seen != pending?.handle { undelivered?.seen = nil }
     }

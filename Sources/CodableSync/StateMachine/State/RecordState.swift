@@ -154,7 +154,9 @@ package struct RecordState: Equatable, Sendable {
     /// The number of the last full listing that contained the record.
     package var listing: UInt64 = 0
     /// Whether the record must be looked up because the feed reported a change that could not be read.
-    package var isUnread = false
+    package var mustLookUp = false
+    /// The record's type.
+    package var type = RecordTypeNumber.unknown
 
     package init() {}
 
@@ -244,5 +246,5 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// Whether there is nothing left to store.
-    package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !isUnread }
+    package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !mustLookUp }
 }

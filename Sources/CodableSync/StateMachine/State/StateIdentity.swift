@@ -20,6 +20,9 @@ package struct StateIdentity: Equatable, Sendable {
         self.recordType = recordType
     }
 
+    /// The engine's zone, which its user owns.
+    package var zoneID: ZoneID { ZoneID(zoneName: zone) }
+
     /// A part in which two identities differ.
     package struct Difference: Equatable, Sendable {
         var what: String

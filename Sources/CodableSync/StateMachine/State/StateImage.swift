@@ -2,14 +2,33 @@
 struct StateImage: Equatable, Sendable {
     /// The records as they were before each change, in order.
     var records: [Former] = []
+    /// The zones as they were before each change, in order.
+    var zones: [FormerZone] = []
     var summary = StateSummary()
-    var newestKnown: KnownVersion?
+    /// The newest known versions of the zones whose records changed.
+    var newest: [FormerNewest] = []
     /// The number of notes that were added.
     var noteCount = 0
 
     struct Former: Equatable, Sendable {
-        var name: String
+        var key: RecordKey
         var record: RecordState?
+    }
+
+    struct FormerNewest: Equatable, Sendable {
+        var zone: ZoneNumber
+        var version: KnownVersion?
+    }
+
+    /// Keeps the newest known version of a zone from before the first change.
+    mutating func keep(_ version: KnownVersion?, of zone: ZoneNumber) {
+        if newest.contains(where: { $0.zone == zone }) { return }
+        newest.append(FormerNewest(zone: zone, version: version))
+    }
+
+    struct FormerZone: Equatable, Sendable {
+        var number: ZoneNumber
+        var zone: ZoneState?
     }
 }
 
@@ -20,7 +39,7 @@ extension SyncState {
     mutating func restore(_ images: some BidirectionalCollection<StateImage>) {
         for image in images.reversed() {
             for former in image.records.reversed() {
-                change(former.name) { $0 = former.record ?? RecordState() }
+                change(former.key) { $0 = former.record ?? RecordState() }
             }
             restoreSummary(of: image)
         }

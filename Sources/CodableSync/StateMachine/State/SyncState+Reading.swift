@@ -1,9 +1,7 @@
 /// What the engine reads from the state for the app's calls.
 extension SyncState {
     /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
-    package func shownHandle(of name: String) -> ContentHandle? {
-        self[name]?.shownHandle
-    }
+    package func shownHandle(of name: String) -> ContentHandle? { self[name]?.shownHandle }
 
     /// Whether a record that reads do not show is known to be deleted.
     package func isDeleted(_ name: String) -> Bool {
@@ -16,7 +14,7 @@ extension SyncState {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
         basis.known = record.lastKnown?.handle
-        basis.shown = shownHandle(of: name)
+        basis.shown = record.shownHandle
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
             basis.contested = record.isPendingOnTop ? record.pending?.contested : nil
@@ -29,17 +27,11 @@ extension SyncState {
         return basis
     }
 
-    /// The names of all records that reads may show, in order.
-    ///
-    /// Complexity: O(n log n).
-    package var sortedNames: [String] { records.sortedNames }
-
-    /// The names of records with an unconfirmed change: first those that can be sent, in order, then the
-    /// others.
-    package var pendingNames: [String] {
+    /// The records with an unconfirmed change: first those that can be sent, in order, then the others.
+    package var pendingKeys: [RecordKey] {
         // A parked change is listed at the end, even if a lost version of its record is being sent again.
-        sendQueue.names.filter { !parkedQueue.contains($0) } + Array(conflictQueue.names)
-            + Array(parkedQueue.names)
+        sendQueue.keys.filter { !parkedQueue.contains($0) } + Array(conflictQueue.keys)
+            + Array(parkedQueue.keys)
     }
 }
 

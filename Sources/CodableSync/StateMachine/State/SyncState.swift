@@ -8,6 +8,7 @@ package struct SyncState: Sendable {
     static var maximumNotes: Int { 1000 }
 
     package private(set) var records = RecordTable<RecordState>()
+    package private(set) var zones = ZoneTable<ZoneState>()
     package private(set) var summary = StateSummary()
     /// Notes, oldest first.
     package private(set) var notes: [SyncNote] = []
@@ -22,58 +23,100 @@ package struct SyncState: Sendable {
     /// Records with a parked change.
     package private(set) var parkedQueue = RecordQueue()
     /// Records that must be looked up by name.
-    package private(set) var unreadQueue = RecordQueue()
+    package private(set) var lookUpQueue = RecordQueue()
+    /// The number of records of each zone that this device knows to be in the cloud.
+    private var knownCounts = ZoneTable<Int>()
     /// The number of records that this device knows to be in the cloud.
     package private(set) var knownCount = 0
+    /// The record types, and the records of each.
+    private(set) var types = RecordTypes()
     /// The version with the latest date that the cloud has saved or returned.
     ///
     /// A cloud without that version has another history, for example because it was restored from a backup.
-    package private(set) var newestKnown: KnownVersion?
+    package var newestKnown: KnownVersion? {
+        newest.numbers.reduce(nil) { found, zone in
+            guard let known = newest[zone], found?.isNewer(than: known) != true else { return found }
+            return known
+        }
+    }
+    /// That version of each zone.
+    package private(set) var newest = ZoneTable<KnownVersion>()
 
     /// Records whose delivery was renewed since this was last drained; input for the streams, not part of the
     /// state.
-    var renewed: [String] = []
+    var renewed: [RecordKey] = []
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     private var image: StateImage?
 
     /// Records that were changed since this was last drained and cannot be sent now; not part of the state.
-    var unsendable: [String] = []
+    var unsendable: [RecordKey] = []
 
     package init() {}
 
-    package subscript(name: String) -> RecordState? { records[name] }
+    package subscript(key: RecordKey) -> RecordState? { records[key] }
+
+    /// The record that the app names.
+    package subscript(name: String) -> RecordState? { records[key(name)] }
+
+    /// The zones that are registered or have records in the cloud, in order.
+    var zonesInUse: [ZoneNumber] {
+        zones.numbers + knownCounts.numbers.filter { zones[$0] == nil }
+    }
+
+    /// The number of a zone's records that this device knows to be in the cloud.
+    package func knownCount(in zone: ZoneNumber) -> Int { knownCounts[zone] ?? 0 }
 
     /// The number of changes that the server has not confirmed, parked ones included.
     package var pendingCount: Int { sendQueue.count + conflictQueue.count + parkedQueue.count }
 
     // MARK: Changing
 
-    /// Changes one record and updates its membership in the queues; records change in no other way.
-    mutating func change(_ name: String, _ body: (inout RecordState) -> Void) {
-        let before = records[name]
-        image?.records.append(StateImage.Former(name: name, record: before))
+    /// Changes one record, and updates its membership in the queues and in the index by type; records change
+    /// in no other way.
+    mutating func change(_ key: RecordKey, _ body: (inout RecordState) -> Void) {
+        let before = records[key]
+        image?.records.append(StateImage.Former(key: key, record: before))
         var record = before ?? RecordState()
         body(&record)
         let after = record.isEmpty ? nil : record
-        records[name] = after
-        knownCount += (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1)
+        records[key] = after
+        types.move(key, from: before?.type, to: after?.type, records)
+        count(key.zone, (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1))
+        image?.keep(newest[key.zone], of: key.zone)
         if let known = after?.known, known.handle != before?.known?.handle,
-            newestKnown?.isNewer(than: known) != true
+            newest[key.zone]?.isNewer(than: known) != true
         {
-            newestKnown = known
+            newest[key.zone] = known
         }
-        place(name, in: \.sendQueue, if: after?.isSendable == true)
-        if after?.isSendable != true { unsendable.append(name) }
-        place(name, in: \.conflictQueue, if: after?.isInConflict == true)
-        place(name, in: \.parkedQueue, if: after?.pending?.parked != nil)
-        place(name, in: \.unreadQueue, if: after?.isUnread == true)
-        place(name, in: \.deliveryQueue, if: after?.undelivered != nil)
-        noteDelivery(name, from: before?.undelivered, to: after?.undelivered)
+        place(key, in: \.sendQueue, if: after?.isSendable == true)
+        if after?.isSendable != true { unsendable.append(key) }
+        place(key, in: \.conflictQueue, if: after?.isInConflict == true)
+        place(key, in: \.parkedQueue, if: after?.pending?.parked != nil)
+        place(key, in: \.lookUpQueue, if: after?.mustLookUp == true)
+        place(key, in: \.deliveryQueue, if: after?.undelivered != nil)
+        noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
+    }
+
+    /// Changes a record of which an entry gives the type; `nil` leaves the type as it is.
+    mutating func change(_ key: RecordKey, of type: ExactName?, _ body: (inout RecordState) -> Void) {
+        guard let type else { return change(key, body) }
+        let number = types.met(type)
+        change(key) { record in
+            record.type = number
+            body(&record)
+        }
+    }
+
+    private mutating func count(_ zone: ZoneNumber, _ difference: Int) {
+        if difference == 0 { return }
+        knownCount += difference
+        let count = knownCount(in: zone) + difference
+        knownCounts[zone] = count == 0 ? nil : count
     }
 
     private mutating func noteDelivery(
-        _ name: String,
+        _ key: RecordKey,
         from former: Undelivered?,
         to undelivered: Undelivered?
     ) {
@@ -81,26 +124,27 @@ package struct SyncState: Sendable {
             summary.handedOut.replace(former.order, with: undelivered?.order)
         }
         if let undelivered, undelivered.order != former?.order {
-            deliveryQueue.moveToEnd(name)
-            renewed.append(name)
+            deliveryQueue.moveToEnd(key)
+            renewed.append(key)
         }
     }
 
     private mutating func place(
-        _ name: String,
+        _ key: RecordKey,
         in queue: WritableKeyPath<SyncState, RecordQueue>,
         if belongs: Bool
     ) {
         if belongs {
-            self[keyPath: queue].append(name)
+            self[keyPath: queue].append(key)
         } else {
-            self[keyPath: queue].remove(name)
+            self[keyPath: queue].remove(key)
         }
     }
 
-    /// Forgets the newest known version, since the next zone may have another history.
-    mutating func forgetNewestKnown() {
-        newestKnown = nil
+    /// Forgets the newest known version of a zone, since the next zone may have another history.
+    mutating func forgetNewestKnown(in zone: ZoneNumber) {
+        image?.keep(newest[zone], of: zone)
+        newest[zone] = nil
     }
 
     /// Drops the lists of changed records, which are of no use after the journal is replayed.
@@ -113,9 +157,17 @@ package struct SyncState: Sendable {
         body(&summary)
     }
 
+    /// Changes what is known about one zone; zones change in no other way.
+    mutating func changeZone(_ number: ZoneNumber, _ body: (inout ZoneState) -> Void) {
+        image?.zones.append(StateImage.FormerZone(number: number, zone: zones[number]))
+        var zone = zone(number)
+        body(&zone)
+        zones[number] = zone
+    }
+
     /// Moves a record to the end, so that a record that keeps failing does not delay the others.
-    mutating func moveToEndOfSendQueue(_ name: String) {
-        if sendQueue.contains(name) { sendQueue.moveToEnd(name) }
+    mutating func moveToEndOfSendQueue(_ key: RecordKey) {
+        if sendQueue.contains(key) { sendQueue.moveToEnd(key) }
     }
 
     mutating func keep(_ note: SyncNote) {
@@ -128,7 +180,7 @@ package struct SyncState: Sendable {
 
     /// Starts recording the values that changes replace.
     mutating func beginImage() {
-        image = StateImage(summary: summary, newestKnown: newestKnown)
+        image = StateImage(summary: summary)
     }
 
     mutating func endImage() -> StateImage {
@@ -138,8 +190,9 @@ package struct SyncState: Sendable {
 
     /// Restores the values that do not belong to a single record.
     mutating func restoreSummary(of image: StateImage) {
+        for former in image.zones.reversed() { zones[former.number] = former.zone }
         summary = image.summary
-        newestKnown = image.newestKnown
+        for former in image.newest { newest[former.zone] = former.version }
         notes.removeLast(min(image.noteCount, notes.count))
     }
 

@@ -15,10 +15,10 @@ package enum RecordResponse: Equatable, Sendable {
     // MARK: Which responses may come from another zone
 
     /// Whether the response may come from another zone than the known records.
-    func mayBeFromAnotherZone(_ state: SyncState) -> Bool {
+    func mayBeFromAnother(than zone: ZoneNumber, _ state: SyncState) -> Bool {
         switch self {
         // A change token belongs to one zone; without one, the page may be from any zone.
-        case .fetched(_, let result): result.isSuccess && state.summary.zoneToken == nil
+        case .fetched(_, let result): result.isSuccess && state.zone(zone).token == nil
         case .lookedUp(_, .success(let found)): found.contains { isDoubtful($0, state) }
         case .lookedUp(_, .failure): false
         case .sent(_, .success(let results)): results.contains { isDoubtful($0, state) }
@@ -28,13 +28,13 @@ package enum RecordResponse: Equatable, Sendable {
     }
 
     private func isDoubtful(_ found: LookedUp, _ state: SyncState) -> Bool {
-        guard case .success(let version) = found.result, let record = state[found.name] else { return false }
+        guard case .success(let version) = found.result, let record = state[found.key] else { return false }
         guard let known = record.known else { return record.hasVersions }
-        return version?.isSameVersion(as: known) != true
+        return version?.version.isSameVersion(as: known) != true
     }
 
     private func isDoubtful(_ result: SendResult, _ state: SyncState) -> Bool {
-        guard state[result.name]?.hasVersions == true else { return false }
+        guard state[result.key]?.hasVersions == true else { return false }
         switch result.outcome {
         case .conflict(.some): return true
         case .failed(let error): return error.recovery == .acceptDeletion && result.handle != nil
@@ -62,7 +62,7 @@ package enum RecordResponse: Equatable, Sendable {
             return .lookedUp(
                 request,
                 .success(
-                    found.map { LookedUp(name: $0.name, result: $0.result.mapError { context.obey($0) }) }
+                    found.map { LookedUp(key: $0.key, result: $0.result.mapError { context.obey($0) }) }
                 )
             )
         case .fetched, .lookedUp: return self

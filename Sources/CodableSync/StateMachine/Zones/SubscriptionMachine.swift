@@ -2,13 +2,19 @@ import RecordCoding
 
 /// The subscription to the zone's changes; sync works without one and does not wait for it.
 struct SubscriptionMachine: Sendable {
+    /// The zone that is subscribed to.
+    let zone: ZoneNumber
     var lane = Lane(retry: .subscriptionRetry)
     /// Whether the app was notified that subscribing failed.
     private var hasToldOfFailure = false
 
+    init(_ zone: ZoneNumber) {
+        self.zone = zone
+    }
+
     /// Creates the subscription if there is none.
     mutating func advance(_ context: inout SyncContext) {
-        guard !context.state.summary.isSubscribed, !lane.isBusy, !lane.isWaiting(at: context.now) else {
+        guard !context.state.zone(zone).isSubscribed, !lane.isBusy, !lane.isWaiting(at: context.now) else {
             return
         }
         lane.begin(.subscribe, &context)
@@ -18,7 +24,7 @@ struct SubscriptionMachine: Sendable {
         guard lane.takes(request, &context) else { return }
         guard let error else {
             lane.beginStoring()
-            return context.append([.subscribed], flush: false, then: .subscribed)
+            return context.append([.zones(.subscribed(zone))], then: .subscribed)
         }
         context.applyRetryAfter(of: error)
         switch error.recovery {
@@ -43,6 +49,6 @@ struct SubscriptionMachine: Sendable {
     mutating func takeZoneLost(_ context: inout SyncContext) {
         lane.abandon(&context)
         lane.endWait(&context)
-        self = SubscriptionMachine()
+        self = SubscriptionMachine(zone)
     }
 }

@@ -14,6 +14,8 @@ struct ZoneMachine: Sendable {
     /// If the zone is missing more often in a row than this, the lane waits before it tries again.
     static var maximumLosses: Int { 3 }
 
+    /// The zone.
+    let number: ZoneNumber
     var lane = Lane(retry: .zoneRetry)
     /// The error that put the zone in doubt; requests for records pause until the zone has been examined.
     private(set) var doubt: CloudError?
@@ -30,12 +32,16 @@ struct ZoneMachine: Sendable {
     /// How often in a row the zone was missing.
     private var losses = 0
 
+    init(_ number: ZoneNumber) {
+        self.number = number
+    }
+
     /// Whether a response is held and its contents are still needed.
     var holdsResponse: Bool { held != nil }
 
     /// Whether the zone exists, and the position in the feed is known, if there is a feed.
     func isReady(_ state: SyncState) -> Bool {
-        guard state.summary.zone == .ready, doubt == nil else { return false }
+        guard state.zone(number).stage == .ready, doubt == nil else { return false }
         return !isFeedPositionMissing(state)
     }
 
@@ -47,7 +53,7 @@ struct ZoneMachine: Sendable {
 
     /// Whether the user has purged the zone and the app must decide what happens to the records.
     func isPurged(_ state: SyncState) -> Bool {
-        !lane.isStoring && state.summary.zone == .purged
+        !lane.isStoring && state.zone(number).stage == .purged
     }
 
     mutating func take(_ input: ZoneInput, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
@@ -65,7 +71,7 @@ struct ZoneMachine: Sendable {
     ///
     /// - Returns: Whether the owner must be looked up now.
     mutating func beginOwnerCheck(_ context: SyncContext) -> Bool {
-        guard !lane.isBusy, !lane.isWaiting(at: context.now), context.state.summary.zone == .ready,
+        guard !lane.isBusy, !lane.isWaiting(at: context.now), context.state.zone(number).stage == .ready,
             doubt != nil, !isOwnerChecked
         else { return false }
         isOwnerChecked = true
@@ -75,9 +81,9 @@ struct ZoneMachine: Sendable {
     /// Creates or examines the zone if that is due; its owner is confirmed.
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
-        switch context.state.summary.zone {
+        switch context.state.zone(number).stage {
         case .purged: break
-        case .unknown where context.isPurgeAnswerBeingStored: break
+        case .unknown where context.journal.isStoringPurgeAnswer: break
         case .unknown: lane.begin(.saveZone(mark: nil), &context)
         case .unreadable:
             // A different number each time, even after a restart with the same seed.
@@ -102,15 +108,14 @@ struct ZoneMachine: Sendable {
         if let error { return fail(error, isOwnerConfirmed: isOwnerConfirmed, &context) }
         context.tell(.fetchWanted)
         // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
-        let position: [JournalEntry] =
-            context.state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]
-        store(position + [.zoneReady], &context)
+        let position: [ZoneEntry] = context.state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]
+        store(position + [.ready(number)], &context)
         context.emit(.zoneReady)
     }
 
-    private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
+    private mutating func store(_ entries: [ZoneEntry], _ context: inout SyncContext) {
         lane.beginStoring()
-        context.append(entries, then: .zoneStored)
+        context.append(entries.map { .zones($0) }, then: .zoneStored)
     }
 
     mutating func fail(_ error: CloudError, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
@@ -119,7 +124,7 @@ struct ZoneMachine: Sendable {
         case .waitForAccount, .stop: context.tell(.unusable(error))
         // Callers get the error for a purge once it is stored; after a reset, they keep waiting.
         case .askUser where isOwnerConfirmed: return lose(.purged, after: error, &context)
-        case .uploadEverything where isOwnerConfirmed && context.state.summary.zone != .unreadable:
+        case .uploadEverything where isOwnerConfirmed && context.state.zone(number).stage != .unreadable:
             return lose(.encryptedDataReset, after: error, &context)
         default: lane.backOff(after: error, &context)
         }
@@ -236,7 +241,7 @@ struct ZoneMachine: Sendable {
         if let reason = fate.reason {
             countLoss(after: CloudError(.zoneNotFound), &context)
             lose(knowsOfFormerZone(context.state) ? reason : nil, token: fate.token, &context)
-        } else if context.state.summary.isPositionLate, holdsPage, knowsOfFormerZone(context.state) {
+        } else if context.state.zone(number).isPositionLate, holdsPage, knowsOfFormerZone(context.state) {
             // Records missing from the page may have been lost with a zone before the position was read.
             lose(nil, token: fate.token, &context)
         } else {
@@ -272,12 +277,12 @@ struct ZoneMachine: Sendable {
     private func knowsOfFormerZone(_ state: SyncState) -> Bool {
         var shown = RecordTable<String>()
         if case .fetched(_, .success(let page))? = held {
-            for record in page.records { shown[record.name] = record.version.changeTag }
+            for record in page.records { shown[record.key] = record.version.changeTag }
         }
-        return state.sortedNames.contains { name in
-            guard let record = state[name], record.hasVersions else { return false }
+        return state.sortedKeys(in: number).contains { key in
+            guard let record = state[key], record.hasVersions else { return false }
             guard let known = record.known, !known.changeTag.isEmpty else { return true }
-            return shown[name] != known.changeTag
+            return shown[key] != known.changeTag
         }
     }
 
@@ -287,7 +292,7 @@ struct ZoneMachine: Sendable {
     private mutating func keep(_ token: ChangeToken?, _ context: inout SyncContext) {
         guard let token, token != context.state.summary.databaseToken else { return endDoubt(&context) }
         lane.beginStoring()
-        context.append([.databaseToken(token)], then: .zoneExamined)
+        context.append([.zones(.databaseToken(token))], then: .zoneExamined)
     }
 
     /// Handles a zone loss reported by one of the lane's own requests.
@@ -314,7 +319,10 @@ struct ZoneMachine: Sendable {
         isFeedPositionLost = false
         let message = "The zone is gone: \(reason?.rawValue ?? "no reason found")."
         context.append(
-            [.databaseToken(position), .zoneLost(reason), context.note(.zoneLost, nil, message)],
+            [
+                .zones(.databaseToken(position)), .zones(.lost(number, reason)),
+                context.note(.zoneLost, nil, message),
+            ],
             then: .zoneExamined
         )
     }
@@ -334,12 +342,5 @@ struct ZoneMachine: Sendable {
     mutating func abandonResponses(_ context: inout SyncContext) {
         lane.abandon(&context)
         held = nil
-    }
-}
-
-extension SyncContext {
-    /// Whether the app's decision about purged records is being stored.
-    var isPurgeAnswerBeingStored: Bool {
-        journal.isStoring { if case .purgeResolved = $0 { true } else { false } }
     }
 }

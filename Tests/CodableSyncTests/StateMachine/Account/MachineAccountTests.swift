@@ -150,7 +150,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.state.sortedNames, ["deleted", "edited", "new"])
         XCTAssertEqual(machine.state["edited"]?.pending?.base, 2)
         XCTAssertEqual(machine.state["edited"]?.known?.handle, 2)
-        XCTAssertNil(machine.state.summary.zoneToken)
+        XCTAssertNil(machine.state.onlyZone.token)
         XCTAssertEqual(actions.delivered, [])
 
         machine.run(.signal(.accountChanged))

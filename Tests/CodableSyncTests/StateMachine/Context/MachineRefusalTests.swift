@@ -17,7 +17,7 @@ final class MachineRefusalTests: MachineTestCase {
         var harness = MachineHarness(state: state)
         harness.run(.calls(.start))
         harness.confirmAccount()
-        XCTAssertEqual(harness.state.summary.zone, .purged)
+        XCTAssertEqual(harness.state.onlyZone.stage, .purged)
         return harness
     }
 
@@ -36,7 +36,7 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertEqual(refused.answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(refused.requests, [])
         XCTAssertNil(harness.setupRequest)
-        XCTAssertEqual(harness.state.summary.zone, .purged)
+        XCTAssertEqual(harness.state.onlyZone.stage, .purged)
         XCTAssertEqual(harness.faults, [])
     }
 
@@ -151,9 +151,9 @@ final class MachineRefusalTests: MachineTestCase {
         harness.run(.records(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound)))))
         let gone = ZoneFate(reason: .purged, token: .init("z"))
         harness.feed(.zone(.databaseChanged(harness.setupRequest ?? 0, .success(gone))))
-        XCTAssertEqual(harness.state.summary.zone, .purged)
+        XCTAssertEqual(harness.state.onlyZone.stage, .purged)
         harness.failNextCommit()
-        XCTAssertEqual(harness.state.summary.zone, .ready)
+        XCTAssertEqual(harness.state.onlyZone.stage, .ready)
         XCTAssertTrue(harness.machine.lookingUp.queue.contains("B"))
         XCTAssertEqual(harness.faults, [])
     }

@@ -54,7 +54,7 @@ final class MachineStateFullTests: MachineTestCase {
         machine.upload("A", 1)
         machine.feed(.calls(.sync(machine.newCall(), .send)))
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
-        let actions = machine.run(.sendUnread(request.id, .unreadable("broken")))
+        let actions = machine.run(.sendLoadFailed(request.id, .unreadable("broken")))
         XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
         XCTAssertEqual(actions.events, [.storageFailed("broken")])
         XCTAssertEqual(machine.state.pendingNames, ["A"])

@@ -69,7 +69,10 @@ final class UncommittedBatchesTests: MachineTestCase {
         machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
         XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
-        XCTAssertEqual(machine.journal.count { if case .queued("B", _) = $0 { true } else { false } }, 1)
+        XCTAssertEqual(
+            machine.journal.count { if case .calls(.queued("B", _, _)) = $0 { true } else { false } },
+            1
+        )
         XCTAssertEqual(machine.state.pendingNames, ["A", "B"])
     }
 
@@ -175,7 +178,7 @@ final class UncommittedBatchesTests: MachineTestCase {
         XCTAssertEqual(harness.run(.timerFired(.deadline(harness.setupRequest ?? 0))).requests, [])
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
         harness.run(.subscribed(harness.setupRequest ?? 0, nil))
-        XCTAssertTrue(harness.state.summary.isSubscribed)
+        XCTAssertTrue(harness.state.onlyZone.isSubscribed)
         XCTAssertNil(harness.timers[.subscriptionRetry])
         XCTAssertEqual(harness.faults, [])
     }

@@ -31,7 +31,7 @@ final class MachineCrashTests: MachineTestCase {
         fetch(0..<1000, token: "1")
         for element in 0..<5 {
             let lines = machine.run(.delivery(.streamRequested(1))).entries.compactMap { entry -> Int? in
-                guard case .handedOut = entry else { return nil }
+                guard case .delivering(.handedOut) = entry else { return nil }
                 return JournalLine.make(entry).bytes.count
             }
             XCTAssertEqual(lines.count, 1, "element \(element)")

@@ -119,7 +119,7 @@ final class MachineStreamTests: MachineTestCase {
         let edit = machine.upload("A", 99)
         XCTAssertEqual(edit.conflicts, [])
         XCTAssertEqual(edit.requests, ["send A=99@t\(version)"])
-        guard case .accepted(let changes)? = taken.first else { return [] }
+        guard case .delivering(.accepted(let changes))? = taken.first else { return [] }
         return changes
     }
 

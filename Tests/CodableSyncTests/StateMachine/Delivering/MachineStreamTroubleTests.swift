@@ -48,7 +48,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.state.deliveryQueue.count, 250)
         // The older element is not accepted again by later requests.
         let accepted = machine.run(.delivery(.streamRequested(1))).entries.flatMap { entry -> [String] in
-            if case .accepted(let changes) = entry { changes.map(\.name) } else { [] }
+            if case .delivering(.accepted(let changes)) = entry { changes.map(\.name) } else { [] }
         }
         XCTAssertEqual(accepted, (200..<400).map { "N\($0)" })
     }
@@ -185,7 +185,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testContentsThatCannotBeReadNowAreRetriedAfterAWait() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
-        let actions = machine.run(.delivery(.unread(1, ["A", "B"], isEmpty: true)))
+        let actions = machine.run(.delivery(.loadFailed(1, ["A", "B"], isEmpty: true)))
         XCTAssertEqual(actions.delivered, [])
         XCTAssertNotNil(actions.timer(.deliverRetry))
         XCTAssertEqual(
@@ -199,7 +199,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
     func testReadableChangesAreAcceptedWithoutTheUnreadableOnes() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
-        machine.run(.delivery(.unread(1, ["A"], isEmpty: false)))
+        machine.run(.delivery(.loadFailed(1, ["A"], isEmpty: false)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [])
         XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["A"])
         XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [item("A", updated: 1)])

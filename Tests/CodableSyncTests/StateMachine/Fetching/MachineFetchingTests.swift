@@ -156,7 +156,7 @@ final class MachineFetchingTests: MachineTestCase {
         machine.answerFetch(deletions: ["A"], token: "9")
         XCTAssertNil(machine.state["A"]?.known)
         XCTAssertNil(machine.fetchRequest)
-        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("9"))
+        XCTAssertEqual(machine.state.onlyZone.token, ChangeToken("9"))
     }
 
     // MARK: Full listings
@@ -171,7 +171,10 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true).delivered, [])
         XCTAssertEqual(machine.state.knownCount, 3)
         let last = machine.answerFetch([.init("D", 4)], token: "n2")
-        XCTAssertEqual(last.entries.filter { if case .fetchedDeletion = $0 { true } else { false } }.count, 2)
+        XCTAssertEqual(
+            last.entries.filter { if case .fetching(.deletionFetched) = $0 { true } else { false } }.count,
+            2
+        )
         XCTAssertEqual(last.delivered, [item("D", updated: 4)])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item(deleted: "B")])
         XCTAssertEqual(last.conflicts.map(\.name), ["C"])
@@ -188,7 +191,7 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(again.requests, ["fetch -"])
         let last = machine.answerFetch([.init("B", 2)], token: "n2")
         XCTAssertEqual(
-            last.entries.first { if case .fetchedDeletion = $0 { true } else { false } },
+            last.entries.first { if case .fetching(.deletionFetched) = $0 { true } else { false } },
             .fetchedDeletion(name: "A")
         )
         XCTAssertNotNil(machine.state["B"]?.known)

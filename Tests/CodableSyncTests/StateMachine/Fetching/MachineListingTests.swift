@@ -64,7 +64,7 @@ final class MachineListingTests: MachineTestCase {
         state.apply(.saved(name: "same", sent: 13, KnownVersion(3)))
         state.apply(.saved(name: "saved", sent: 14, KnownVersion(24)))
         XCTAssertEqual(state.pendingCount, 0)
-        XCTAssertEqual(state.absentFromListing(except: []), ["confirmed", "same"])
+        XCTAssertEqual(state.absentFromListing(of: .first, except: []), ["confirmed", "same"])
     }
 
     // MARK: Circles
@@ -152,10 +152,10 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.feed(.records(.fetched(request.id, .success(page)))).delivered, [])
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNotNil(machine.state["B"]?.known)
-        XCTAssertTrue(machine.state.summary.isListing)
+        XCTAssertTrue(machine.state.onlyZone.isListing)
         XCTAssertEqual(machine.fireNext().requests, ["fetch -"])
         XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "n").delivered, [item(deleted: "B")])
-        XCTAssertFalse(machine.state.summary.isListing)
+        XCTAssertFalse(machine.state.onlyZone.isListing)
     }
 
     /// I-43: the listing confirms a pending deletion: the app gets no change, and no request is needed.

@@ -10,7 +10,7 @@ final class LostWriteTests: XCTestCase {
         state.apply(.fetched(name: "A", base))
         let edit = LocalChange(kind: .save(ContentHandle(2), size: 1), edited: nil, base: base.handle)
         state.apply(.queued(name: "A", edit))
-        state.apply(.sending([SentContents(name: "A", handle: ContentHandle(2))]))
+        state.apply(.sendBegan([SentContents(name: "A", handle: ContentHandle(2))]))
         // A newer edit, made without having seen the version that the request is based on.
         let newer = LocalChange(kind: .save(ContentHandle(3), size: 1), edited: nil, base: nil)
         state.apply(.queued(name: "A", newer))

@@ -194,7 +194,7 @@ final class MachineCrossingTests: MachineTestCase {
     func testARecordSavedBeforeAListingAndMissingFromItIsRemoved() {
         machine.upload("A", 2)
         machine.run(.calls(.resync(machine.newCall())))
-        XCTAssertNil(machine.state.summary.zoneToken)
+        XCTAssertNil(machine.state.onlyZone.token)
         XCTAssertEqual(saveAll(from: 5).requests, ["fetch -"])
         machine.answerFetch(token: "f")
         XCTAssertNil(machine.state["A"]?.known)
@@ -206,7 +206,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         machine.run(.records(.fetched(request, .failure(CloudError(.userDeletedZone)))))
-        XCTAssertEqual(machine.state.summary.zone, .purged)
+        XCTAssertEqual(machine.state.onlyZone.stage, .purged)
         let start = machine
         for uploadsAgain in [true, false] {
             machine = start

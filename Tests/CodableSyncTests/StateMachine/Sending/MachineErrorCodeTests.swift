@@ -94,7 +94,7 @@ final class MachineErrorCodeTests: MachineTestCase {
             var machine = machine
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-            let token = machine.state.summary.zoneToken
+            let token = machine.state.onlyZone.token
             let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(code)))))
             switch CloudError(code).recovery {
             case .refetch: XCTAssertEqual(actions.requests, ["fetch -"], code.name)
@@ -105,7 +105,7 @@ final class MachineErrorCodeTests: MachineTestCase {
             case .retry, .resolveConflict, .acceptDeletion, .resend, .split, .waitForQuota, .park, .unwrap,
                 .retryThenPark:
                 XCTAssertEqual(actions.requests, [], code.name)
-                XCTAssertEqual(machine.state.summary.zoneToken, token, code.name)
+                XCTAssertEqual(machine.state.onlyZone.token, token, code.name)
                 XCTAssertEqual(machine.fireNext().requests, ["fetch 0"], code.name)
             case .waitForAccount:
                 XCTAssertEqual(actions.requests, [], code.name)

@@ -30,7 +30,7 @@ final class RecordTableNameTests: XCTestCase {
         )
         var table = RecordTable<Int>()
         table[pair.0] = 1
-        table[pair.1, default: 0] += 2
+        table[RecordKey(pair.1), default: 0] += 2
         XCTAssertEqual(table.count, 2)
         XCTAssertEqual(table[pair.0], 1)
         XCTAssertEqual(table[pair.1], 2)
@@ -42,10 +42,10 @@ final class RecordTableNameTests: XCTestCase {
         for name in names { queue.append(name) }
         queue.remove("K")
         XCTAssertEqual(queue.count, 3)
-        XCTAssertEqual(queue.first.map { Array($0.utf8) }, Array(names[1].utf8))
+        XCTAssertEqual(queue.first.map { Array($0.recordName.utf8) }, Array(names[1].utf8))
     }
 
     private static func shard(_ name: String) -> UInt32 {
-        name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } & 1023
+        RecordKey(name).digest & 1023
     }
 }

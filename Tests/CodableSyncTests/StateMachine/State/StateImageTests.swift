@@ -38,10 +38,24 @@ final class StateImageTests: XCTestCase {
 
     func testTheSummaryIsRestored() {
         let summary = state.summary
-        let image = apply(.page(token: ChangeToken("1"), isComplete: true), .subscribed)
+        let image = apply(.databaseToken(ChangeToken("1")), .fetchCompleted(JournalSamples.date))
         XCTAssertNotEqual(state.summary, summary)
         state.restore([image])
         XCTAssertEqual(state.summary, summary)
+    }
+
+    func testZonesAreRestored() {
+        apply(.registered(1, "Z"), .zoneReady)
+        let zones = state.zones
+        let image = apply(
+            .page(token: ChangeToken("1"), isComplete: true),
+            .subscribed,
+            .registered(2, "Y"),
+            .zoneLost(.purged)
+        )
+        XCTAssertNotEqual(state.zones, zones)
+        state.restore([image])
+        XCTAssertEqual(state.zones, zones)
     }
 
     func testNotesAreRemoved() {

@@ -45,8 +45,8 @@ extension MachineHarness {
         guard let request = fetchRequest else { return [] }
         var page = FetchedPage(token: .init(token), moreComing: moreComing)
         page.records = records
-        page.deletions = deletions
-        page.failed = failed
+        page.deletions = deletions.map { RecordKey($0) }
+        page.failed = failed.map { RecordKey($0) }
         return run(.records(.fetched(request.id, .success(page))))
     }
 

@@ -64,14 +64,14 @@ struct MachineHarness {
     @discardableResult
     mutating func restart() -> [SyncAction] {
         let actions = run(.calls(.start))
-        guard let token = state.summary.zoneToken, let request = fetchRequest else { return actions }
+        guard let token = state.onlyZone.token, let request = fetchRequest else { return actions }
         return actions
             + run(.records(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false)))))
     }
 
     /// Creates the zone and the subscription if the machine asks for them.
     mutating func finishSetup() {
-        if [.unknown, .unreadable].contains(machine.state.summary.zone), let request = setupRequest {
+        if [.unknown, .unreadable].contains(machine.state.onlyZone.stage), let request = setupRequest {
             run(.zone(.saved(request, nil)))
         }
         if hasFeed, machine.state.summary.databaseToken == nil, let request = setupRequest {
@@ -79,7 +79,7 @@ struct MachineHarness {
                 .zone(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
             )
         }
-        if !machine.state.summary.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
+        if !machine.state.onlyZone.isSubscribed, let request = setupRequest { run(.subscribed(request, nil)) }
     }
 
     var state: SyncState { machine.state }
@@ -102,7 +102,7 @@ struct MachineHarness {
         for action in actions {
             if case .calls(.enqueue(let call, _)) = input,
                 case .journal(.append(let batch, let entries, _)) = action,
-                entries.contains(where: { if case .queued = $0 { true } else { false } })
+                entries.contains(where: { if case .calls(.queued) = $0 { true } else { false } })
             {
                 batches[call] = batch
             }
@@ -215,7 +215,7 @@ struct MachineHarness {
         case .account(.checked(let id, _)), .zone(.databaseChanged(let id, _)): close(id)
         case .zone(.saved(let id, _)), .subscribed(let id, _): close(id)
         case .records(let response): close(response.request)
-        case .sendUnread(let id, _): close(id)
+        case .sendLoadFailed(let id, _): close(id)
         case .timerFired(.deadline(let id)): close(id)
         case .reconciled: conflicts = []
         default: break
@@ -277,7 +277,7 @@ struct MachineHarness {
         case .saveZone:
             begin(id, "setup")
             setupRequest = id
-            let zone = storedState.summary.zone
+            let zone = storedState.onlyZone.stage
             if zone == .ready || zone == .purged { faults.append("a zone is saved while it is \(zone)") }
         case .readDatabaseChanges:
             begin(id, "setup")
@@ -285,16 +285,16 @@ struct MachineHarness {
         case .subscribe:
             begin(id, "subscription")
             setupRequest = id
-            if storedState.summary.zone != .ready {
+            if storedState.onlyZone.stage != .ready {
                 faults.append("a zone is subscribed to before it is stored")
             }
         case .fetch(let since):
             begin(id, "fetch")
             fetchRequest = (id, since)
-            if since != state.summary.zoneToken { faults.append("a fetch from a token that is not stored") }
-        case .lookUp(let names):
+            if since != state.onlyZone.token { faults.append("a fetch from a token that is not stored") }
+        case .lookUp(let keys):
             begin(id, "look-up")
-            lookUpRequest = (id, names)
+            lookUpRequest = (id, keys.map(\.recordName))
         case .send(let items):
             begin(id, "send")
             sendRequest = (id, items)
@@ -306,7 +306,7 @@ struct MachineHarness {
         if Set(items.map(\.name)).count != items.count { faults.append("a name twice in a request") }
         if items.isEmpty { faults.append("an empty request") }
         let announced = items.map { SentContents(name: $0.name, handle: $0.handle) }
-        if !journal.contains(.sending(announced)) { faults.append("sent before it is stored") }
+        if !journal.contains(.sendBegan(announced)) { faults.append("sent before it is stored") }
     }
 
     private mutating func checkAnswer(_ call: CallID, _ answer: CallAnswer) {

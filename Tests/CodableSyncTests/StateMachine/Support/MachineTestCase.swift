@@ -9,8 +9,8 @@ class MachineTestCase: XCTestCase {
     override func setUp() {
         super.setUp()
         machine = .synced()
-        XCTAssertEqual(machine.state.summary.zone, .ready)
-        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("0"))
+        XCTAssertEqual(machine.state.onlyZone.stage, .ready)
+        XCTAssertEqual(machine.state.onlyZone.token, ChangeToken("0"))
     }
 
     override func tearDown() {

@@ -59,7 +59,7 @@ extension [SyncAction] {
             case .readDatabaseChanges: "readDatabaseChanges"
             case .fetch(let since):
                 "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"
-            case .lookUp(let names): "lookUp \(names.joined(separator: " "))"
+            case .lookUp(let keys): "lookUp \(keys.map(\.recordName).joined(separator: " "))"
             case .send(let items):
                 "send "
                     + items.map { item in

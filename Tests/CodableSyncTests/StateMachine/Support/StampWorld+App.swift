@@ -117,8 +117,8 @@ extension StampWorld {
     mutating func finishDecoding() {
         guard !decoding.isEmpty else { return }
         let element = decoding.removeFirst()
-        let overtaken = harness.machine.overtakenNames(in: stream)
-        let left = element.items.filter { !overtaken.contains($0.name) }
+        let overtaken = harness.machine.overtaken(in: stream)
+        let left = element.items.filter { !overtaken.contains($0.key) }
         for item in left where endedCalls[item.name] != element.endedCalls[item.name] {
             faults.append("\(item.name) is handed out after the app has changed it")
         }

@@ -80,8 +80,8 @@ extension StampWorld {
             let failed = visible.filter { $0.version != nil }.map(\.name)
                 .filter { _ in faulty && options.hidesRecords && pick(5) == 0 }
             answers[id] = .page(visible.filter { !failed.contains($0.name) }, failed: failed, token: end)
-        case .lookUp(let names):
-            answers[id] = .lookUp(names.map { ($0, cloud[$0]) })
+        case .lookUp(let keys):
+            answers[id] = .lookUp(keys.map { ($0.recordName, cloud[$0.recordName]) })
         case .send(let items):
             var results: [(item: SendItem, outcome: SaveOutcome)] = []
             for item in items {
@@ -117,12 +117,12 @@ extension StampWorld {
         switch (request, answer) {
         case (.fetch, .page(let changes, let failed, let token)?):
             var page = FetchedPage(token: ChangeToken("\(token)"), moreComing: false)
-            page.failed = failed
+            page.failed = failed.map { RecordKey($0) }
             for (name, found) in changes {
                 if let found {
                     page.records.append(FetchedRecord(name: name, version: version(found)))
                 } else {
-                    page.deletions.append(name)
+                    page.deletions.append(RecordKey(name))
                 }
             }
             feed(.records(.fetched(id, .success(page))))

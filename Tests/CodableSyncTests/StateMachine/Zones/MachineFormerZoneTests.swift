@@ -12,7 +12,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.know("B", 2)
         var state = machine.state
         state.apply(.databaseToken(ChangeToken("p")))
-        state.changeSummary { $0.isPositionLate = false }
+        state.changeZone(.first) { $0.isPositionLate = false }
         machine = MachineHarness(state: state)
         machine.hasFeed = true
         machine.run(.calls(.start))
@@ -48,10 +48,10 @@ final class MachineFormerZoneTests: MachineTestCase {
             XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("d"))
             if reason == nil {
                 XCTAssertNil(machine.state["A"]?.known, "deleted elsewhere")
-                XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("n"))
+                XCTAssertEqual(machine.state.onlyZone.token, ChangeToken("n"))
             } else {
                 XCTAssertEqual(machine.state["A"]?.lost?.changeTag, "t1")
-                XCTAssertEqual(machine.state.summary.zone, .unreadable)
+                XCTAssertEqual(machine.state.onlyZone.stage, .unreadable)
             }
             XCTAssertEqual(machine.faults, [])
             machine = start
@@ -155,7 +155,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         tell(nil)
-        XCTAssertEqual(machine.state.summary.zoneToken, ChangeToken("0"))
+        XCTAssertEqual(machine.state.onlyZone.token, ChangeToken("0"))
         XCTAssertEqual(machine.open.values.sorted(), ["subscription"])
     }
 
@@ -272,7 +272,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.failNextCommit()
         machine.fireNext { $0 == .zoneRetry }
         tell(.purged)
-        XCTAssertNotEqual(machine.state.summary.zone, .purged)
+        XCTAssertNotEqual(machine.state.onlyZone.stage, .purged)
         XCTAssertEqual(machine.state["A"]?.lost?.changeTag, "t1")
     }
 

@@ -142,7 +142,7 @@ final class MachineZoneFateTests: MachineTestCase {
             machine.run(
                 .zone(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
             )
-            XCTAssertEqual(machine.state.summary.zone, .purged)
+            XCTAssertEqual(machine.state.onlyZone.stage, .purged)
             XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("e"))
             XCTAssertEqual(machine.faults, [])
         }

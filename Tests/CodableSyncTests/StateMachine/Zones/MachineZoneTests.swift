@@ -115,9 +115,9 @@ final class MachineZoneTests: MachineTestCase {
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.feed(.records(.sent(send.id, .failure(CloudError(.userDeletedZone)))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
-        XCTAssertEqual(machine.state.summary.zone, .ready)
+        XCTAssertEqual(machine.state.onlyZone.stage, .ready)
         XCTAssertEqual(machine.fireNext().requests, [])
-        XCTAssertEqual(machine.state.summary.zone, .purged)
+        XCTAssertEqual(machine.state.onlyZone.stage, .purged)
     }
 
     /// A version of the former zone is not the ancestor of an edit in the new one.

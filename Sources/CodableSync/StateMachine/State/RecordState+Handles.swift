@@ -1,11 +1,13 @@
 extension RecordState {
-    /// The contents that the record needs.
-    var handles: [ContentHandle] {
+    /// The contents that the record needs, in order.
+    package var handles: [ContentHandle] {
         let handles =
             [
                 known?.handle, lost?.handle, given, copy, pending?.handle, pending?.base, pending?.contested,
                 undelivered?.kind.handle, undelivered?.seen,
             ] + sent.flatMap { [$0.handle, $0.base] }
-        return Set(handles.compactMap { $0 }).sorted()
+        return handles.compactMap { $0 }.sorted().reduce(into: []) { distinct, handle in
+            if distinct.last != handle { distinct.append(handle) }
+        }
     }
 }

@@ -1,0 +1,79 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The entries about conflicts.
+package enum ResolveEntry: Equatable, Sendable {
+    /// A conflict between exactly these two contents was resolved.
+    case resolved(RecordKey, client: ContentHandle, server: ContentHandle?, Resolution)
+
+    /// The handles of new contents that the entry introduces.
+    var introduced: [ContentHandle] {
+        switch self {
+        case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):
+            [handle]
+        case .resolved: []
+        }
+    }
+
+    /// Every handle that the entry names.
+    var named: [ContentHandle] {
+        switch self {
+        case .resolved(_, let client, let server, let resolution):
+            [client, server, resolution.handle].compactMap { $0 }
+        }
+    }
+}
+
+/// The result of reconciling an edit with the cloud's latest version.
+package enum Resolution: Equatable, Sendable {
+    /// The cloud's version is this device's own or equals the edit; nothing is left to send.
+    case confirmed(ContentHandle)
+    /// The edit is kept as it is, on top of the cloud's version.
+    case client
+    /// The edit is kept with another date, as a new copy of the same model.
+    case redated(ContentHandle, size: Int, edited: Date?)
+    /// The two were merged into a new model.
+    case merged(ContentHandle, size: Int, edited: Date?)
+    /// The edit is discarded in favour of the cloud's version.
+    case server
+    /// The conflict could not be resolved.
+    case failed(ParkReason)
+
+    fileprivate var handle: ContentHandle? {
+        switch self {
+        case .confirmed(let handle), .merged(let handle, _, _), .redated(let handle, _, _): handle
+        case .client, .server, .failed: nil
+        }
+    }
+}
+
+extension SyncState {
+    mutating func apply(resolving entry: ResolveEntry) {
+        switch entry {
+        case .resolved(let key, let client, let server, let resolution):
+            applyResolved(key, client: client, server: server, resolution)
+        }
+    }
+
+    private mutating func applyResolved(
+        _ key: RecordKey,
+        client: ContentHandle,
+        server: ContentHandle?,
+        _ resolution: Resolution
+    ) {
+        // The conflict no longer exists, because of a newer version or the loss of the zone.
+        guard let record = records[key], record.isInConflict, record.known?.handle == server else { return }
+        // The edit equals a version that a deletion in flight may have removed.
+        let isDoubtful =
+            record.isDeletionSent && !record.sent.contains { resolution == .confirmed($0.handle) }
+        if case .confirmed(let sent) = resolution, !isDoubtful, let known = record.known {
+            return applySaved(key, nil, sent, known)
+        }
+        // The edit has been replaced since; the conflict of the newer one is resolved again.
+        guard record.pending?.handle == client else { return }
+        let order = nextDeliveryOrder()
+        let isConfirmed = if case .confirmed = resolution { true } else { false }
+        change(key) { $0.resolve(isConfirmed ? .client : resolution, on: server, order: order) }
+    }
+}

@@ -1,0 +1,126 @@
+import RecordCoding
+
+/// The entries about send requests.
+package enum SendEntry: Equatable, Sendable {
+    /// These contents are about to be sent; their response may be lost.
+    case began([SentContents])
+    /// The server has saved what was sent; the type is given again, since the line with the edit may be lost.
+    case saved(RecordKey, type: ExactName?, sent: ContentHandle, KnownVersion)
+    /// The server no longer has the deleted record.
+    case deletionConfirmed(RecordKey)
+    /// A change is parked.
+    case parked(RecordKey, ParkReason)
+
+    /// Whether the cloud would repeat it: a save whose confirmation is lost is recognised as this device's
+    /// own.
+    var isRepeatable: Bool {
+        switch self {
+        case .saved: true
+        case .began, .deletionConfirmed, .parked: false
+        }
+    }
+
+    /// Every handle that the entry names.
+    var named: [ContentHandle] {
+        switch self {
+        case .began(let contents): contents.compactMap(\.handle)
+        case .saved(_, _, let sent, let version): [sent, version.handle]
+        case .deletionConfirmed, .parked: []
+        }
+    }
+}
+
+/// Contents that are about to be sent, without a handle for a deletion.
+package struct SentContents: Equatable, Sendable, RecordKeyed {
+    package var key: RecordKey
+    package var handle: ContentHandle?
+
+    package init(key: RecordKey, handle: ContentHandle?) {
+        self.key = key
+        self.handle = handle
+    }
+}
+
+extension SyncState {
+    mutating func apply(sending entry: SendEntry) {
+        switch entry {
+        case .began(let contents): applyBegan(contents)
+        case .saved(let key, let type, let sent, let version): applySaved(key, type, sent, version)
+        case .deletionConfirmed(let key): applyDeletionConfirmed(key)
+        case .parked(let key, let reason): applyParked(key, reason)
+        }
+    }
+
+    private mutating func applyBegan(_ contents: [SentContents]) {
+        for content in contents {
+            guard let handle = content.handle else {
+                change(content.key) { record in
+                    record.isDeletionSent = true
+                    for index in record.sent.indices { record.sent[index].isBehindDeletion = false }
+                }
+                continue
+            }
+            change(content.key) { record in
+                guard !record.sent.contains(where: { $0.handle == handle }) else { return }
+                let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
+                record.sent.append(
+                    SentVersion(handle: handle, base: base, isBehindDeletion: record.isDeletionSent)
+                )
+            }
+        }
+    }
+
+    mutating func applySaved(
+        _ key: RecordKey,
+        _ type: ExactName?,
+        _ sent: ContentHandle,
+        _ version: KnownVersion
+    ) {
+        let order = nextDeliveryOrder()
+        let listing = zone(key.zone).listing
+        change(key, of: type) { record in
+            // A version that was already known does not show what the server has now.
+            if record.known?.handle != version.handle { record.listing = listing }
+            if record.lost?.handle == sent {
+                record.confirmLost(as: version)
+            } else {
+                record.confirm(sent, as: version, order: order)
+            }
+        }
+    }
+
+    mutating func applyDeletionConfirmed(_ key: RecordKey) {
+        change(key) { record in
+            record.known = nil
+            record.forgetGivenVersion()
+            record.sent = []
+            record.isDeletionSent = false
+            record.undelivered = nil
+            if record.pending?.isDeletion == true {
+                record.pending = nil
+            } else {
+                // Uploaded again while the deletion was in flight: created as a new record, without the old
+                // change tag.
+                record.pending?.base = nil
+            }
+        }
+    }
+
+    private mutating func applyParked(_ key: RecordKey, _ reason: ParkReason) {
+        let order = nextDeliveryOrder()
+        change(key) { record in
+            // If a version was lost with its zone, that version was sent; a pending edit is parked already,
+            // or now.
+            if record.pending?.parked != nil, record.lost != nil {
+                record.isLostRefused = true
+            } else {
+                if record.pending == nil { record.queueLost() }
+                record.pending?.parked = reason
+                // The deletion was not done; if the record disappears now, another device has deleted it.
+                if record.pending?.isDeletion == true { record.isDeletionSent = false }
+                // Reads no longer show it.
+                if reason.isConflict { record.deliverServerValue(order: order) }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import RecordCoding
+
+/// A zone's number in the state.
+///
+/// A zone ID gets one number for ever, also after the zone was lost and made again; no number is reused for
+/// another zone ID.
+package struct ZoneNumber: Hashable, Comparable, Sendable {
+    package let number: UInt32
+
+    /// The number of the first zone that a state registers.
+    package static let first = ZoneNumber(1)
+    /// The upper bound of valid numbers, exclusive.
+    package static let limit: UInt32 = 1 << 30
+
+    package init(_ number: UInt32) {
+        self.number = number
+    }
+
+    package static func < (lhs: ZoneNumber, rhs: ZoneNumber) -> Bool { lhs.number < rhs.number }
+}
+
+/// The identity of a record in the state: its zone's number, and its name with its hash.
+package struct RecordKey: Hashable, Sendable {
+    package let name: ExactName
+    package let zone: ZoneNumber
+
+    package init(zone: ZoneNumber, name: ExactName) {
+        self.name = name
+        self.zone = zone
+    }
+
+    /// The record's name as text.
+    package var recordName: String { name.text }
+
+    /// A hash that is the same in every process.
+    var digest: UInt32 { name.digest ^ (zone.number &* 0x9E37_79B1) }
+
+    package static func == (lhs: RecordKey, rhs: RecordKey) -> Bool {
+        lhs.zone == rhs.zone && lhs.name == rhs.name
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
+extension RecordKey: Comparable {
+    /// The order of listings: by zone, then by the bytes of the name.
+    package static func < (lhs: RecordKey, rhs: RecordKey) -> Bool {
+        lhs.zone == rhs.zone ? lhs.name < rhs.name : lhs.zone < rhs.zone
+    }
+}
+
+/// A value about one record.
+package protocol RecordKeyed {
+    var key: RecordKey { get }
+}
+
+extension RecordKeyed {
+    /// The record's name as text.
+    package var name: String { key.recordName }
+}

@@ -1,0 +1,26 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+/// The parts of the state that belong neither to a record nor to a zone.
+package struct StateSummary: Equatable, Sendable {
+    /// The position in the database's change feed.
+    package var databaseToken: ChangeToken?
+    package var serverWait: Date?
+    package var lastFetch: Date?
+    package var deliveryOrder: UInt64 = 0
+    /// The record types whose models from before the first sync were queued, which happens once for each.
+    package var initialTypes: [ExactName] = []
+    /// What the state belongs to; `nil` if the journal does not record it.
+    package var identity: StateIdentity?
+    /// The user who owns the state; `nil` until one is confirmed.
+    package var user: String?
+    /// What happened to the records at the sign-out; `nil` if the user has not signed out or is back.
+    package var signOut: SignOut?
+    /// Whether the files still contain removed records, which the next snapshot leaves out.
+    package var holdsRemoved = false
+    /// The changes that were handed out and not accepted yet.
+    package var handedOut = HandedOut()
+
+    package init() {}
+}

@@ -1,0 +1,67 @@
+import RecordCoding
+
+/// What the state knows about one zone.
+package struct ZoneState: Equatable, Sendable {
+    /// The zone, with its owner; `nil` if the line that registered it was lost.
+    package var zoneID: ZoneID?
+    package var stage: ZoneStage = .unknown
+    package var token: ChangeToken?
+    /// Whether records were known before the position in the database's feed was read, so that a listing may
+    /// be of another zone.
+    package var isPositionLate = false
+    package var isSubscribed = false
+    /// The number of the newest full listing; `isListing` is true until it is complete.
+    package var listing: UInt64 = 0
+    package var isListing = false
+
+    package init(zoneID: ZoneID? = nil) {
+        self.zoneID = zoneID
+    }
+}
+
+/// What is known about a zone's existence.
+package enum ZoneStage: String, Equatable, Sendable {
+    /// Not created yet, as far as this device knows.
+    case unknown
+    /// Exists.
+    case ready
+    /// The user purged it, and the app must decide what happens to its data.
+    case purged
+    /// The user reset the encryption key of its records; the zone must be deleted and created again.
+    case unreadable
+}
+
+/// The numbers of zones.
+extension SyncState {
+    /// The zone of an engine, which has one: the first that was registered.
+    package var engineZone: ZoneNumber { zones.first { $0.zoneID != nil } ?? .first }
+
+    /// The key of a record that the app names: the only place that gives a bare name its zone.
+    package func key(_ name: String) -> RecordKey { RecordKey(zone: engineZone, name: ExactName(name)) }
+
+    /// What is known about a zone.
+    package func zone(_ number: ZoneNumber) -> ZoneState { zones[number] ?? ZoneState() }
+
+    /// Whether the user has purged a zone, and the app must decide what happens to its data.
+    package var isPurged: Bool { zones.first { $0.stage == .purged } != nil }
+
+    /// The number of a zone, if it is registered.
+    package func number(of zoneID: ZoneID) -> ZoneNumber? { zones.first { $0.zoneID == zoneID } }
+
+    /// The number for a zone that is not registered: one above all numbers in use.
+    ///
+    /// If the line that registered a zone was lost, its number is in use without a zone ID. If there is one
+    /// such number, it is that of the zone.
+    ///
+    /// Complexity: O(n log n), once for each new zone.
+    package func numberForNewZone() -> ZoneNumber {
+        var used = zones.numbers
+        for key in records.sortedKeys where key.zone != used.last { used.append(key.zone) }
+        var unregistered: [ZoneNumber] = []
+        for number in used.sorted() where zones[number]?.zoneID == nil && number != unregistered.last {
+            unregistered.append(number)
+        }
+        if unregistered.count == 1 { return unregistered[0] }
+        return used.max().map { ZoneNumber($0.number + 1) } ?? .first
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The index by record type agrees with the records after every entry and every undo.
+final class RecordTypeIndexTests: XCTestCase {
+    private let place = ExactName("Place")
+    private let tour = ExactName("Tour")
+
+    private func change(_ number: UInt64) -> LocalChange {
+        LocalChange(kind: .save(ContentHandle(number), size: 1), edited: nil, base: nil)
+    }
+
+    func testReadsByTypeFindTheRecordsOfThatType() {
+        var state = SyncState()
+        state.apply(.calls(.queued("b", type: place, change(1))))
+        state.apply(.fetching(.fetched("a", type: place, KnownVersion(2))))
+        XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b"])
+        XCTAssertEqual(state.sortedNames(of: "Tour"), [])
+        state.apply(.calls(.queued("c", type: tour, change(3))))
+        XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b"])
+        XCTAssertEqual(state.sortedNames(of: "Tour"), ["c"])
+        state.apply(.calls(.discarded("c")))
+        state.apply(.calls(.queued("d", type: place, change(4))))
+        XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b", "d"])
+        XCTAssertEqual(state.brokenInvariants(), [])
+    }
+
+    /// A record that is only to be looked up has no type yet.
+    func testARecordWithoutATypeIsInNoIndex() {
+        var state = SyncState()
+        state.apply(.lookUpNeeded(["a"]))
+        state.apply(.fetching(.fetched("b", type: place, KnownVersion(1))))
+        XCTAssertEqual(state.sortedNames(of: "Place"), ["b"])
+        XCTAssertNil(state.recordType(of: "a"))
+        state.apply(.fetching(.fetched("a", type: tour, KnownVersion(2))))
+        XCTAssertEqual(state.sortedNames(of: "Tour"), ["a"])
+    }
+
+    /// The line with the edit may be lost to damage.
+    func testAConfirmationGivesTheTypeAgain() {
+        var state = SyncState()
+        state.apply(.saved(name: "a", sent: 1, KnownVersion(2)))
+        XCTAssertEqual(state.sortedNames(of: testType.text), ["a"])
+    }
+
+    func testTheIndexAgreesAfterEveryKindOfEntryAndItsUndo() {
+        let prefixes: [[JournalEntry]] = [
+            [], [.calls(.queued("A", type: place, change(40))), .fetched(name: "B", KnownVersion(41))],
+            [.fetched(name: "A", KnownVersion(42)), .calls(.queued("C", type: tour, change(43)))],
+        ]
+        for prefix in prefixes {
+            for entry in JournalSamples.entries where !entry.isSampleWithoutSense {
+                var state = SyncState()
+                for before in prefix { state.apply(before) }
+                let keys = (
+                    state.sortedKeys(of: place), state.sortedKeys(of: tour), state.sortedKeys(of: testType)
+                )
+                state.beginImage()
+                state.apply(entry)
+                XCTAssertEqual(state.indexFaults, [], "\(entry)")
+                state.restore([state.endImage()])
+                XCTAssertEqual(state.indexFaults, [], "undoing \(entry)")
+                XCTAssertEqual(state.sortedKeys(of: place), keys.0)
+                XCTAssertEqual(state.sortedKeys(of: tour), keys.1)
+                XCTAssertEqual(state.sortedKeys(of: testType), keys.2)
+            }
+        }
+    }
+
+    /// The records of a type are found without the others: with many of another type, the work is the same.
+    func testManyRecordsOfAnotherTypeAreNotListed() {
+        var state = SyncState()
+        for number in 0..<5000 {
+            let type = number % 100 == 0 ? tour : place
+            state.apply(
+                .fetching(.fetched(RecordKey("n\(number)"), type: type, KnownVersion(UInt64(number) + 1)))
+            )
+        }
+        XCTAssertTrue(state.types.isDivided)
+        XCTAssertEqual(state.sortedKeys(of: tour).count, 50)
+        XCTAssertEqual(state.sortedKeys(of: place).count, 4950)
+    }
+}
+
+extension JournalEntry {
+    /// A sample of a record's state that no engine makes, with every part present at once.
+    fileprivate var isSampleWithoutSense: Bool {
+        if case .snapshot(.record(_, nil, _)) = self { true } else { false }
+    }
+}
+
+extension SyncState {
+    fileprivate var indexFaults: [String] { brokenInvariants().filter { $0.contains("index") } }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Records are keyed by zone and name, so that zones stay apart.
+final class ZoneKeyTests: XCTestCase {
+    private let own = RecordKey(zone: .first, name: "A")
+    private let other = RecordKey(zone: ZoneNumber(2), name: "A")
+    private let shared = ZoneID(zoneName: "Z", ownerName: "bob")
+
+    /// Two zones, each with a record of the same name.
+    private var entries: [JournalEntry] {
+        [
+            .registered(1, "Z"), .zones(.registered(ZoneNumber(2), shared)),
+            .zoneReady, .zones(.ready(ZoneNumber(2))),
+            .fetching(.fetched(own, type: "T", KnownVersion(1))),
+            .fetching(.fetched(other, type: "T", KnownVersion(2))),
+            .fetching(.page(.first, token: ChangeToken("own"), isComplete: true)),
+            .fetching(.page(ZoneNumber(2), token: ChangeToken("other"), isComplete: true)),
+        ]
+    }
+
+    private func state(_ more: JournalEntry...) -> SyncState {
+        var state = SyncState()
+        for entry in entries + more { state.apply(entry) }
+        XCTAssertEqual(state.brokenInvariants(), [])
+        return state
+    }
+
+    private func edit(_ number: UInt64, base: ContentHandle) -> LocalChange {
+        LocalChange(kind: .save(ContentHandle(number), size: 1), edited: nil, base: base)
+    }
+
+    func testRecordsOfTheSameNameAreTwoRecords() {
+        let state = state(.calls(.queued(other, type: "T", edit(3, base: 2))))
+        XCTAssertEqual(state[own]?.known?.handle, 1)
+        XCTAssertNil(state[own]?.pending)
+        XCTAssertEqual(state[other]?.pending?.handle, 3)
+        XCTAssertEqual(state.pendingKeys, [other])
+        XCTAssertEqual(state.knownCount(in: .first), 1)
+        XCTAssertEqual(state.knownCount(in: ZoneNumber(2)), 1)
+    }
+
+    func testANameOfTheAppIsInTheEnginesZone() {
+        XCTAssertEqual(state().key("A"), own)
+        XCTAssertEqual(state()["A"]?.known?.handle, 1)
+    }
+
+    func testTheLossOfAZoneLeavesOtherZonesAsTheyAre() {
+        for reason in [nil, DatabaseChanges.Deletion.Reason.deleted, .encryptedDataReset, .purged] {
+            let before = state()
+            let after = state(.zones(.lost(ZoneNumber(2), reason)))
+            XCTAssertEqual(after[own], before[own])
+            XCTAssertEqual(after.zone(.first), before.zone(.first))
+            XCTAssertNil(after.zone(ZoneNumber(2)).token)
+            XCTAssertEqual(after[other]?.known == nil, reason != .purged)
+        }
+    }
+
+    func testAnAnswerToAPurgeConcernsThePurgedZonesOnly() {
+        let after = state(
+            .zones(.lost(ZoneNumber(2), .purged)),
+            .zones(.purgeResolved(uploadAgain: false))
+        )
+        XCTAssertNotNil(after[own]?.known)
+        XCTAssertNil(after[other]?.known)
+        XCTAssertEqual(after.zone(ZoneNumber(2)).stage, .unknown)
+        XCTAssertEqual(after.zone(.first).stage, .ready)
+    }
+
+    func testAListingIsOfOneZone() {
+        var state = state(.fetching(.listingBegan(ZoneNumber(2))))
+        XCTAssertEqual(state.absentFromListing(of: ZoneNumber(2), except: []), [other])
+        state.apply(.fetching(.listed(ZoneNumber(2), ["A"])))
+        XCTAssertEqual(state.absentFromListing(of: ZoneNumber(2), except: []), [])
+        XCTAssertFalse(state.zone(.first).isListing)
+        XCTAssertEqual(state.absentFromListing(of: .first, except: []), [])
+    }
+
+    func testASignOutForgetsTheTokensOfAllZones() {
+        let state = state(.signedOut(removing: true))
+        XCTAssertNil(state.zone(.first).token)
+        XCTAssertNil(state.zone(ZoneNumber(2)).token)
+        XCTAssertEqual(state.sortedKeys(of: nil), [])
+    }
+
+    func testUndoRestoresEachZone() {
+        var state = state()
+        let before = (state[own], state[other], state.zones)
+        state.beginImage()
+        state.apply(.calls(.queued(own, type: "T", edit(4, base: 1))))
+        state.apply(.calls(.queued(other, type: "T", edit(5, base: 2))))
+        state.apply(.zones(.lost(ZoneNumber(2), .deleted)))
+        state.apply(.zones(.registered(ZoneNumber(3), ZoneID(zoneName: "Y"))))
+        state.restore([state.endImage()])
+        XCTAssertEqual(state[own], before.0)
+        XCTAssertEqual(state[other], before.1)
+        XCTAssertEqual(state.zones, before.2)
+        XCTAssertEqual(state.brokenInvariants(), [])
+    }
+
+    func testTheNewestVersionOfAnotherZoneStaysAWitness() {
+        XCTAssertEqual(state().newestKnown, KnownVersion(2))
+        XCTAssertEqual(state(.zones(.lost(ZoneNumber(2), .deleted))).newestKnown, KnownVersion(1))
+    }
+
+    // MARK: Numbers
+
+    func testAZoneKeepsItsNumberWhenItIsLostAndMadeAgain() {
+        var state = state(.zones(.lost(.first, .deleted)), .zoneReady)
+        XCTAssertEqual(state.number(of: ZoneID(zoneName: "Z")), .first)
+        XCTAssertEqual(state.number(of: shared), ZoneNumber(2), "the owner belongs to the zone")
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3))
+        state.apply(.zones(.lost(ZoneNumber(2), .deleted)))
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3), "a lost zone keeps its number")
+    }
+
+    func testANumberWhoseRegistrationWasLostIsNotGivenToASecondZone() {
+        var state = SyncState()
+        state.apply(.calls(.queued(other, type: "T", edit(3, base: 2))))
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(2), "the edits are the zone's")
+        state.apply(.registered(2, "Z"))
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3))
+        for number in [UInt32(4), 5] {
+            let key = RecordKey(zone: ZoneNumber(number), name: "A")
+            state.apply(.calls(.queued(key, type: "T", edit(UInt64(number), base: 2))))
+        }
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(6), "nobody knows whose two numbers are")
+    }
+}

@@ -1,0 +1,239 @@
+import RecordCoding
+
+import struct Foundation.Date
+
+@testable import CodableSync
+
+// Short forms for tests in which all records are in one zone and have one type: the tests name records only.
+
+/// The type of the records.
+let testType = ExactName("T")
+
+extension RecordKey: ExpressibleByStringLiteral {
+    /// The record of this name in the first zone.
+    public init(stringLiteral name: String) { self.init(name) }
+
+    /// A record in the first zone.
+    init(_ name: String) { self.init(zone: .first, name: ExactName(name)) }
+}
+
+extension ExactName: ExpressibleByStringLiteral {
+    /// This name.
+    public init(stringLiteral name: String) { self.init(name) }
+}
+
+extension ZoneID: ExpressibleByStringLiteral {
+    /// The current user's zone of this name.
+    public init(stringLiteral name: String) { self.init(zoneName: name) }
+}
+
+extension JournalEntry {
+    static func made(for identity: StateIdentity) -> JournalEntry { .account(.made(for: identity)) }
+    static func claimed(by user: String) -> JournalEntry { .account(.claimed(by: user)) }
+    static func signedOut(removing: Bool) -> JournalEntry { .account(.signedOut(removing: removing)) }
+
+    static func registered(_ number: UInt32, _ name: String) -> JournalEntry {
+        .zones(.registered(ZoneNumber(number), ZoneID(zoneName: name)))
+    }
+    static var zoneReady: JournalEntry { .zones(.ready(.first)) }
+    static func zoneLost(_ reason: DatabaseChanges.Deletion.Reason?) -> JournalEntry {
+        .zones(.lost(.first, reason))
+    }
+    static func purgeResolved(uploadAgain: Bool) -> JournalEntry {
+        .zones(.purgeResolved(uploadAgain: uploadAgain))
+    }
+    static func databaseToken(_ token: ChangeToken?) -> JournalEntry { .zones(.databaseToken(token)) }
+    static var subscribed: JournalEntry { .zones(.subscribed(.first)) }
+
+    static func fetched(name: String, _ version: KnownVersion) -> JournalEntry {
+        .fetching(.fetched(RecordKey(name), type: testType, version))
+    }
+    static func fetchedDeletion(name: String) -> JournalEntry { .fetching(.deletionFetched(RecordKey(name))) }
+    static func lookUpNeeded(_ names: [String]) -> JournalEntry {
+        .fetching(.lookUpNeeded(.first, names.map { ExactName($0) }))
+    }
+    static func listed(_ names: [String]) -> JournalEntry {
+        .fetching(.listed(.first, names.map { ExactName($0) }))
+    }
+    static func page(token: ChangeToken, isComplete: Bool) -> JournalEntry {
+        .fetching(.page(.first, token: token, isComplete: isComplete))
+    }
+    static var listingBegan: JournalEntry { .fetching(.listingBegan(.first)) }
+    static func fetchCompleted(_ date: Date) -> JournalEntry { .fetching(.completed(date)) }
+
+    static func sendBegan(_ contents: [SentContents]) -> JournalEntry { .sending(.began(contents)) }
+    static func saved(name: String, sent: ContentHandle, _ version: KnownVersion) -> JournalEntry {
+        .sending(.saved(RecordKey(name), type: testType, sent: sent, version))
+    }
+    static func deletionConfirmed(name: String) -> JournalEntry {
+        .sending(.deletionConfirmed(RecordKey(name)))
+    }
+    static func parked(name: String, _ reason: ParkReason) -> JournalEntry {
+        .sending(.parked(RecordKey(name), reason))
+    }
+
+    static func resolved(
+        name: String,
+        client: ContentHandle,
+        server: ContentHandle?,
+        _ resolution: Resolution
+    ) -> JournalEntry {
+        .resolving(.resolved(RecordKey(name), client: client, server: server, resolution))
+    }
+
+    static func accepted(_ changes: [AcceptedChange]) -> JournalEntry { .delivering(.accepted(changes)) }
+    static func handedOut(_ orders: OrderRuns) -> JournalEntry { .delivering(.handedOut(orders)) }
+
+    static func queued(name: String, _ change: LocalChange) -> JournalEntry {
+        .calls(.queued(RecordKey(name), type: testType, change))
+    }
+    static func edited(
+        name: String,
+        _ change: LocalChange,
+        copy: ContentHandle?,
+        given: ContentHandle? = nil
+    ) -> JournalEntry {
+        .calls(.edited(RecordKey(name), type: testType, change, copy: copy, given: given))
+    }
+    static func retried(name: String) -> JournalEntry { .calls(.retried(RecordKey(name))) }
+    static func discarded(name: String) -> JournalEntry { .calls(.discarded(RecordKey(name))) }
+    static func seen(_ contents: [SeenContents]) -> JournalEntry { .calls(.seen(contents)) }
+
+    static func summary(_ summary: StateSummary) -> JournalEntry { .snapshot(.summary(summary)) }
+    static func zoneState(_ zone: ZoneState) -> JournalEntry { .snapshot(.zone(.first, zone)) }
+    static func record(name: String, _ record: RecordState) -> JournalEntry {
+        .snapshot(.record(RecordKey(name), type: testType, record))
+    }
+}
+
+extension SyncState {
+    /// The state of the only zone.
+    var onlyZone: ZoneState { zone(engineZone) }
+
+    var sortedNames: [String] { sortedKeys(of: nil).map(\.recordName) }
+
+    /// The names of the records of a type, in order.
+    func sortedNames(of type: String) -> [String] {
+        sortedKeys(of: ExactName(type)).map(\.recordName)
+    }
+
+    var pendingNames: [String] { pendingKeys.map(\.recordName) }
+
+    mutating func change(_ name: String, _ body: (inout RecordState) -> Void) {
+        change(RecordKey(name), of: testType, body)
+    }
+}
+
+extension RecordQueue {
+    var names: [String] { keys.map(\.recordName) }
+
+    func contains(_ name: String) -> Bool { contains(RecordKey(name)) }
+}
+
+extension SyncStateMachine {
+    func stage(of name: String) -> ChangeStage { stage(of: RecordKey(name)) }
+}
+
+extension DeliveryItem {
+    init(name: String, kind: Undelivered.Kind) { self.init(key: RecordKey(name), kind: kind) }
+}
+
+extension UndecodableChange {
+    init(name: String, reason: String) { self.init(key: RecordKey(name), reason: reason) }
+}
+
+extension SendItem {
+    init(name: String, handle: ContentHandle?, known: KnownVersion?) {
+        self.init(key: RecordKey(name), handle: handle, known: known)
+    }
+}
+
+extension SendResult {
+    init(name: String, handle: ContentHandle?, outcome: Outcome) {
+        self.init(key: RecordKey(name), handle: handle, outcome: outcome)
+    }
+}
+
+extension SentContents {
+    init(name: String, handle: ContentHandle?) { self.init(key: RecordKey(name), handle: handle) }
+}
+
+extension FetchedRecord {
+    init(name: String, version: KnownVersion) {
+        self.init(key: RecordKey(name), recordType: testType, version: version)
+    }
+}
+
+extension LookedUp {
+    init(name: String, result: Result<KnownVersion?, CloudError>) {
+        self.init(
+            key: RecordKey(name),
+            result: result.map { $0.map { FetchedRecord(name: name, version: $0) } }
+        )
+    }
+}
+
+extension AcceptedChange {
+    /// A change whose contents are a version from the cloud.
+    init(name: String, order: UInt64, seen: ContentHandle?, isSkipped: Bool = false) {
+        self.init(key: RecordKey(name), order: order, seen: seen, of: seen, isSkipped: isSkipped)
+    }
+}
+
+extension NewChange {
+    init(
+        name: String,
+        kind: LocalChange.Kind,
+        edited: Date?,
+        isInitial: Bool = false,
+        basis: Basis? = nil
+    ) {
+        self.init(
+            name: name,
+            recordType: testType,
+            kind: kind,
+            edited: edited,
+            isInitial: isInitial,
+            basis: basis
+        )
+    }
+}
+
+extension ReconcileItem {
+    init(
+        name: String,
+        client: ContentHandle,
+        clientEdited: Date?,
+        server: ContentHandle?,
+        ancestor: ContentHandle?,
+        contested: ContentHandle? = nil,
+        sent: [SentVersion]
+    ) {
+        self.init(
+            key: RecordKey(name),
+            client: client,
+            clientEdited: clientEdited,
+            server: server,
+            ancestor: ancestor,
+            contested: contested,
+            sent: sent
+        )
+    }
+}
+
+extension RecordTable {
+    subscript(name: String) -> Value? {
+        get { self[RecordKey(name)] }
+        set { self[RecordKey(name)] = newValue }
+    }
+
+    var sortedNames: [String] { sortedKeys.map(\.recordName) }
+}
+
+extension RecordQueue {
+    mutating func append(_ name: String) { append(RecordKey(name)) }
+
+    mutating func remove(_ name: String) { remove(RecordKey(name)) }
+
+    mutating func moveToEnd(_ name: String) { moveToEnd(RecordKey(name)) }
+}
