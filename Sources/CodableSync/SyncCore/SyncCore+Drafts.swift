@@ -22,7 +22,8 @@ extension SyncCore {
                 switch overlays[named: name] {
                 case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
                 case .nothing?: return nil
-                case .shown(let handle)?: return NewChange(name: name, recordType: ExactName(model.recordType), seen: handle)
+                case .shown(let handle)?:
+                    return NewChange(name: name, recordType: ExactName(model.recordType), seen: handle)
                 case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
