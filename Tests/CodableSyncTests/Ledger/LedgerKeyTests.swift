@@ -24,10 +24,12 @@ final class LedgerKeyTests: XCTestCase {
             ("alice", .private, ZoneID.currentUserOwnerName), ("bob", .private, ZoneID.currentUserOwnerName),
             ("alice", .shared, "bob"), ("alice", .shared, "carol"), ("bob", .shared, "alice"),
         ]
-        var last: Int64 = 0
+        // Each database counts for itself, so that only the key tells their changes apart.
+        var sequences: [LedgerDatabaseKey: Int64] = [:]
         return places.flatMap { user, scope, owner in
             let zoneID = ZoneID(zoneName: "Z", ownerName: owner)
-            last += 2
+            sequences[LedgerDatabaseKey(user, scope), default: 0] += 2
+            let last = sequences[LedgerDatabaseKey(user, scope)] ?? 0
             return [
                 LedgerEntry(user: user, scope: scope, change: .zoneCreated(zoneID, sequence: last - 1)),
                 LedgerEntry(
@@ -86,7 +88,7 @@ final class LedgerKeyTests: XCTestCase {
         let shared = String(decoding: entries[4].encode(), as: UTF8.self)
         XCTAssertEqual(
             shared,
-            #"{"user":"alice","scope":"shared","zoneCreated":"Z","owner":"bob","sequence":5}"#
+            #"{"user":"alice","scope":"shared","zoneCreated":"Z","owner":"bob","sequence":1}"#
         )
     }
 
@@ -139,6 +141,8 @@ final class LedgerKeyTests: XCTestCase {
         let ofBob = try token("alice", .shared, "bob")
         XCTAssertTrue(isUsable(ofBob, "alice", .shared, "bob"))
         XCTAssertFalse(isUsable(ofBob, "alice", .shared, "carol"))
+        XCTAssertFalse(isUsable(ofBob, "alice", .private, "alice"))
+        XCTAssertFalse(isUsable(ofBob, "bob", .shared, "alice"))
         XCTAssertFalse(isUsable(try token("bob", .private, "bob"), "bob", .shared, "alice"))
     }
 
