@@ -38,7 +38,6 @@ struct StateWriter {
         var configuration = SyncConfiguration()
         configuration.storage = .directory(url.appending(path: "state"))
         configuration.automaticallySyncs = false
-        configuration.keepsUndelivered = false
         configuration.compactionSize = 4 << 10
         configuration.logHandler = { event in
             switch event {

@@ -34,19 +34,20 @@ final class NoteStoreRaceTests: XCTestCase {
 
         let expected = Note(id: "a", title: "\(rounds)", text: "\(rounds)")
         XCTAssertEqual(try cloud.models(Note.self), [expected])
-        XCTAssertEqual(store.notes, ["a": expected])
+        XCTAssertEqual(store.notes.models, ["a": expected])
         let (onPhone, onTablet) = (try await phone.allModels(), try await tablet.allModels())
         XCTAssertEqual(onPhone, [expected])
         XCTAssertEqual(onTablet, [expected])
         XCTAssertNil(store.message)
+        XCTAssertNil(store.notes.failure)
         running.cancel()
         await running.value
     }
 
     private func count(_ note: Note, in store: NoteStore, _ phone: SyncEngine<Note>) async throws {
         for round in 1...rounds / 2 {
-            let shown = round.isMultiple(of: 2) ? note : store.notes["a"] ?? note
-            await store.edit(shown) { $0.text = "\((Int($0.text) ?? 0) + 1)" }
+            let shown = round.isMultiple(of: 2) ? note : store.notes.models["a"] ?? note
+            store.notes.edit(shown) { $0.text = "\((Int($0.text) ?? 0) + 1)" }
             if round.isMultiple(of: 10) { try await phone.sync() }
             try checkServer()
         }
@@ -87,8 +88,8 @@ final class NoteStoreRaceTests: XCTestCase {
                 work += summary.sent + summary.fetched + summary.conflictsResolved
             }
             await phone.waitUntilIdle()
-            let undelivered = try await phone.diagnostics().undeliveredCount
-            if work == 0, undelivered == 0 { return }
+            let shown = try await phone.allModels().reduce(into: [:]) { $0[$1.id] = $1 }
+            if work == 0, store.notes.models == shown { return }
             await Task.yield()
         }
     }

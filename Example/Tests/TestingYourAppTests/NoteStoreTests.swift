@@ -12,7 +12,7 @@ final class NoteStoreTests: XCTestCase {
         while !isExpected(store) {
             await withCheckedContinuation { continuation in
                 withObservationTracking {
-                    _ = (store.notes, store.message)
+                    _ = (store.notes.models, store.notes.failure, store.message)
                 } onChange: {
                     continuation.resume()
                 }
@@ -32,29 +32,36 @@ final class NoteStoreTests: XCTestCase {
         let phone = SyncEngine<Note>(database: cloud.database())
         let store = NoteStore(engine: phone)
         let running = Task { await store.run() }
-        await wait(for: store) { $0.notes["a"]?.title == "Tea" }
+        await wait(for: store) { $0.notes.models["a"]?.title == "Tea" }
         try await body(store, phone, tablet)
         running.cancel()
         await running.value
     }
 
+    /// Syncs until the cloud has these notes; if it never has, the test times out.
+    private func sync(_ phone: SyncEngine<Note>, until notes: [Note]) async throws {
+        while try cloud.models(Note.self) != notes {
+            try await phone.sync()
+            await Task.yield()
+        }
+    }
+
     func testTheStoreShowsOtherDevicesChanges() async throws {
         try await makePair { store, _, tablet in
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
-            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
+            await wait(for: store) { $0.notes.models["a"]?.title == "Green tea" }
             try await tablet.delete(named: ["a"])
-            await wait(for: store) { $0.notes.isEmpty }
+            await wait(for: store) { $0.notes.models.isEmpty }
         }
     }
 
     func testAnEditOfAnOldCopyRevertsNothing() async throws {
         try await makePair { store, phone, tablet in
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
-            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
-            await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
-            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea", text: "hot"))
-            try await phone.sync()
-            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea", text: "hot")])
+            await wait(for: store) { $0.notes.models["a"]?.title == "Green tea" }
+            store.notes.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
+            XCTAssertEqual(store.notes.models["a"], Note(id: "a", title: "Green tea", text: "hot"))
+            try await sync(phone, until: [Note(id: "a", title: "Green tea", text: "hot")])
         }
     }
 
@@ -63,10 +70,10 @@ final class NoteStoreTests: XCTestCase {
             let original = Note(id: "a", title: "Tea")
             var draft = original
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
-            await wait(for: store) { $0.notes["a"]?.title == "Green tea" }
+            await wait(for: store) { $0.notes.models["a"]?.title == "Green tea" }
             draft.text = "hot"
             await store.save(draft, editedFrom: original)
-            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea", text: "hot"))
+            await wait(for: store) { $0.notes.models["a"] == Note(id: "a", title: "Green tea", text: "hot") }
             try await phone.sync()
             XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea", text: "hot")])
         }
@@ -74,12 +81,15 @@ final class NoteStoreTests: XCTestCase {
 
     func testUndoRevertsOnlyTheUsersEdit() async throws {
         try await makePair { store, phone, tablet in
-            await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
+            let original = Note(id: "a", title: "Tea")
+            await store.save(Note(id: "a", title: "Tea", isPinned: true), editedFrom: original)
             try await tablet.edit(named: "a") { $0.title = "Green tea" }
-            await wait(for: store) { $0.notes["a"] == Note(id: "a", title: "Green tea", isPinned: true) }
+            await wait(for: store) {
+                $0.notes.models["a"] == Note(id: "a", title: "Green tea", isPinned: true)
+            }
             await store.undo()
-            XCTAssertEqual(store.notes["a"], Note(id: "a", title: "Green tea"))
-            XCTAssertNil(store.lastEdit)
+            await wait(for: store) { $0.notes.models["a"] == Note(id: "a", title: "Green tea") }
+            XCTAssertNil(store.lastSave)
             try await phone.sync()
             XCTAssertEqual(try cloud.models(Note.self), [Note(id: "a", title: "Green tea")])
         }
@@ -87,12 +97,13 @@ final class NoteStoreTests: XCTestCase {
 
     func testUndoDoesNotBringADeletedNoteBack() async throws {
         try await makePair { store, phone, tablet in
-            await store.edit(Note(id: "a", title: "Tea")) { $0.isPinned = true }
+            let original = Note(id: "a", title: "Tea")
+            await store.save(Note(id: "a", title: "Tea", isPinned: true), editedFrom: original)
             try await phone.sync()
             try await tablet.delete(named: ["a"])
-            await wait(for: store) { $0.notes.isEmpty }
+            await wait(for: store) { $0.notes.models.isEmpty }
             await store.undo()
-            XCTAssertEqual(store.notes, [:])
+            XCTAssertEqual(store.notes.models, [:])
             await phone.waitUntilIdle()
             XCTAssertEqual(try cloud.models(Note.self), [])
         }
@@ -100,19 +111,19 @@ final class NoteStoreTests: XCTestCase {
 
     func testNotesAreAddedAndDeleted() async throws {
         try await makePair { store, phone, _ in
-            await store.add(Note(id: "b", title: "Milk"))
-            await store.delete(Note(id: "a", title: "Tea"))
-            XCTAssertEqual(store.notes, ["b": Note(id: "b", title: "Milk")])
-            try await phone.sync()
-            XCTAssertEqual(try cloud.models(Note.self), [Note(id: "b", title: "Milk")])
+            store.notes.add(Note(id: "b", title: "Milk"))
+            store.notes.delete(Note(id: "a", title: "Tea"))
+            XCTAssertEqual(store.notes.models, ["b": Note(id: "b", title: "Milk")])
+            try await sync(phone, until: [Note(id: "b", title: "Milk")])
         }
     }
 
     func testTheUserGetsAMessageAboutARejectedEdit() async throws {
         try await makePair { store, _, _ in
-            await store.edit(Note(id: "b", title: "Milk")) { $0.isPinned = true }
-            XCTAssertEqual(store.message, SyncError(.recordNotFound, recordNames: ["b"]).localizedDescription)
-            XCTAssertEqual(store.notes.keys.sorted(), ["a"])
+            store.notes.edit(Note(id: "b", title: "Milk")) { $0.isPinned = true }
+            await wait(for: store) { $0.notes.failure != nil }
+            XCTAssertEqual(store.notes.failure, SyncError(.recordNotFound, recordNames: ["b"]))
+            XCTAssertEqual(store.notes.models.keys.sorted(), ["a"])
         }
     }
 
@@ -121,9 +132,9 @@ final class NoteStoreTests: XCTestCase {
             await phone.stop()
             try await tablet.delete(named: ["a"])
             try await tablet.sync()
-            await store.edit(Note(id: "a", title: "Tea")) { $0.text = "hot" }
+            try await phone.edit(named: "a") { $0.text = "hot" }
             try await phone.start()
-            await wait(for: store) { $0.notes.isEmpty && $0.message != nil }
+            await wait(for: store) { $0.notes.models.isEmpty && $0.message != nil }
             XCTAssertEqual(store.message, "“Tea” was deleted on another device, along with your edit.")
         }
     }
@@ -137,9 +148,9 @@ final class NoteStoreTests: XCTestCase {
         let store = NoteStore(engine: phone)
         let running = Task { await store.run() }
         try await phone.upload(Note(id: "a", title: "Tea"))
-        await wait(for: store) { $0.notes.keys.sorted() == ["a"] }
+        await wait(for: store) { $0.notes.models.keys.sorted() == ["a"] }
         network.signIn(user: "bob")
-        await wait(for: store) { $0.notes.keys.sorted() == ["b"] }
+        await wait(for: store) { $0.notes.models.keys.sorted() == ["b"] }
         running.cancel()
         await running.value
     }

@@ -28,6 +28,7 @@ final class NoteSyncTests: XCTestCase {
         var configuration = SyncConfiguration()
         configuration.clock = clock
         configuration.automaticallySyncs = automatic
+        configuration.sendDelay = .zero
         return (SyncEngine(database: network, configuration: configuration), network)
     }
     // end devices

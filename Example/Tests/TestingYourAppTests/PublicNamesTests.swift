@@ -93,9 +93,9 @@ final class PublicNamesTests: XCTestCase {
         configuration.zoneName = "Notes"
         configuration.containerIdentifier = "iCloud.example"
         configuration.editDates = .saveDatesOnly
+        configuration.sendDelay = .milliseconds(300)
         configuration.pollInterval = .seconds(60)
         XCTAssertEqual(configuration.requestDeadline, .seconds(60))
-        configuration.keepsUndelivered = false
         configuration.logHandler = { _ in }
     }
 

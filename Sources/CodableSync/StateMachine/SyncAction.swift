@@ -18,6 +18,8 @@ package enum SyncAction: Equatable, Sendable {
     case reconcile([ReconcileItem])
     /// Delivers an element to a stream that waits for it.
     case deliver(StreamID, [DeliveryItem])
+    /// Delivers an element without records.
+    case mark(StreamID, StreamMark)
     case setTimer(SyncTimer, at: Duration)
     case cancelTimer(SyncTimer)
     case answer(CallID, CallAnswer)
@@ -40,6 +42,8 @@ package enum SyncTimer: Hashable, Sendable {
         deliverRetry
     /// Deferred changes are sent again.
     case itemRetry
+    /// The calls that were gathered are sent.
+    case sendDelay
     case serverWait
     case poll
     /// A change has waited long enough for a page or a look-up.

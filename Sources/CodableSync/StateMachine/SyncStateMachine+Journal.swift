@@ -35,6 +35,7 @@ extension SyncStateMachine {
         case .zoneStored: zone.takeStored()
         case .zoneExamined: zone.takeExamined(&context)
         case .deliver(let stream): delivering.deliver(to: stream, &context)
+        case .replayBegan: delivering.takeReplayStored()
         }
     }
 
@@ -63,6 +64,7 @@ extension SyncStateMachine {
         case .subscribed: subscription.lane.takeRefused(&context)
         case .claimed, .signedOut: account.takeRefused(&context)
         case .zoneStored, .zoneExamined: zone.lane.takeRefused(&context)
+        case .replayBegan: return delivering.lane.takeRefused(&context)
         }
         context.tell(.failed(failure.syncError, of: nil))
     }

@@ -15,6 +15,10 @@ extension SyncStateMachine {
                 let renewed = context.state.renewed
                 context.state.renewed = []
                 delivering.takeRenewed(renewed, &context)
+            } else if !context.state.reshown.isEmpty {
+                let reshown = context.state.reshown
+                context.state.reshown = []
+                delivering.takeReshown(reshown, &context)
             } else {
                 return endMetDemand()
             }
@@ -27,6 +31,7 @@ extension SyncStateMachine {
         context.state.unsendable = []
         for key in keys where !context.state.sendQueue.contains(key) {
             deferred.remove(key)
+            sendDelay.remove(key)
             // The change may have been parked because of a look-up, which is not repeated.
             if let record = context.state[key], record.mustLookUp, record.pending?.parked == nil {
                 lookingUp.append(key, &context)

@@ -48,6 +48,7 @@ extension SyncStateMachine {
         let items = sending.plan(candidates)
         guard !items.isEmpty else { return }
         slot.isSendsTurn = false
+        sendDelay.end(&context)
         sending.begin(items, &context)
         settle()
     }
@@ -57,7 +58,8 @@ extension SyncStateMachine {
         guard isReady, sending.mayBegin(at: context.now) else { return false }
         // Changes from calls that arrive together are sent together.
         guard context.journal.uncommitted.isEmpty || context.journal.isCommitting else { return false }
-        return context.state.sendQueue.count > deferred.count && !isFirstFetchAhead
+        let waitingCount = deferred.count + sendDelay.count(at: context.now)
+        return context.state.sendQueue.count > waitingCount && !isFirstFetchAhead
     }
 
     /// The changes that could be sent now: those that do not wait, and whose records are not looked up.

@@ -12,6 +12,7 @@ extension SyncStateMachine {
         case .lookUpRetry: lookingUp.lane.timerFired()
         case .sendRetry: sending.takeTimer()
         case .itemRetry: deferred.takeTimer()
+        case .sendDelay: sendDelay.takeTimer()
         case .resolveRetry: resolving.lane.timerFired()
         case .deliverRetry: delivering.lane.timerFired()
         case .serverWait: takeEndOfServerWait()

@@ -17,6 +17,7 @@ package struct SyncStateMachine: Sendable {
     var lookingUp: LookUpMachine
     var sending: SendMachine
     var deferred = Deferred()
+    var sendDelay = SendDelay()
     var resolving = ConflictMachine()
     var delivering: DeliveryMachine
     /// The status that was reported last.
@@ -48,8 +49,6 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         context.actions = []
         context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
-        delivering.acceptLeftovers(&context)
-        settle()
         take(input)
         settle()
         advance()

@@ -165,14 +165,6 @@ extension JSONReader {
         return members
     }
 
-    mutating func isSkipped() throws -> Bool {
-        switch try string() {
-        case "delivered": return false
-        case "skipped": return true
-        case let other: throw JournalLineError.unknownKind(other)
-        }
-    }
-
     mutating func seenKind() throws -> SeenContents.Kind {
         let text = try string()
         guard let kind = SeenContents.Kind(rawValue: text) else { throw JournalLineError.unknownKind(text) }

@@ -80,6 +80,7 @@ extension JSONReader {
         var summary = StateSummary()
         var together = OrderRuns()
         var alone: [UInt64] = []
+        var shown = ShownElements()
         try members { json, key in
             switch key {
             case "databaseToken":
@@ -96,9 +97,13 @@ extension JSONReader {
             case "holdsRemoved": summary.holdsRemoved = try json.bool()
             case "handedOut": together = try json.orders()
             case "handedOutAlone": alone = try json.array { try $0.uint() }
+            case "followed": summary.isFollowed = try json.bool()
+            case "reset": summary.reset = try json.resetStage()
+            case "shown": shown = try json.shownElements()
             default: try json.skipValue()
             }
         }
+        summary.shownElements = shown
         summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
     }

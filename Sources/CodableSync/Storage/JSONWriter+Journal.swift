@@ -244,6 +244,7 @@ extension JSONWriter {
             key("handedOutAlone")
             array(summary.handedOut.alone) { $0.uint($1) }
         }
+        deliveryMembers(summary)
         endObject()
     }
 

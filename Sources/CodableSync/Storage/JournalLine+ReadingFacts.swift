@@ -123,17 +123,15 @@ extension JournalLine {
                     let order = try json.element { try $0.uint() }
                     let seen = try json.element { try $0.optionalHandle() }
                     let version = try json.element { try $0.optionalHandle() }
-                    let isSkipped = try json.element { try $0.isSkipped() }
-                    return AcceptedChange(
-                        key: key,
-                        order: order,
-                        seen: seen,
-                        of: version,
-                        isSkipped: isSkipped
-                    )
+                    return AcceptedChange(key: key, order: order, seen: seen, of: version)
                 }
             )
         case "handedOut": return .handedOut(try json.orders())
+        case "followed": return try json.flag(.followed)
+        case "startedOver": return try json.flag(.startedOver)
+        case "replayed": return try json.flag(.replayed)
+        case "suspected": return .suspected(try json.keys())
+        case "showing": return try json.showing()
         default: return nil
         }
     }

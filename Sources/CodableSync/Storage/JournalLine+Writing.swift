@@ -117,11 +117,19 @@ extension JournalLine {
                 json.uint(change.order)
                 json.optionalHandle(change.seen)
                 json.optionalHandle(change.version)
-                json.string(change.isSkipped ? "skipped" : "delivered")
             }
         case .handedOut(let orders):
             json.key("handedOut")
             json.orders(orders)
+        case .followed: json.flag("followed")
+        case .startedOver: json.flag("startedOver")
+        case .replayed: json.flag("replayed")
+        case .suspected(let keys):
+            json.key("suspected")
+            json.keys(keys)
+        case .showing(let stream, let keys):
+            json.key("showing")
+            json.shown(ShownElements.Element(stream: stream, keys: keys))
         }
     }
 

@@ -16,6 +16,7 @@ extension StateDirectory {
                 let opened = try open(StateUser(number: number))
                 defer { opened.store.close() }
                 let summary = opened.state.summary
+                if summary.isFollowed { followerDoubt.withLock { $0 = true } }
                 return (StateUser(number: number, name: summary.user), summary.lastFetch ?? .distantPast)
             } catch {
                 // An unreadable directory does not block other users, and is opened for none.
@@ -53,5 +54,30 @@ extension StateDirectory {
             }
         }
         return hasLearned
+    }
+
+    /// Returns, only once, whether the app may have accepted another user's changes than those of the opened
+    /// state.
+    ///
+    /// Normally, it has those of the last known user: a switch is stored only after the next user's state
+    /// was made to begin with a reset.
+    package func takeFollowerDoubt() -> Bool {
+        followerDoubt.withLock { doubt in
+            defer { doubt = false }
+            return doubt
+        }
+    }
+
+    /// Notes that the app may have accepted the changes of one of these states.
+    func doubtFollower(of opened: JSONStateStore.Opened...) {
+        if opened.contains(where: { $0.state.summary.isFollowed }) { followerDoubt.withLock { $0 = true } }
+    }
+
+    /// The lowest free number; there may be none after the highest.
+    static func unused(_ numbers: [Int64]) -> Int64 {
+        let taken = Set(numbers)
+        var number: Int64 = 1
+        while taken.contains(number) { number += 1 }
+        return number
     }
 }

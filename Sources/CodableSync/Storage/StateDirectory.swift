@@ -36,6 +36,8 @@ package final class StateDirectory: Sendable {
     private let notice: Locked<PendingSwitchNotice?>
     /// Why the index had to be restored from the journals, if so.
     private let indexDamage: Locked<String?>
+    /// See ``takeFollowerDoubt()``.
+    let followerDoubt = Locked(false)
 
     /// Locks a directory and reads its index.
     ///
@@ -152,7 +154,9 @@ package final class StateDirectory: Sendable {
             // The directory was swapped with another user's, which must not be shown to the last user.
             opened.store.close()
             learn(StateUser(number: last.number, name: owner))
-            return try open(for: name, leaving: nil)
+            let theirs = try open(for: name, leaving: nil)
+            doubtFollower(of: opened, theirs)
+            return theirs
         }
         learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
         if isIndexMissing { renewIndex(isOwned: opened.state.summary.user != nil) }
@@ -251,14 +255,6 @@ package final class StateDirectory: Sendable {
                 users.append(user)
             }
         }
-    }
-
-    /// The lowest free number; there may be none after the highest.
-    private static func unused(_ numbers: [Int64]) -> Int64 {
-        let taken = Set(numbers)
-        var number: Int64 = 1
-        while taken.contains(number) { number += 1 }
-        return number
     }
 
     func numbersOnDisk() throws -> [Int64] {

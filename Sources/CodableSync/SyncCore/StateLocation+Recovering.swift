@@ -10,6 +10,7 @@ extension StateLocation {
     ///   - opened: The state as it was read.
     ///   - state: The same state, which is changed to the recovered one.
     ///   - damagedIndex: A message about the file that lists the users, if it was damaged.
+    ///   - startsOver: Whether the app may have another user's changes.
     ///   - now: The current time.
     /// - Returns: Messages about the damage, and why the damaged files could not be replaced, if so.
     /// - Throws: ``JournalFailure`` if the recovery cannot be stored; the next opening tries again.
@@ -17,16 +18,20 @@ extension StateLocation {
         _ opened: JSONStateStore.Opened,
         _ state: inout SyncState,
         damagedIndex: String?,
+        startsOver: Bool,
         _ now: Moment
     ) throws -> (messages: [String], compactionFailure: String?) {
         let messages = [damagedIndex].compactMap { $0 } + Self.messages(of: opened.recovery)
-        guard !messages.isEmpty else { return ([], nil) }
+        guard !messages.isEmpty || startsOver else { return ([], nil) }
         var entries = messages.map { message in
             JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
         }
         if opened.recovery.isDamaged {
             entries += opened.repairs + state.zones.numbers.map { .fetching(.listingBegan($0)) }
         }
+        // The app shows records that the state may not have any more.
+        let isOutdated = opened.recovery.isDamaged && state.summary.isFollowed
+        if startsOver || isOutdated { entries.append(.delivering(.startedOver)) }
         try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only

@@ -17,6 +17,12 @@ struct OpenedState: Sendable {
     /// Why damaged files or removed records could not be removed from disk, if so.
     var compactionFailure: String?
 
+    /// Stores entries and applies them to the state.
+    mutating func append(_ entries: [JournalEntry]) throws {
+        try store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
+        for entry in entries { state.apply(entry) }
+    }
+
     /// Closes the files and releases the directory.
     func close() {
         store.close()
@@ -129,9 +135,27 @@ struct StateLocation: Sendable {
     }
 
     /// Makes the user of a state the last known one, which commits a switch.
-    func commit(_ opened: OpenedState, to user: String, telling notice: PendingSwitchNotice) async throws {
+    ///
+    /// - Parameters:
+    ///   - opened: The state.
+    ///   - user: The user record name.
+    ///   - notice: The switch to report to the app.
+    ///   - startsOver: Whether the app has accepted another user's changes. Stored before the switch is
+    ///     committed: the last known user is always the one whose changes the app has, or has yet to begin
+    ///     with a reset.
+    /// - Returns: The state as it is stored now.
+    /// - Throws: ``SyncError``: the switch is not stored.
+    func commit(
+        _ opened: OpenedState,
+        to user: String,
+        telling notice: PendingSwitchNotice,
+        startsOver: Bool
+    ) async throws -> OpenedState {
         try await besideTheActor {
+            var opened = opened
+            if startsOver { try opened.append([.delivery(.startedOver)]) }
             try opened.directory.commit(user, number: opened.number, telling: notice)
+            return opened
         }
     }
 
@@ -189,7 +213,13 @@ struct StateLocation: Sendable {
         do {
             var state = opened.state
             let damagedIndex = directory.takeIndexDamage()
-            let (recovered, notReplaced) = try recover(opened, &state, damagedIndex: damagedIndex, now)
+            let (recovered, notReplaced) = try recover(
+                opened,
+                &state,
+                damagedIndex: damagedIndex,
+                startsOver: directory.takeFollowerDoubt(),
+                now
+            )
             var failure = notReplaced
             // After a crash or on a full disk, the files may still hold records of a user who has signed out.
             if state.summary.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }

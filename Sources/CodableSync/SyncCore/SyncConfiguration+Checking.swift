@@ -4,6 +4,7 @@ import RecordCoding
 /// Checking the configuration, in the first call that can throw and before any file access or request.
 extension SyncConfiguration {
     private static var maximumDeadline: Duration { .seconds(24 * 3600) }
+    private static var longestSendDelay: Duration { .seconds(60) }
     private static var shortestPoll: Duration { .seconds(1) }
     private static var longestPoll: Duration { .seconds(365 * 24 * 3600) }
 
@@ -85,6 +86,12 @@ extension SyncConfiguration {
             throw Self.invalid(
                 "requestDeadline",
                 "is \(requestDeadline); it must be above zero and at most \(Self.maximumDeadline)"
+            )
+        }
+        guard sendDelay >= .zero, sendDelay <= Self.longestSendDelay else {
+            throw Self.invalid(
+                "sendDelay",
+                "is \(sendDelay); it must be at least zero and at most \(Self.longestSendDelay)"
             )
         }
         guard let pollInterval else { return }

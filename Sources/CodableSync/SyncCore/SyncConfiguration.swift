@@ -55,18 +55,22 @@ public struct SyncConfiguration: Sendable {
     public var containerIdentifier: String?
     /// Where edit dates come from.
     public var editDates = EditDates.recordField
+    /// How long the first unsent edit waits for others, so that edits made in quick succession share a request.
+    ///
+    /// Counted from the first edit, and not restarted by later ones. Retries, resolved conflicts and
+    /// ``SyncEngine/sync()`` don't wait. In a test on a manual clock, set it to zero or advance the clock. At
+    /// most a minute.
+    public var sendDelay: Duration = .milliseconds(300)
     /// How long after a fetch the next one begins if nothing else requests one; `nil` turns polling off.
     ///
     /// 1 second to 365 days.
     public var pollInterval: Duration? = .seconds(300)
     /// How long a request may take before its response counts as lost; above zero and at most a day.
     public var requestDeadline: Duration = .seconds(60)
-    /// Whether changes that no stream accepts are kept for a later stream.
-    public var keepsUndelivered = true
     /// What happens to the records on this device when their user signs out or another user signs in.
     ///
-    /// Removed records are not delivered as `.deleted`, since they are still in the cloud. When the app gets
-    /// the event ``SyncEvent/accountChanged(from:to:)``, it should read ``SyncEngine/allModels()`` again.
+    /// Removed records are not delivered as `.deleted`, since they are still in the cloud: the streams begin
+    /// again with ``ModelChange/reset``, and give what is left.
     public var onSignOut = OnSignOut.keep
     /// Called for every event on any thread; it must return quickly.
     public var logHandler: (@Sendable (SyncEvent) -> Void)?

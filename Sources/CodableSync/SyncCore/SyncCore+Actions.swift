@@ -57,6 +57,7 @@ extension SyncCore {
         case .switchUser(let user): switchUser(to: user)
         case .reconcile(let items): reconcile(items)
         case .deliver(let stream, let items): deliver(stream, items)
+        case .mark(let stream, let mark): deliver(stream, mark)
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)
         case .cancelTimer(let timer): resources.cancel(timer)
         case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)

@@ -131,7 +131,7 @@ extension SyncCore {
                 guard session == self.session, generation == machine?.readGeneration else { break }
                 process(.calls(.read(given)))
             case .request(let stream, _):
-                if model.claim(stream) { process(.delivery(.streamRequested(stream))) }
+                if let kind = model.claim(stream) { process(.delivery(.streamRequested(stream, kind))) }
             }
         }
     }

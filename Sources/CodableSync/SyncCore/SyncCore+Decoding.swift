@@ -40,6 +40,11 @@ extension SyncCore {
         process(.delivery(.loadFailed(stream, items.map(\.key), isEmpty: true)))
     }
 
+    /// Delivers an element without records; a stream that was cancelled in the meantime ends by itself.
+    func deliver(_ stream: StreamID, _ mark: StreamMark) {
+        model.element(mark, for: stream).handOver()
+    }
+
     /// The versions below the pending edits among these changes, by handle of the edit.
     private func versionsBelow(_ items: [DeliveryItem]) -> [ContentHandle: ContentHandle] {
         items.reduce(into: [:]) { below, item in

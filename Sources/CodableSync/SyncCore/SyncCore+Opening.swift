@@ -141,7 +141,7 @@ extension SyncCore {
         machine.automaticallySyncs = configuration.automaticallySyncs
         machine.maximumItems = database.limits.maximumItems
         machine.maximumBytes = database.limits.maximumBytes
-        machine.keepsUndelivered = configuration.keepsUndelivered
+        machine.sendDelay = configuration.sendDelay
         machine.pollInterval = configuration.pollInterval
         machine.requestDeadline = configuration.requestDeadline
         machine.seed = configuration.seed ?? UInt64.random(in: .min ... .max)
@@ -200,7 +200,9 @@ extension SyncCore {
             // The machine already serves this stream: another request would accept the element that it has
             // not got.
             let isKnown = machine?.serves(stream) == true
-            if !isKnown, model.claim(stream) { process(.delivery(.streamRequested(stream))) }
+            if !isKnown, let kind = model.claim(stream) {
+                process(.delivery(.streamRequested(stream, kind)))
+            }
         // `takeNotes` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break
         }

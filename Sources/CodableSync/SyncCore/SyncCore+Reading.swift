@@ -81,7 +81,7 @@ extension SyncCore {
             knownCount: state.knownCount,
             pendingCount: state.pendingCount - state.parkedQueue.count,
             parkedCount: state.parkedQueue.count,
-            undeliveredCount: state.deliveryQueue.count,
+            undeliveredCount: state.summary.isFollowed ? state.deliveryQueue.count : 0,
             undecodable: machine.undecodableNames,
             lastFetch: state.summary.lastFetch,
             stateDirectory: stateDirectory,

@@ -34,7 +34,7 @@ extension SyncCore {
         try await place.turn()
         takeNotes()
         process(.account(.formerCallsEnded))
-        let opened = try await location.open(
+        var opened = try await location.open(
             for: user,
             in: directory,
             leaving: StateUser(number: stateNumber, name: machine?.userRecordName),
@@ -44,7 +44,12 @@ extension SyncCore {
             takeNotes()
             try await settle(journal)
             let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
-            try await location.commit(opened, to: user, telling: notice)
+            opened = try await location.commit(
+                opened,
+                to: user,
+                telling: notice,
+                startsOver: machine?.state.summary.isFollowed == true
+            )
         } catch {
             opened.store.close()
             throw error

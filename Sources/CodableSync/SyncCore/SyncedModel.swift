@@ -21,8 +21,11 @@ protocol SyncedModel: ModelRules {
         for stream: StreamID
     ) -> any StreamElement
 
-    /// Claims a stream's request; returns `false` if there is none, or if it has been claimed already.
-    func claim(_ stream: StreamID) -> Bool
+    /// Makes an element without records.
+    func element(_ mark: StreamMark, for stream: StreamID) -> any StreamElement
+
+    /// Claims a stream's request; returns `nil` if there is none, or if it has been claimed already.
+    func claim(_ stream: StreamID) -> StreamKind?
 
     /// Repeats the requests of all waiting streams, because earlier requests may not have been answered.
     func repeatRequests()

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Holds the continuations of waiting loops over `changes`, so that a waiting loop does not keep the core
+/// Holds the continuations of waiting loops over changes, so that a waiting loop does not keep the core
 /// alive.
 ///
 /// The hub stores no models: the core loads an element for a waiting loop and passes it on at once.
@@ -8,6 +8,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     private typealias Waiter = CheckedContinuation<ModelChange<Model>?, Never>
 
     private struct Stream {
+        let kind: StreamKind
         /// The tasks that wait for an element; more than one only if several tasks share the stream.
         var waiters: [Waiter] = []
         /// The records of the latest element.
@@ -42,21 +43,27 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     var isIdle: Bool { state.withLock { $0.streams.values.allSatisfy(\.waiters.isEmpty) } }
 
     /// Creates a stream, which is live from its first request until its last copy is gone.
-    func stream() -> AsyncStream<ModelChange<Model>> {
-        let id = requests.newStream()
-        let lifetime = StreamLifetime { [self] in end(id) }
-        return AsyncStream { [self] in
-            _ = lifetime
-            return await next(id)
-        }
+    func stream(_ kind: StreamKind = .changes) -> AsyncStream<ModelChange<Model>> {
+        identifiedStream(kind).changes
     }
 
-    private func next(_ id: StreamID) async -> ModelChange<Model>? {
+    /// Creates a stream, and returns its number as well.
+    func identifiedStream(_ kind: StreamKind) -> (id: StreamID, changes: AsyncStream<ModelChange<Model>>) {
+        let id = requests.newStream()
+        let lifetime = StreamLifetime { [self] in end(id) }
+        let changes = AsyncStream { [self] in
+            _ = lifetime
+            return await next(id, kind)
+        }
+        return (id, changes)
+    }
+
+    private func next(_ id: StreamID, _ kind: StreamKind) async -> ModelChange<Model>? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state -> Bool in
                     if state.isFinished || Task.isCancelled { return true }
-                    ask(&state, id, continuation)
+                    ask(&state, id, kind, continuation)
                     return false
                 }
                 if isOver { continuation.resume(returning: nil) }
@@ -70,8 +77,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     ///
     /// A second task that waits on the same stream has not received an element, so its request must not
     /// accept the one that the first task gets.
-    private func ask(_ state: inout State, _ id: StreamID, _ waiter: Waiter) {
-        var stream = state.streams[id] ?? Stream()
+    private func ask(_ state: inout State, _ id: StreamID, _ kind: StreamKind, _ waiter: Waiter) {
+        var stream = state.streams[id] ?? Stream(kind: kind)
         stream.waiters.append(waiter)
         if !stream.isAsked {
             stream.isClaimed = false
@@ -83,14 +90,14 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         state.streams[id] = stream
     }
 
-    /// Claims a stream's request; returns `false` if there is none, or if it has been claimed already.
+    /// Claims a stream's request; returns `nil` if there is none, or if it has been claimed already.
     ///
     /// Processing a request twice would accept an element that the stream has not received yet.
-    func claim(_ id: StreamID) -> Bool {
+    func claim(_ id: StreamID) -> StreamKind? {
         state.withLock { state in
-            guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return false }
+            guard let stream = state.streams[id], stream.isAsked, !stream.isClaimed else { return nil }
             state.streams[id]?.isClaimed = true
-            return true
+            return stream.kind
         }
     }
 

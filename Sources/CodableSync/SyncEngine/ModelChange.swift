@@ -1,7 +1,19 @@
 public import RecordCoding
 
-/// One element of an engine's `changes`: at most 200 records of one kind.
+/// One element of a stream of changes: at most 200 records of one kind.
+///
+/// Handle every case: a case that an app ignores leaves wrong data on its screens.
 public enum ModelChange<Model: RecordCodable>: Sendable {
+    /// Forget what you show; everything that is known follows as ``updated(_:)``, and then ``replayed``.
+    ///
+    /// In ``SyncEngine/changes``, it comes before the first change of another user, after a damaged state was
+    /// set aside, and after ``SyncConfiguration/OnSignOut/remove`` has removed records. In
+    /// ``SyncEngine/liveChanges``, it also comes first.
+    case reset
+    /// Everything that was known has been delivered since the last ``reset``.
+    ///
+    /// A store that collects the models since the reset can show them now, instead of flickering.
+    case replayed
     /// Models that were changed on another device or by a conflict; show them in place of your copies.
     case updated([Model])
     /// Models that this device uploaded and the server has confirmed.
@@ -18,6 +30,7 @@ extension ModelChange {
         switch self {
         case .updated(let models), .saved(let models): models.map(\.recordName)
         case .deleted(let names): names
+        case .reset, .replayed: []
         }
     }
 }

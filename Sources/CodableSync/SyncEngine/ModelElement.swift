@@ -37,6 +37,16 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
     }
 
+    /// Makes an element without records.
+    init(_ mark: StreamMark, for stream: StreamID, of hub: ChangeHub<Model>) {
+        self.stream = stream
+        self.hub = hub
+        switch mark {
+        case .reset: change = .reset
+        case .replayed: change = .replayed
+        }
+    }
+
     var isEmpty: Bool { change == nil }
 
     func handOver() {
@@ -55,7 +65,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         case .deleted(let deleted)?:
             let left = deleted.filter { !names.contains($0) }
             change = left.isEmpty ? nil : .deleted(left)
-        case nil: break
+        case .reset?, .replayed?, nil: break
         }
     }
 

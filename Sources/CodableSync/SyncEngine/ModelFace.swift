@@ -16,7 +16,11 @@ struct ModelFace<Model: RecordCodable>: SyncedModel {
         ModelElement(items, over: below, from: contents, coding, for: stream, of: hub)
     }
 
-    func claim(_ stream: StreamID) -> Bool { hub.claim(stream) }
+    func element(_ mark: StreamMark, for stream: StreamID) -> any StreamElement {
+        ModelElement(mark, for: stream, of: hub)
+    }
+
+    func claim(_ stream: StreamID) -> StreamKind? { hub.claim(stream) }
 
     func repeatRequests() { hub.repeatRequests() }
 

@@ -167,9 +167,10 @@ public final class SyncContainer: Sendable {
     /// await phone.waitUntilIdle()                      // the poll is over
     /// ```
     ///
-    /// A request that is held by a ``FakeHold`` or is never answered does not count. The call does not open
-    /// the engine; an engine that was never opened, or is closed, is idle. It returns early if the task is
-    /// cancelled.
+    /// An edit that waits for others to be sent with waits for a later time: on a manual clock, set
+    /// ``SyncConfiguration/sendDelay`` to zero. A request that is held by a ``FakeHold`` or is never answered
+    /// does not count. The call does not open the engine; an engine that was never opened, or is closed, is
+    /// idle. It returns early if the task is cancelled.
     public func waitUntilIdle() async {
         await core.waitUntilIdle()
     }

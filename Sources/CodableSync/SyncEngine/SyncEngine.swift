@@ -40,12 +40,16 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
 
     var core: SyncCore { container.core }
 
-    /// A new stream of changes by other devices and of confirmed uploads by this device.
+    /// A new stream of changes by other devices and of confirmed uploads by this device, for an app with its
+    /// own database; ``liveChanges`` is for an app that keeps its models in memory.
     ///
     /// Requesting the next element accepts the previous one. Changes that were not accepted are kept on disk
     /// and delivered again, to the next stream or after a restart. Leaving the loop does not accept the
     /// element. A stream is live from its first request. Each live stream gets every change, and a change is
     /// done when all of them have accepted it. Use a separate stream for each loop.
+    ///
+    /// The first request ever brings everything that is known, as updates. When the records are another
+    /// user's, ``ModelChange/reset`` comes before the first of them, even if the process ended in between.
     ///
     /// - A stream that you keep in a variable after leaving its loop is still live, and its changes stay
     ///   undelivered until you release it. A stream without any request holds nothing back.
@@ -62,6 +66,22 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     ///   its records are delivered one at a time, after all others; a record that was already delivered alone
     ///   comes last. So a record that crashes the app each time does not block the others.
     public var changes: AsyncStream<ModelChange<Model>> { face.hub.stream() }
+
+    /// A new stream of everything that reads show, whoever changed it: other devices, this app, or a conflict.
+    ///
+    /// A stream begins with ``ModelChange/reset`` and everything that is known, and continues with each
+    /// change: own edits and deletions, those that were refused or taken back, and what other devices did.
+    /// At rest, following its elements gives what ``allModels()`` returns, offline too:
+    ///
+    /// ```swift
+    /// for await change in engine.liveChanges { landmarks.apply(change) }     // [String: Landmark]
+    /// ```
+    ///
+    /// Contents are the newest when they are handed out, and changes of one record are coalesced. Requesting
+    /// the next element accepts the previous one, as in ``changes``: the app has seen these models. Records
+    /// that may have crashed the app come last and one at a time, after ``ModelChange/replayed``. A stream
+    /// keeps the names and a few words of every record in memory while it is live.
+    public var liveChanges: AsyncStream<ModelChange<Model>> { face.hub.stream(.live) }
 }
 
 #if !canImport(CloudKit)

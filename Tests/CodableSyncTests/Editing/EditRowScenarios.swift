@@ -155,6 +155,7 @@ final class EditRowScenarios: EngineScenario {
 
     func testAnEditOfAConfirmedUploadIsDeliveredOnce() async throws {
         let phone = try makeDevice(Note.self)
+        _ = try await phone.drain()
         try await phone.engine.upload(Note("A", "title"))
         try await phone.engine.sync()
         try await phone.engine.edit(named: "A") { $0.count = 1 }

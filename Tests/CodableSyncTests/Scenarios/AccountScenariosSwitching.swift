@@ -243,16 +243,21 @@ class AccountScenariosSwitching: AccountScenario {
         await received.reach("alice's records are delivered") { $0.count == 1 }
         phone.account.signIn("bob")
         try await quiet(phone.device)
-        step.yield()
-        await received.reach("bob's records are delivered") { $0.count == 2 }
-        XCTAssertEqual(received.withLock { $0.map(\.names) }, [["a-1", "a-2", "a-3"], ["b-1"]])
+        for _ in 0..<3 { step.yield() }
+        await received.reach("bob's records are delivered") { $0.count == 4 }
+        XCTAssertEqual(
+            received.withLock { Array($0.dropFirst()) },
+            [.reset, .updated([Note("b-1", "of bob")]), .replayed]
+        )
         phone.account.signIn("alice")
         try await quiet(phone.device)
         // Records are delivered one at a time, as after any engine that ended while they were being handled.
-        for _ in 0..<3 { step.yield() }
+        for _ in 0..<5 { step.yield() }
         await received.reach("alice's records are delivered again") {
-            Set($0.dropFirst(2).flatMap(\.names)) == ["a-1", "a-2", "a-3"]
+            Set($0.dropFirst(4).flatMap(\.names)) == ["a-1", "a-2", "a-3"]
         }
+        let last = received.withLock { $0.dropFirst(4).map(\.names.count) }
+        XCTAssertEqual(last, [0, 0, 1, 1, 1])
         loop.cancel()
         await loop.value
     }

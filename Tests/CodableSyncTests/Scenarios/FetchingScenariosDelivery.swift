@@ -114,9 +114,9 @@ class FetchingScenariosDelivery: EngineScenario {
     /// FD-17: an app that only reads, without a loop over `changes`, also gets one report.
     func testAnUndecodableRecordIsReportedOnceToAnAppThatOnlyReads() async throws {
         withoutSchema()
-        for keeps in [true, false] {
-            let name = "strange-\(keeps)"
-            let phone = try makeDevice(Note.self) { $0.keepsUndelivered = keeps }
+        for follows in [true, false] {
+            let name = "strange-\(follows)"
+            let phone = try makeDevice(Note.self)
             try await serverSave(name, ["id": .string(name), "title": 7, "count": 0])
             try await phone.engine.fetchChanges()
             for _ in 0..<2 {
@@ -126,7 +126,7 @@ class FetchingScenariosDelivery: EngineScenario {
             }
             let diagnostics = try await phone.engine.diagnostics()
             XCTAssertTrue(diagnostics.undecodable.contains(name), "\(diagnostics.undecodable)")
-            if keeps { _ = try await phone.drain(leaving: diagnostics.undecodable.count) }
+            if follows { _ = try await phone.drain(leaving: diagnostics.undecodable.count) }
             let reports = phone.events.all.compactMap { event -> String? in
                 if case .undecodable(name, let reason) = event { reason } else { nil }
             }

@@ -97,6 +97,7 @@ class LifecycleScenariosRelease: EngineScenario {
             let held = database?.hold(.modifyRecords)
             var configuration = SyncConfiguration()
             configuration.clock = try XCTUnwrap(clock)
+            configuration.sendDelay = .zero
             var engine: SyncEngine<Note>? = SyncEngine(
                 database: try XCTUnwrap(database),
                 configuration: configuration
@@ -142,6 +143,7 @@ class LifecycleScenariosRelease: EngineScenario {
             configuration.storage = .directory(URL(fileURLWithPath: "/device\(device)/\(number)"))
             configuration.fileSystem = MemoryFileSystem()
             configuration.clock = clock
+            configuration.sendDelay = .zero
             configuration.zoneName = "Part\(number)"
             configuration.automaticallySyncs = number % 2 == 0
             return SyncEngine(database: database, configuration: configuration)

@@ -9,6 +9,7 @@ final class SlotScenarios: EngineScenario {
         configuration.storage = .inMemory
         configuration.zoneName = zone
         configuration.clock = clock
+        configuration.sendDelay = .zero
         configuration.pollInterval = nil
         return SyncEngine(database: database, configuration: configuration)
     }

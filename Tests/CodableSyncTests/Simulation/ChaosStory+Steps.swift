@@ -189,12 +189,7 @@ extension ChaosStory {
     }
 
     func take(_ change: ModelChange<StampSet>, _ actor: Actor) {
-        switch change {
-        case .updated(let models), .saved(let models):
-            for model in models { actor.mirror[model.recordName] = model }
-        case .deleted(let names):
-            for name in names { actor.mirror[name] = nil }
-        }
+        actor.mirror.apply(change)
     }
 
     /// All changes delivered now; stops early if the disk has failed.
@@ -209,7 +204,8 @@ extension ChaosStory {
         defer { loop.cancel() }
         do {
             try await within("drain \(index)") {
-                while try await engine.diagnostics().undeliveredCount > 0, files?.isOff != true {
+                _ = try await engine.diagnostics()
+                while await engine.core.undeliveredCount > 0, files?.isOff != true {
                     await Task.yield()
                 }
             }
@@ -226,9 +222,8 @@ extension ChaosStory {
         let actor = actors[index]
         let engine = actor.engine
         guard
-            let left = try? await within("diagnostics", { try await engine.diagnostics().undeliveredCount }),
-            left > 0, actor.consumes, actor.files?.isDoomed == false,
-            actor.device.configuration.keepsUndelivered
+            let left = try? await within("diagnostics", { await engine.core.undeliveredCount }),
+            left > 0, actor.consumes, actor.files?.isDoomed == false
         else { return }
         let kind = chance(3)
         say("streams \(index) kind \(kind)")

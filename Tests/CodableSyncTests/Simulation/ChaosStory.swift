@@ -80,11 +80,9 @@ final class ChaosStory {
             let fake = cloud.database(user: "alice")
             let pageSize = [nil, 1, 2, 5].randomElement(using: &random) ?? nil
             fake.conflictsCarryServerRecord = Int.random(in: 0..<4, using: &random) > 0
-            let keepsUndelivered = Int.random(in: 0..<8, using: &random) > 0
-            let consumes = Bool.random(using: &random) && keepsUndelivered && !faults.users
+            let consumes = Bool.random(using: &random) && !faults.users
             let device = Device<StampSet>(fake, clock: clock, files: SimulatedFileSystem()) {
                 $0.fetchPageSize = pageSize
-                $0.keepsUndelivered = keepsUndelivered
                 $0.onSignOut = faults.removals ? .remove : .keep
                 $0.seed = seed &+ UInt64(index)
                 $0.fileSystem = SimulatedFileSystem()
@@ -94,9 +92,7 @@ final class ChaosStory {
             }
             if faults.hidesReasons { device.database.failAlways(.databaseChanges, CloudError(.badDatabase)) }
             actors.append(Actor(device, fake, consumes: consumes))
-            log.append(
-                "device \(index) consumes \(consumes), keeps \(keepsUndelivered), page \(pageSize ?? 0)"
-            )
+            log.append("device \(index) consumes \(consumes), page \(pageSize ?? 0)")
         }
         // Without a feed, no device can tell that another one has re-created the zone.
         if faults.hidesReasons, actors.count > 1 {

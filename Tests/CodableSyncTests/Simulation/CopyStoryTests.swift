@@ -43,8 +43,7 @@ private final class CopyStory<Model: CopyModel> {
         self.seed = seed
         random = SplitMix64(seed: seed)
         let cloud = FakeCloud(clock: scenario.clock)
-        let keeps = random.next() % 4 != 0
-        phone = Device(cloud.database(user: "alice"), clock: scenario.clock) { $0.keepsUndelivered = keeps }
+        phone = Device(cloud.database(user: "alice"), clock: scenario.clock)
         tablet = Device(cloud.database(user: "alice"), clock: scenario.clock)
         copy = Model(id: "A")
         expected = copy

@@ -103,10 +103,9 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(model, Note("a", "Coffee"))
     }
 
-    /// Changes with no consumer are accepted automatically; a copy read earlier still counts as older than
-    /// they are.
-    func testAnEditOfAStaleCopyConflictsWhenUndeliveredChangesAreNotKept() async throws {
-        let phone: Device<Note> = try makeDevice { $0.keepsUndelivered = false }
+    /// A copy that was read earlier counts as older than what was fetched since.
+    func testAnEditOfAStaleCopyConflictsInAnAppThatOnlyReads() async throws {
+        let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await tablet.engine.upload(Note("a", "Tea", note: "hot"))
         try await settle(tablet, phone)
@@ -125,8 +124,8 @@ final class FoundBySeedTests: EngineScenario {
 
     /// A copy older than a merged model conflicts with it, even if the merge was confirmed before the app saw
     /// it.
-    func testAnEditOlderThanAMergeConflictsWhenUndeliveredChangesAreNotKept() async throws {
-        let phone: Device<StampSet> = try makeDevice { $0.keepsUndelivered = false }
+    func testAnEditOlderThanAMergeConflictsInAnAppThatOnlyReads() async throws {
+        let phone: Device<StampSet> = try makeDevice()
         let tablet: Device<StampSet> = try makeDevice()
         try await phone.engine.upload(StampSet(id: "a", stamps: ["1"]))
         let read = try await phone.engine.model(named: "a")

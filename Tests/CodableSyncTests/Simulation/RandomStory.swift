@@ -169,12 +169,7 @@ final class RandomStory<Model: RandomModel> {
         guard actor.consumes else { return }
         for change in try await actor.device.drain() {
             log.append("taken \(index) \(change)")
-            switch change {
-            case .updated(let models), .saved(let models):
-                for model in models { actor.mirror[model.recordName] = model }
-            case .deleted(let names):
-                for name in names { actor.mirror[name] = nil }
-            }
+            actor.mirror.apply(change)
         }
     }
 

@@ -69,7 +69,7 @@ private struct RandomRun {
         if let request = harness.fetchRequest, snapshot?.request != request.id {
             snapshot = (request.id, cloud)
         }
-        switch pick(20) {
+        switch pick(21) {
         case 0, 1, 2: feed(.calls(.enqueue(call(), [.save(name(), next())])))
         case 3: feed(.calls(.enqueue(call(), [.delete(name()), .save(name(), next())])))
         case 4: changeTheCloud()
@@ -89,8 +89,13 @@ private struct RandomRun {
             case 4: feed(.calls(.resolvePurge(call(), uploadAgain: pick(2) == 0)))
             default: feed(.signal(.accountChanged))
             }
+        case 19: useLiveStream(StreamID(2 + pick(2)))
         default: feed(.calls(.start))
         }
+    }
+
+    private mutating func useLiveStream(_ live: StreamID) {
+        feed(.delivery(pick(5) == 0 ? .streamEnded(live) : .streamRequested(live, .live)))
     }
 
     private mutating func feed(_ input: SyncInput) { actions += harness.feed(input) }
@@ -287,7 +292,11 @@ private struct RandomRun {
                 harness.commitAll()
             }
         }
-        for stream in 0..<2 { for _ in 0..<20 { harness.run(.delivery(.streamRequested(StreamID(stream)))) } }
+        for stream in [0, 1, 2, 3, 0, 1, 2, 3] {
+            let kind = stream < 2 ? StreamKind.changes : .live
+            for _ in 0..<20 { harness.run(.delivery(.streamRequested(StreamID(stream), kind))) }
+            while harness.timers[.deliverRetry] != nil { harness.fireNext { $0 == .deliverRetry } }
+        }
     }
 
     var faultsWhenCalm: [String] {
@@ -305,6 +314,7 @@ private struct RandomRun {
                 "\(name): \(String(describing: state[name])), cloud \(String(describing: cloud[name]))"
             )
         }
+        faults += harness.foldingFaults(names)
         for name in names where state[name]?.undelivered != nil { faults.append("\(name) is undelivered") }
         var replayed = SyncState()
         for entry in harness.journal {
@@ -321,23 +331,5 @@ private struct RandomRun {
         if replayed.summary != state.summary { faults.append("the replayed summary differs") }
         if replayed.notes != state.notes { faults.append("the replayed notes differ") }
         return faults
-    }
-}
-
-extension JournalEntry {
-    /// I-01: the only entries that may end an acknowledged change.
-    fileprivate func mayEnd(_ change: LocalChange?, of name: String) -> Bool {
-        guard let change else { return true }
-        let key = RecordKey(name)
-        switch self {
-        case .calls(.queued(key, _, _)), .calls(.discarded(key)), .snapshot(.record(key, _, _)): return true
-        case .sending(.saved(key, _, let sent, _)): return sent == change.handle
-        case .resolving(.resolved(key, let client, _, let resolution)):
-            if case .confirmed(let sent) = resolution { return sent == change.handle }
-            return client == change.handle
-        case .sending(.deletionConfirmed(key)), .fetching(.deletionFetched(key)): return change.isDeletion
-        case .zones(.lost), .zones(.purgeResolved): return change.isDeletion
-        default: return false
-        }
     }
 }

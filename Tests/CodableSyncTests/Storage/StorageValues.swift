@@ -97,6 +97,12 @@ enum JournalSamples {
         full.user = "alice"
         full.signOut = .removed
         full.holdsRemoved = true
+        full.isFollowed = true
+        full.reset = .begun
+        full.shownElements = ShownElements(
+            held: [.init(stream: 3, keys: ["A", "B"]), .init(stream: 4, keys: [])],
+            suspects: ["C"]
+        )
         full.handedOut = HandedOut(together: OrderRuns([1, 2, 3, 7]), alone: [6, .max, 5])
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
@@ -110,7 +116,7 @@ enum JournalSamples {
             .listingBegan,
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
-                AcceptedChange(name: "C", order: 4, seen: 5, isSkipped: true),
+                AcceptedChange(name: "C", order: 4, seen: 5),
             ]),
             .seen([
                 SeenContents(key: "D", 6, of: 7, kind: .copy),
@@ -153,6 +159,9 @@ enum JournalSamples {
             .delivering(.accepted([AcceptedChange(key: second, order: 1, seen: nil, of: nil)])),
             .calls(.seen([SeenContents(key: second, nil, of: nil, kind: .read)])),
             .snapshot(.record(second, type: nil, records[0])),
+            .delivering(.followed), .delivering(.startedOver), .delivering(.replayed),
+            .delivering(.suspected([])), .delivering(.suspected(["A", second])),
+            .delivering(.showing(1, ["A", second])), .delivering(.showing(2, [])),
             .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
         ]
     }

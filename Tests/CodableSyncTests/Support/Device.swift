@@ -25,6 +25,7 @@ final class Device<Model: RecordCodable & Equatable> {
         self.clock = clock
         self.files = files
         var configuration = SyncConfiguration()
+        configuration.sendDelay = .zero
         configuration.storage = .directory(URL(fileURLWithPath: "/device"))
         configuration.fileSystem = files
         configuration.clock = clock
@@ -59,6 +60,12 @@ final class Device<Model: RecordCodable & Equatable> {
         engine = SyncEngine(database: database, configuration: configuration)
     }
 
+    /// Ends the engine as a crash of the process does; what was written stays.
+    func die() async throws {
+        await engine.simulateCrash()
+        engine = SyncEngine(database: database, configuration: configuration)
+    }
+
     /// Takes up to a number of elements from `changes`, and accepts them.
     func take(_ count: Int, file: StaticString = #filePath, line: UInt = #line) async -> [ModelChange<Model>]
     {
@@ -78,7 +85,7 @@ extension ModelChange {
     var models: [Model] {
         switch self {
         case .updated(let models), .saved(let models): models
-        case .deleted: []
+        case .deleted, .reset, .replayed: []
         }
     }
 }

@@ -110,7 +110,7 @@ extension Device {
             for await change in changes { taken.withLock { $0.append(change) } }
         }
         await engine.reach("the changes are taken", file: file, line: line) {
-            $0.undeliveredCount <= count
+            $0.undeliveredCount <= count && $0.machine?.state.summary.isFollowed == true
         }
         loop.cancel()
         await loop.value

@@ -175,8 +175,8 @@ extension LookedUp {
 
 extension AcceptedChange {
     /// A change whose contents are a version from the cloud.
-    init(name: String, order: UInt64, seen: ContentHandle?, isSkipped: Bool = false) {
-        self.init(key: RecordKey(name), order: order, seen: seen, of: seen, isSkipped: isSkipped)
+    init(name: String, order: UInt64, seen: ContentHandle?) {
+        self.init(key: RecordKey(name), order: order, seen: seen, of: seen)
     }
 }
 

@@ -51,6 +51,11 @@ final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
         withDisk { $0.powerOff = (call, moment) }
     }
 
+    /// Turns the power off after a number of further calls.
+    func powerOff(after count: Int, _ moment: SimulatedDisk.Moment) {
+        withDisk { $0.powerOff = ($0.calls.count + count, moment) }
+    }
+
     /// Turns the power off at the next call.
     func powerOffNow() {
         withDisk { $0.powerOff = ($0.calls.count, .before) }

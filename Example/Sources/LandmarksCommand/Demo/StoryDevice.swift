@@ -36,7 +36,6 @@ final class StoryDevice {
         var configuration = SyncConfiguration()
         configuration.storage = .directory(directory)
         configuration.automaticallySyncs = false
-        configuration.keepsUndelivered = false
         configuration.clock = StoryClock(time: time)
         configuration.logHandler = { event in events.withLock { $0.append(event) } }
         return SyncEngine(database: line, configuration: configuration)

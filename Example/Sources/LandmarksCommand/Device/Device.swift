@@ -29,8 +29,6 @@ struct Device: Sendable {
         var configuration = SyncConfiguration()
         configuration.storage = .directory(stateDirectory)
         configuration.automaticallySyncs = false
-        // Commands read what is there; only `watch` wants to be told what changed.
-        configuration.keepsUndelivered = false
         configuration.logHandler = { event in
             if let warning = Self.warning(of: event) {
                 Output.standardError.tell("landmarks: \(warning.oneLine)")

@@ -49,5 +49,6 @@ extension SyncState {
             }
         }
         changeSummary { $0.holdsRemoved = true }
+        if summary.isFollowed { startOver() }
     }
 }

@@ -28,7 +28,8 @@ extension SyncStateMachine {
         )
         calls = CallMachine(goingOnFrom: former.calls)
         account = AccountMachine(goingOnFrom: former.account)
-        delivering = DeliveryMachine(goingOnFrom: former.delivering, context)
+        let wasFollowed = former.state.summary.isFollowed
+        delivering = DeliveryMachine(goingOnFrom: former.delivering, wasFollowed: wasFollowed, context)
         reported = former.reported
         if isAutomatic { fetching.want() }
         for waiter in former.calls.waiters { wait(waiter.call, for: waiter.parts) }

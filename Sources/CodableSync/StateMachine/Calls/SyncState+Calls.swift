@@ -110,10 +110,13 @@ extension RecordState {
 
 extension JournalEntry {
     /// Whether the entry queues a change of this device.
-    var isQueued: Bool {
+    var isQueued: Bool { queuedKey != nil }
+
+    /// The record of which the entry queues a change of this device.
+    var queuedKey: RecordKey? {
         switch self {
-        case .calls(.queued), .calls(.edited): true
-        default: false
+        case .calls(.queued(let key, _, _)), .calls(.edited(let key, _, _, _, _)): key
+        default: nil
         }
     }
 }

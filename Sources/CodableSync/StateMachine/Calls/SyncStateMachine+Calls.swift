@@ -34,6 +34,7 @@ extension SyncStateMachine {
         calls.stop(&context)
         fetching.wantNothing()
         for timer in SyncTimer.ownWaits + [.itemRetry, .poll] { context.actions.append(.cancelTimer(timer)) }
+        sendDelay.end(&context)
         slot.endDemand(&context)
     }
 
@@ -61,6 +62,13 @@ extension SyncStateMachine {
             deferred.forgetFailures(of: key)
         }
         context.answer(call, afterStoring: entries)
+        delaySending(of: entries)
+    }
+
+    /// Lets queued changes wait for others, unless a caller waits until they are sent.
+    private mutating func delaySending(of entries: [JournalEntry]) {
+        guard isAutomatic, !calls.waiters.contains(where: \.wantsSend) else { return }
+        for key in entries.compactMap(\.queuedKey) { sendDelay.wait(key, &context) }
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
@@ -136,7 +144,10 @@ extension SyncStateMachine {
             tryEverythingAgain()
         }
         endWaits(for: parts)
-        if parts.contains(.send) { sendEverythingAgain() }
+        if parts.contains(.send) {
+            sendEverythingAgain()
+            sendDelay.end(&context)
+        }
         wait(call, for: parts)
     }
 

@@ -1,9 +1,10 @@
 /// The settings of the machine.
 package struct MachineConfiguration: Equatable, Sendable {
     package var automaticallySyncs = true
+    /// How long the first unsent call waits for others.
+    package var sendDelay: Duration = .zero
     package var maximumItems = 400
     package var maximumBytes = 2_000_000
-    package var keepsUndelivered = true
     /// How long after a fetch the next one begins if nothing else requests one.
     package var pollInterval: Duration? = .seconds(300)
     package var requestDeadline: Duration = .seconds(60)

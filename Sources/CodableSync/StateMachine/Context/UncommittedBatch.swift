@@ -49,13 +49,15 @@ struct UncommittedBatch: Equatable, Sendable {
         case listingBegan
         /// The stream may get the element that was chosen for it.
         case deliver(StreamID)
+        /// What the streams give from their beginning is stored.
+        case replayBegan
 
         /// The call that waits for the batch.
         var call: CallID? {
             switch self {
             case .answer(let call), .resync(let call), .purgeResolved(let call): call
             case .nothing, .send, .page, .sent, .lookedUp, .reconciled, .zoneStored, .subscribed, .claimed,
-                .signedOut, .zoneExamined, .listingBegan, .deliver:
+                .signedOut, .zoneExamined, .listingBegan, .deliver, .replayBegan:
                 nil
             }
         }

@@ -1,15 +1,25 @@
 import RecordCoding
 
-/// The entries about what the app's streams took; a change that was not accepted is delivered again.
+/// The entries about what the app's streams took, and what they need to know after a restart.
 package enum DeliveryEntry: Equatable, Sendable {
-    /// The app has accepted these changes.
+    /// The app has accepted these changes; a change that was not accepted is delivered again.
     case accepted([AcceptedChange])
     /// These changes are handed out; if the process ends before they are accepted, one of them may have
     /// crashed it.
     case handedOut(OrderRuns)
+    /// A stream of `changes` made the first request ever: everything that is known is undelivered.
+    case followed
+    /// The app must forget what it shows: `.reset` and everything that is known are undelivered.
+    case startedOver
+    /// The app has accepted everything since `.reset`, and `.replayed`.
+    case replayed
+    /// Earlier processes may have died over these records, the most suspicious last.
+    case suspected([RecordKey])
+    /// A live stream holds these records, and has accepted those that it held before.
+    case showing(StreamID, [RecordKey])
 }
 
-/// A change that the app has accepted from a stream, or that no stream takes.
+/// A change that the app has accepted from a stream.
 package struct AcceptedChange: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     /// The delivery order of the change.
@@ -18,21 +28,12 @@ package struct AcceptedChange: Equatable, Sendable, RecordKeyed {
     /// The version whose system fields the app's model carries: the contents themselves, or the version below
     /// an edit.
     package var version: ContentHandle?
-    /// Whether no stream takes the change, so that the app has what it had.
-    package var isSkipped: Bool
 
-    package init(
-        key: RecordKey,
-        order: UInt64,
-        seen: ContentHandle?,
-        of version: ContentHandle?,
-        isSkipped: Bool = false
-    ) {
+    package init(key: RecordKey, order: UInt64, seen: ContentHandle?, of version: ContentHandle?) {
         self.key = key
         self.order = order
         self.seen = seen
         self.version = version
-        self.isSkipped = isSkipped
     }
 }
 
@@ -43,23 +44,17 @@ extension AcceptedChange {
     }
 }
 
-extension SyncState {
-    mutating func apply(delivering entry: DeliveryEntry) {
-        switch entry {
-        case .accepted(let changes): for change in changes { applyAccepted(change) }
-        case .handedOut(let orders): changeSummary { $0.handedOut.hand(out: orders) }
-        }
-    }
+/// How far the app is in getting everything again after a `.reset`.
+package enum ResetStage: String, Equatable, Sendable {
+    /// No record that follows it is accepted.
+    case due
+    /// Some records are accepted; a new stream starts over.
+    case begun
+}
 
-    private mutating func applyAccepted(_ accepted: AcceptedChange) {
-        change(accepted.key) { record in
-            guard let undelivered = record.undelivered, undelivered.order == accepted.order else {
-                if !accepted.isSkipped { record.seeLate(accepted.seen, of: accepted.version) }
-                return
-            }
-            // The server may have saved it again unchanged since it was handed out.
-            if !accepted.isSkipped { record.give(undelivered.seen, of: accepted.version) }
-            record.undelivered = nil
-        }
-    }
+/// A record of which reads show other contents than before.
+struct Reshown: Equatable, Sendable {
+    var key: RecordKey
+    /// Whether they are this device's edit, which the cloud has confirmed.
+    var isSaved: Bool
 }

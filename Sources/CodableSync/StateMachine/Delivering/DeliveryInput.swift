@@ -1,7 +1,7 @@
 /// Requests of the app's streams, and what became of an element.
 package enum DeliveryInput: Equatable, Sendable {
     /// A stream requests its next element, which accepts the one that it holds.
-    case streamRequested(StreamID)
+    case streamRequested(StreamID, StreamKind = .changes)
     case streamEnded(StreamID)
     /// Changes in an element could not be decoded; `isEmpty` if the element has no others.
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)

@@ -1,4 +1,4 @@
-/// One record in an element of `changes`; all records in an element have the same kind of change.
+/// One record in an element of a stream; all records in an element have the same kind of change.
 package struct DeliveryItem: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     package var kind: Undelivered.Kind

@@ -2,31 +2,33 @@ import RecordCoding
 
 /// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
-    /// A stream is reported as stalled if this many changes arrive while it holds an element.
-    private static var stallingCount: Int { 1000 }
-
-    private(set) var streams: [StreamState] = []
-    /// The generation of reads: it ends when versions are lost or batches undone, and what a read of an earlier
-    /// generation returned cannot be an ancestor.
+    var streams: [StreamState] = []
+    /// Counts readGeneration of all versions and undone batches; what a read returned before one cannot be an
+    /// ancestor.
     private(set) var readGeneration = 0
     var lane = Lane(retry: .deliverRetry)
     /// What is suspected of crashing the app, or could not be decoded.
-    private var trouble: DeliveryTrouble
+    var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
-    private var unstored: [AcceptedChange] = []
-    /// Whether to accept, once, the changes that an earlier process left undelivered.
-    private var mustAcceptLeftovers: Bool
+    var unstored: [AcceptedChange] = []
+    /// Whether streams of `changes` must give everything again after a `.reset`.
+    var mustStartOver = false
+    /// The records that the former process's live streams held, until they are stored as suspects.
+    var formerSuspects: [RecordKey]?
 
     init(_ context: SyncContext) {
         trouble = DeliveryTrouble(context.state)
-        mustAcceptLeftovers = !context.configuration.keepsUndelivered
+        let former = context.state.summary.shownElements
+        if !former.held.isEmpty { formerSuspects = former.allSuspects }
     }
 
     /// Makes the machine that continues for the app after a switch from another user.
-    init(goingOnFrom former: DeliveryMachine, _ context: SyncContext) {
+    init(goingOnFrom former: DeliveryMachine, wasFollowed: Bool, _ context: SyncContext) {
         self.init(context)
+        // The app shows the former user's records.
+        mustStartOver = wasFollowed && context.state.summary.reset == nil
         for former in former.streams {
-            var stream = newStream(former.id, context.state)
+            var stream = newStream(former.id, former.kind, context.state)
             // The element that the loop holds is the former user's; the loop requests the next one when it is
             // done.
             stream.stage = former.stage == .holding ? .holding : .asking
@@ -37,9 +39,17 @@ struct DeliveryMachine: Sendable {
     /// Whether every stream is waiting, so that no acceptance is about to come.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
+    /// Whether a stream's loop has taken all changes of a record so far; a stream that has ended has.
+    func hasTold(_ key: RecordKey, by id: StreamID) -> Bool {
+        guard let stream = streams.first(where: { $0.id == id }) else { return true }
+        return stream.stage == .asking && !stream.queue.contains(key) && !stream.suspects.contains(key)
+    }
+
+    func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
+
     mutating func take(_ input: DeliveryInput, _ context: inout SyncContext) {
         switch input {
-        case .streamRequested(let stream): takeRequest(stream, &context)
+        case .streamRequested(let stream, let kind): takeRequest(stream, kind, &context)
         case .streamEnded(let stream): takeEnd(stream, &context)
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
@@ -52,31 +62,37 @@ struct DeliveryMachine: Sendable {
 
     // MARK: Requests of streams
 
-    private mutating func takeRequest(_ id: StreamID, _ context: inout SyncContext) {
-        guard let index = index(of: id) else { return streams.append(newStream(id, context.state)) }
+    private mutating func takeRequest(_ id: StreamID, _ kind: StreamKind, _ context: inout SyncContext) {
+        guard let index = index(of: id) else { return begin(id, kind, &context) }
         // A stream that is already waiting holds no element, so it accepts nothing.
         guard streams[index].stage == .holding else { return }
-        let taken = streams[index].handed
+        let (mark, taken) = (streams[index].mark, streams[index].handed)
+        streams[index].mark = nil
         streams[index].handed = []
         streams[index].stage = .asking
         streams[index].arrived = 0
-        if !taken.isEmpty { lane.resetBackoff() }
+        if mark == .replayed, streams[index].replay == .ending { endReplay(ofStreamAt: index, &context) }
+        let shown = streams[index].view.takeElement()
+        if !taken.isEmpty || !shown.isEmpty { lane.resetBackoff() }
         if streams.count > 1 {
             for change in taken { streams[index].taken[change.key] = change.order }
+            for item in shown where item.order != 0 { streams[index].taken[item.key] = item.order }
         }
         accept(taken, by: id, &context)
+        accept(shown, by: id, &context)
     }
 
-    private func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
+    private mutating func begin(_ id: StreamID, _ kind: StreamKind, _ context: inout SyncContext) {
+        // What the app had got of it may have been lost with the former loop.
+        if kind == .changes, context.state.summary.reset == .begun { mustStartOver = true }
+        streams.append(newStream(id, kind, context.state))
+    }
 
-    /// Makes a stream at its first request; it gets every change that has not been accepted.
-    private func newStream(_ id: StreamID, _ state: SyncState) -> StreamState {
-        var stream = StreamState(id: id)
-        let isOpen = { (key: RecordKey) in trouble.deliverable(key, state) != nil }
-        for key in state.deliveryQueue.keys where !trouble.suspects.contains(key) && isOpen(key) {
-            stream.append(key, isSuspect: false)
-        }
-        for key in trouble.suspects.keys where isOpen(key) { stream.append(key, isSuspect: true) }
+    /// Makes a stream at its first request; it gets every change that has not been accepted, or everything
+    /// that reads show.
+    private func newStream(_ id: StreamID, _ kind: StreamKind, _ state: SyncState) -> StreamState {
+        var stream = StreamState(id: id, kind: kind)
+        stream.fill(state, trouble)
         return stream
     }
 
@@ -85,86 +101,35 @@ struct DeliveryMachine: Sendable {
     private mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
-        guard !streams.isEmpty || !context.configuration.keepsUndelivered else { return }
+        if !ended.view.noted.isEmpty { context.append([.delivering(.showing(id, []))]) }
+        guard !streams.isEmpty else { return }
         let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)
         let open = ended.handed + waiting.compactMap { context.state.handing(of: $0) }
-        if streams.isEmpty { acceptUnseen(open, &context) } else { accept(open, &context) }
-    }
-
-    // MARK: Accepting
-
-    /// Accepts the changes that could be decoded and that no other live stream has yet to take.
-    ///
-    /// The stream that took them may have newer changes of the same records in its queue; these do not hold
-    /// them back.
-    private func accept(
-        _ changes: [AcceptedChange],
-        by id: StreamID? = nil,
-        _ context: inout SyncContext
-    ) {
-        let free = changes.filter { change in
-            !trouble.isUndecodable(change) && !streams.contains { $0.id != id && $0.holdsBack(change) }
-        }
-        if !free.isEmpty { context.append([.delivering(.accepted(free))]) }
-    }
-
-    /// Accepts changes that no stream takes, without marking them as seen: the app may still upload an older
-    /// copy.
-    private func acceptUnseen(_ changes: [AcceptedChange], _ context: inout SyncContext) {
-        // The result of a conflict stays undelivered until it is confirmed; otherwise it would count as the
-        // app's edit.
-        let free = changes.filter { change in
-            !trouble.isUndecodable(change) && context.state[change.key]?.isPendingNews != true
-        }
-        let skipped = free.map { change in
-            var change = change
-            if context.state[change.key]?.undelivered?.kind != .deleted { change.isSkipped = true }
-            return change
-        }
-        if !skipped.isEmpty { context.append([.delivering(.accepted(skipped))]) }
-    }
-
-    /// Accepts what an earlier process left undelivered, if `keepsUndelivered` is off.
-    mutating func acceptLeftovers(_ context: inout SyncContext) {
-        guard mustAcceptLeftovers else { return }
-        mustAcceptLeftovers = false
-        acceptUnseen(context.state.deliveryQueue.keys.compactMap { context.state.handing(of: $0) }, &context)
-    }
-
-    /// Clears the suspicion of changes that the app has accepted without crashing, and drops their delivery
-    /// orders.
-    mutating func takeAccepted(_ changes: [AcceptedChange]) {
-        trouble.clear(changes)
-        for index in streams.indices { streams[index].forgetTaken(changes) }
-    }
-
-    /// Keeps acceptances that could not be stored, to store them later.
-    mutating func keepUnstored(_ entries: [JournalEntry], _ state: SyncState) {
-        for case .delivering(.accepted(let changes)) in entries {
-            unstored += changes.filter { state.isOpen($0) }
-        }
-    }
-
-    /// Stores acceptances that could not be stored before.
-    mutating func acceptAgain(_ context: inout SyncContext) {
-        if unstored.isEmpty { return }
-        let changes = unstored.filter { context.state.isOpen($0) }
-        unstored = []
-        if !changes.isEmpty { context.append([.delivering(.accepted(changes))]) }
+        let shown = ended.view.handed.compactMap { context.state.handing(of: $0.key) }
+        accept(open + shown, &context)
+        endReplay(&context)
     }
 
     // MARK: What the journal has changed
 
-    /// Queues changes that have become undelivered for every stream.
+    /// Queues changes that have become undelivered for every stream of `changes`.
     mutating func takeRenewed(_ renewed: [RecordKey], _ context: inout SyncContext) {
-        for index in streams.indices {
+        for index in streams.indices where streams[index].kind == .changes {
             for key in renewed {
                 streams[index].append(key, isSuspect: trouble.suspects.contains(key))
             }
             noteArrival(of: renewed.count, atStreamAt: index, &context)
         }
-        if streams.isEmpty, !context.configuration.keepsUndelivered {
-            acceptUnseen(renewed.compactMap { context.state.handing(of: $0) }, &context)
+    }
+
+    /// Queues records of which reads show other contents for every live stream.
+    mutating func takeReshown(_ reshown: [Reshown], _ context: inout SyncContext) {
+        for index in streams.indices where streams[index].kind == .live {
+            for one in reshown {
+                streams[index].view.note(one, context.state)
+                streams[index].append(one.key, isSuspect: trouble.suspects.contains(one.key))
+            }
+            noteArrival(of: reshown.count, atStreamAt: index, &context)
         }
     }
 
@@ -181,6 +146,7 @@ struct DeliveryMachine: Sendable {
             let order = state[key]?.undelivered?.order
             return order != nil && accepted[key] != order
         }
+        for index in streams.indices { streams[index].takeUndone(context.state, trouble) }
     }
 
     /// Reports, once for each element, that a stream has stopped requesting more.
@@ -197,6 +163,9 @@ struct DeliveryMachine: Sendable {
         guard before < Self.stallingCount, streams[index].arrived >= Self.stallingCount else { return }
         context.emit(.streamStalled(waiting: streams[index].waitingCount))
     }
+
+    /// A stream is reported as stalled if this many changes arrive while it holds an element.
+    private static var stallingCount: Int { 1000 }
 
     /// Adjusts elements that streams hold to entries that are stored now.
     mutating func takeCommitted(_ batch: UncommittedBatch, _ context: inout SyncContext) {
@@ -227,114 +196,6 @@ struct DeliveryMachine: Sendable {
         guard state.summary.signOut == .removed else { return }
         readGeneration += 1
         unstored = []
-        for index in streams.indices { streams[index].handed = [] }
+        for index in streams.indices { streams[index].startOver(state, trouble) }
     }
-
-    // MARK: Handing out
-
-    mutating func advance(_ context: inout SyncContext) {
-        guard !lane.isWaiting(at: context.now) else { return }
-        for index in streams.indices where streams[index].stage == .asking {
-            let element = streams[index].takeNext(context.state, trouble)
-            guard !element.isEmpty else { continue }
-            streams[index].handed = element
-            streams[index].stage = .handing
-            let isKept = context.configuration.keepsUndelivered
-            if !isKept, context.journal.uncommitted.isEmpty {
-                deliver(to: streams[index].id, &context)
-                continue
-            }
-            // Stored before it is handed out, so that the next opening knows which changes may have crashed
-            // the app. A crash of the process loses no written data, so no flush is needed.
-            let handedOut = JournalEntry.delivering(.handedOut(OrderRuns(element.map(\.order))))
-            context.append(isKept ? [handedOut] : [], then: .deliver(streams[index].id))
-        }
-    }
-
-    /// Delivers the chosen element, now that the journal records it as handed out.
-    ///
-    /// Also called if that could not be stored: a full disk does not stop deliveries.
-    mutating func deliver(to id: StreamID, _ context: inout SyncContext) {
-        guard let index = index(of: id), streams[index].stage == .handing else { return }
-        let state = context.state
-        // Changes that were renewed in the meantime are in the queue again.
-        let handed = streams[index].handed.filter { state.isOpen($0) }
-        let items = handed.compactMap { change in
-            state[change.key]?.undelivered.map { DeliveryItem(key: change.key, kind: $0.kind) }
-        }
-        streams[index].handed = handed
-        streams[index].stage = items.isEmpty ? .asking : .holding
-        streams[index].arrived = 0
-        if !items.isEmpty { context.actions.append(.deliver(id, items)) }
-    }
-
-    // MARK: Elements that cannot be delivered as they are
-
-    /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
-    /// newer version arrived.
-    func overtaken(in id: StreamID, _ state: SyncState) -> [RecordKey] {
-        guard let index = index(of: id) else { return [] }
-        return streams[index].handed.filter { state[$0.key]?.undelivered?.order != $0.order }.map(\.key)
-    }
-
-    /// Drops outdated changes; anything newer to deliver is in the stream's queue.
-    private mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool) {
-        guard let index = index(of: id) else { return }
-        streams[index].drop(keys, isEmpty: isEmpty)
-    }
-
-    /// Keeps changes that could not be decoded; they are tried again at the next opening.
-    private mutating func takeUndecodable(
-        _ id: StreamID,
-        _ changes: [UndecodableChange],
-        isEmpty: Bool,
-        _ context: inout SyncContext
-    ) {
-        guard let index = index(of: id) else { return }
-        for change in changes {
-            let handed = streams[index].handed.first { $0.key == change.key }
-            // If it is not open, a newer change is in the queue, and this one's contents may no longer be on
-            // disk.
-            guard let handed, context.state.isOpen(handed) else { continue }
-            trouble.note(change, order: handed.order, &context)
-        }
-        streams[index].drop(changes.map(\.key), isEmpty: isEmpty)
-    }
-
-    /// Retries changes that cannot be loaded at the moment after a wait; the stream continues with the others.
-    private mutating func takeLoadFailed(
-        _ id: StreamID,
-        _ keys: [RecordKey],
-        isEmpty: Bool,
-        _ context: inout SyncContext
-    ) {
-        guard let index = index(of: id) else { return }
-        for key in keys { streams[index].append(key, isSuspect: trouble.suspects.contains(key)) }
-        streams[index].drop(keys, isEmpty: isEmpty)
-        lane.backOff(after: nil, &context)
-    }
-
-    // MARK: What reads could not decode
-
-    /// Reports versions that a read could not decode, and looks records up whose stored copies are
-    /// unreadable.
-    ///
-    /// - Returns: The entries for the look-ups.
-    mutating func takeDecodeFailed(
-        _ version: ReadVersion,
-        of key: RecordKey,
-        _ inFlight: InFlight,
-        _ context: inout SyncContext
-    ) -> [JournalEntry] {
-        trouble.report(version, of: key, &context)
-        guard version.isLost, !inFlight.contains(key),
-            trouble.beginLookUp(of: key, version, context.state)
-        else { return [] }
-        return context.lookUpDurably(key)
-    }
-
-    /// The records that were found undecodable since the engine was opened and have not changed since.
-    ///
-    /// Complexity: O(n log n) in the number of undecodable records.
-    func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }
 }

@@ -16,21 +16,22 @@ struct DeliveryTrouble: Sendable {
     /// Complexity: O(n) in the number of undelivered records, once for each opening, if there are any
     /// suspects.
     init(_ state: SyncState) {
-        let handedOut = state.summary.handedOut
-        if handedOut.isEmpty { return }
+        let (handedOut, shown) = (state.summary.handedOut, state.summary.shownElements.allSuspects)
+        if handedOut.isEmpty, shown.isEmpty { return }
         var alone: [(key: RecordKey, place: Int)] = []
         for key in state.deliveryQueue.keys {
             guard let order = state[key]?.undelivered?.order else { continue }
             if handedOut.together.contains(order) { suspects.append(key) }
             if let place = handedOut.alone.firstIndex(of: order) { alone.append((key, place)) }
         }
+        for key in shown { suspects.append(key) }
         for (key, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(key) }
     }
 
     /// Clears the suspicion of changes that the app has accepted without crashing.
-    mutating func clear(_ accepted: [AcceptedChange]) {
+    mutating func clear(_ accepted: [RecordKey]) {
         if suspects.isEmpty { return }
-        for change in accepted { suspects.remove(change.key) }
+        for key in accepted { suspects.remove(key) }
     }
 
     func isUndecodable(_ change: AcceptedChange) -> Bool { undecodable[change.key] == change.order }

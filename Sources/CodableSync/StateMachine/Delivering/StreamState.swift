@@ -1,4 +1,20 @@
-/// One of the app's loops over `changes`.
+/// What a stream tells.
+package enum StreamKind: Equatable, Sendable {
+    /// `changes`: what others did and what was confirmed, until it is accepted.
+    case changes
+    /// `liveChanges`: everything that reads show, and each change of it.
+    case live
+}
+
+/// An element without records.
+package enum StreamMark: Equatable, Sendable {
+    /// The app must forget what it shows.
+    case reset
+    /// Everything that is known has been handed out since the `.reset`.
+    case replayed
+}
+
+/// One of the app's loops.
 struct StreamState: Equatable, Sendable {
     enum Stage: Equatable, Sendable {
         /// The loop waits for an element.
@@ -9,18 +25,40 @@ struct StreamState: Equatable, Sendable {
         case holding
     }
 
-    var id: StreamID
+    /// How far the stream is in giving everything that is known again.
+    enum Replay: Equatable, Sendable {
+        case none
+        /// `.reset` comes next.
+        case reset
+        /// The records in the queue up to this position, and then `.replayed`.
+        case records(until: Int)
+        /// `.replayed` is handed out.
+        case ending
+    }
+
+    let id: StreamID
+    let kind: StreamKind
     var stage = Stage.asking
+    var replay = Replay.none
+    /// The mark that the stream holds or is about to get.
+    var mark: StreamMark?
     /// Records with changes that the stream has yet to get.
     var queue = RecordQueue()
     /// Records whose changes are handed out one at a time, after all others.
     var suspects = RecordQueue()
-    /// The changes that the stream holds or is about to get.
+    /// The changes that a stream of `changes` holds or is about to get.
     var handed: [AcceptedChange] = []
+    /// What a live stream shows.
+    var view = LiveView()
     /// The delivery orders of changes that this stream has taken and another stream has not.
     var taken = RecordTable<UInt64>()
     /// How many changes have arrived since the stream got its current element.
     var arrived = 0
+
+    init(id: StreamID, kind: StreamKind = .changes) {
+        self.id = id
+        self.kind = kind
+    }
 
     /// The number of records with changes that the stream has yet to get.
     var waitingCount: Int { queue.count + suspects.count }
@@ -30,41 +68,17 @@ struct StreamState: Equatable, Sendable {
         let key = change.key
         if let order = taken[key], order >= change.order { return false }
         return queue.contains(key) || suspects.contains(key) || handed.contains { $0.key == key }
+            || view.handed.contains { $0.key == key }
     }
 
     mutating func append(_ key: RecordKey, isSuspect: Bool) {
         if isSuspect { suspects.append(key) } else { queue.append(key) }
     }
-}
-
-extension StreamState {
-    /// The maximum number of records in one element.
-    static var maximumElement: Int { 200 }
-
-    /// Takes the next element from the queue: the longest run of changes of one kind at its front, or one
-    /// suspect.
-    mutating func takeNext(_ state: SyncState, _ trouble: DeliveryTrouble) -> [AcceptedChange] {
-        var element: [AcceptedChange] = []
-        var kind: Undelivered.Kind?
-        while element.count < Self.maximumElement, let key = queue.first {
-            if let undelivered = trouble.deliverable(key, state), taken[key] != undelivered.order {
-                if let kind, !kind.isSameKind(as: undelivered.kind) { break }
-                kind = undelivered.kind
-                element.append(state.handing(undelivered, of: key))
-            }
-            queue.remove(key)
-        }
-        while element.isEmpty, let key = suspects.first {
-            suspects.remove(key)
-            guard let undelivered = trouble.deliverable(key, state) else { continue }
-            element.append(state.handing(undelivered, of: key))
-        }
-        return element
-    }
 
     /// Drops changes from the element; the stream asks again if nothing is left of it.
     mutating func drop(_ keys: [RecordKey], isEmpty: Bool) {
         handed.removeAll { keys.contains($0.key) }
+        view.handed.removeAll { keys.contains($0.key) }
         if isEmpty, stage == .holding { stage = .asking }
     }
 
@@ -82,6 +96,7 @@ extension StreamState {
             handed[index].seen = nil
             handed[index].version = nil
         }
+        for index in view.handed.indices { view.handed[index].given = nil }
     }
 
     /// Drops the delivery orders of accepted changes.

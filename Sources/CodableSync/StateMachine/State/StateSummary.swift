@@ -21,6 +21,12 @@ package struct StateSummary: Equatable, Sendable {
     package var holdsRemoved = false
     /// The changes that were handed out and not accepted yet.
     package var handedOut = HandedOut()
+    /// Whether a stream of `changes` ever made a request.
+    package var isFollowed = false
+    /// How far the app is in forgetting what it shows, and getting everything again; `nil` if it need not.
+    package var reset: ResetStage?
+    /// What live streams hold, and what earlier processes died over.
+    package var shownElements = ShownElements()
 
     package init() {}
 }

@@ -35,9 +35,26 @@ extension SyncState {
     }
 }
 
+/// The contents that reads show of a record, and the version below them if they are an edit.
+package struct ShownVersion: Equatable, Sendable {
+    package var handle: ContentHandle
+    package var below: ContentHandle?
+}
+
 extension RecordState {
-    /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
-    var shownHandle: ContentHandle? { isPendingOnTop ? pending?.handle : lastKnown?.handle }
+    /// The contents that reads show.
+    var shownHandle: ContentHandle? { shown?.handle }
+
+    /// What reads show: a pending edit if it is on top, else the cloud's latest version.
+    package var shown: ShownVersion? {
+        if isPendingOnTop {
+            guard let pending, let handle = pending.handle else { return nil }
+            return ShownVersion(handle: handle, below: pending.base)
+        }
+        return lastKnown.map { version in
+            ShownVersion(handle: version.handle, below: sent.first { $0.handle == version.handle }?.base)
+        }
+    }
 }
 
 /// The version on which an edit of a record is based; it changes with the record.

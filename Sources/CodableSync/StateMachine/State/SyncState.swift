@@ -46,6 +46,10 @@ package struct SyncState: Sendable {
     /// state.
     var renewed: [RecordKey] = []
 
+    /// Records of which reads show other contents since this was last drained; input for the live streams,
+    /// not part of the state.
+    var reshown: [Reshown] = []
+
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     private var image: StateImage?
 
@@ -79,6 +83,8 @@ package struct SyncState: Sendable {
         image?.records.append(StateImage.Former(key: key, record: before))
         var record = before ?? RecordState()
         body(&record)
+        noteShown(key, from: before?.shown, to: record)
+        if !summary.isFollowed { record.dropUnaskedDeletion() }
         let after = record.isEmpty ? nil : record
         records[key] = after
         types.move(key, from: before?.type, to: after?.type, records)
@@ -113,6 +119,13 @@ package struct SyncState: Sendable {
         knownCount += difference
         let count = knownCount(in: zone) + difference
         knownCounts[zone] = count == 0 ? nil : count
+    }
+
+    private mutating func noteShown(_ key: RecordKey, from former: ShownVersion?, to record: RecordState) {
+        let shown = record.shown
+        guard shown != former else { return }
+        let isSaved = shown.map { record.undelivered?.kind == .saved($0.handle) } ?? false
+        reshown.append(Reshown(key: key, isSaved: isSaved))
     }
 
     private mutating func noteDelivery(
@@ -150,6 +163,7 @@ package struct SyncState: Sendable {
     /// Drops the lists of changed records, which are of no use after the journal is replayed.
     package mutating func forgetWhatChanged() {
         renewed.removeAll(keepingCapacity: true)
+        reshown.removeAll(keepingCapacity: true)
         unsendable.removeAll(keepingCapacity: true)
     }
 

@@ -23,6 +23,8 @@
         var changesUsers = false
         /// Whether some apps take their copies from the stream; otherwise all of them read.
         var consumes = true
+        /// Whether apps that edit in place have a loop over `liveChanges` beside their other calls.
+        var followsBeside = true
         /// The number of random actions before the faults end.
         var length = 300
 
@@ -135,7 +137,7 @@
             switch chance(100) {
             case 0..<22: if app.writes { write(app) }
             case 22..<25: if options.deletes, app.writes { app.delete() }
-            case 25..<30: app.read()
+            case 25..<30: chance(2) == 0 ? app.compare() : app.read()
             case 30..<42: app.sync()
             case 42..<64: app.deliver()
             case 64..<78: flow(app)

@@ -45,6 +45,17 @@
             }
         }
 
+        func delete() {
+            let name = story.names[story.chance(story.names.count)]
+            call("delete") { app, engine in
+                app.say("deletes \(name)")
+                app.story.deleted.insert(name)
+                app.mirror[name] = nil
+                app.remembered[name] = nil
+                try await engine.delete(named: [name])
+            }
+        }
+
         /// Makes the disk reject one of the next four writes.
         func refuseWrite() { refuseWrite(after: story.chance(4)) }
 

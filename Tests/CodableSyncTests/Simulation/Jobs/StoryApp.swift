@@ -12,6 +12,8 @@
         let index: Int
         let writes: Bool
         let consumes: Bool
+        /// Whether the app takes its copies from `liveChanges` rather than from `changes`.
+        let isLive: Bool
         unowned var story: JobStory<Model>!
         let fake: FakeDatabase
         private(set) var connection: SimulatedConnection
@@ -20,14 +22,17 @@
         private(set) var engine: SyncEngine<Model>
         /// The number of engines before the current one; results of their calls are ignored.
         private(set) var life = 0
-        private var isBusy = false
+        private(set) var isBusy = false
         let events = Locked<[SyncEvent]>([])
         /// The first user of this device's state, while the app has not been told of any.
         let firstUser = Locked<String?>(nil)
         private let broken = Locked<[String]>([])
         private var loop: Task<Void, Never>?
+        var liveLoop: Task<Void, Never>?
+        /// What the elements of `liveChanges` give, for every app with a loop over them.
+        var folded: [String: Model] = [:]
         /// The models that the app shows, by name.
-        private(set) var mirror: [String: Model] = [:]
+        var mirror: [String: Model] = [:]
         /// Copies that the app has read but not edited yet.
         var remembered: [String: Model] = [:]
         var rememberedStay = 0
@@ -49,10 +54,12 @@
             self.index = index
             writes = index < options.writers
             consumes = Bool.random(using: &random) && options.consumes
+            isLive = Bool.random(using: &random) && consumes
             fake = cloud.database()
             fake.conflictsCarryServerRecord = Int.random(in: 0..<4, using: &random) > 0
             connection = SimulatedConnection(fake)
             var configuration = SyncConfiguration()
+            configuration.sendDelay = .zero
             configuration.storage = .directory(URL(fileURLWithPath: "/device"))
             configuration.fileSystem = files
             configuration.clock = clock
@@ -80,12 +87,14 @@
         /// Starts the loop over changes, if this app has one.
         func begin() {
             say("starts, writes: \(writes), consumes: \(consumes)")
+            followBeside()
             guard consumes else { return }
-            let (changes, life) = (engine.changes, life)
+            let (changes, life) = (isLive ? engine.liveChanges : engine.changes, life)
             loop = Task { [self] in
                 for await change in changes {
                     guard life == self.life else { return }
                     take(change)
+                    if isLive { folded.apply(change) }
                     // Requesting the next change accepts this one, which must wait for the app's own call.
                     if isBusy {
                         await withCheckedContinuation { if isBusy { waitingLoop = $0 } else { $0.resume() } }
@@ -101,6 +110,8 @@
                 for model in models { show(model) }
             case .deleted(let names):
                 for name in names { mirror[name] = nil }
+            case .reset: mirror = [:]
+            case .replayed: break
             }
         }
 
@@ -144,7 +155,7 @@
                 var model = Model(name: name)
                 let stay = app.stay
                 app.forgetFormerUser()
-                if app.consumes {
+                if app.consumes, !app.isLive || app.mirror[name] != nil {
                     model = app.mirror[name] ?? model
                 } else if let remembered = app.remembered.removeValue(forKey: name) {
                     model = remembered
@@ -164,17 +175,6 @@
                 if app.consumes { app.show(model) }
                 app.say("has uploaded \(name) with \(stamp)")
                 app.story.noteUpload(of: model, number, by: app, since: stay)
-            }
-        }
-
-        func delete() {
-            let name = story.names[story.chance(story.names.count)]
-            call("delete") { app, engine in
-                app.say("deletes \(name)")
-                app.story.deleted.insert(name)
-                app.mirror[name] = nil
-                app.remembered[name] = nil
-                try await engine.delete(named: [name])
             }
         }
 
@@ -230,6 +230,9 @@
         private func beginAnew() {
             life += 1
             loop?.cancel()
+            liveLoop?.cancel()
+            folded = [:]
+            if isLive { mirror = [:] }
             waitingLoop?.resume()
             waitingLoop = nil
             isBusy = false
@@ -258,7 +261,7 @@
         /// Runs a call and all other jobs until none is left.
         ///
         /// - Returns: The result; `nil` if the call has not returned by then.
-        private func toEnd<Value: Sendable>(
+        func toEnd<Value: Sendable>(
             _ body: @escaping @Sendable (SyncEngine<Model>) async throws -> Value
         ) -> Result<Value, any Error>? {
             let (engine, result) = (engine, Locked<Result<Value, any Error>?>(nil))
@@ -298,6 +301,7 @@
             case .success((let models, let parked))?:
                 let shown = models.reduce(into: [:]) { $0[$1.recordName] = $1 }
                 if shown != server { story.fail("\(index) shows \(shown), the server has \(server)") }
+                checkFolded(shown)
                 if !parked.isEmpty { story.fail("\(index) has parked \(parked)") }
             case .failure(let error)?: story.fail("\(index) cannot read: \(error)")
             case nil: story.fail("\(index): a read never returns")
@@ -332,6 +336,7 @@
         func end() {
             life += 1
             loop?.cancel()
+            liveLoop?.cancel()
             waitingLoop?.resume()
             waitingLoop = nil
             if toEnd({ try await $0.close() }) == nil { story.fail("\(index): closing never returns") }

@@ -171,6 +171,8 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.replayed])
+        machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])

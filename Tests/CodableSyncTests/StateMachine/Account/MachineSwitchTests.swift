@@ -66,6 +66,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.account(.switchFailed(.stateUnreadable("no"))))
         XCTAssertGreaterThan(machine.machine.readGeneration, 0)
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.replayed])
+        machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.answerFetch([.init("A", 5)], token: "2").delivered, [item("A", updated: 5)])
@@ -107,7 +109,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
         let actions = machine.switchUser(state: bob, from: "alice")
         XCTAssertEqual(actions.events, [.accountChanged(from: "alice", to: "bob")])
         XCTAssertEqual(actions.requests, ["checkAccount"])
-        XCTAssertEqual(actions.deliveries, [[item("C", updated: 4)]], "one stream waits, the other handles B")
+        XCTAssertEqual(actions.marks, [.reset], "one stream waits, the other handles B")
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(8))).delivered, [item("C", updated: 4)])
         XCTAssertEqual(actions.answers, [])
         let next = machine.machine
         XCTAssertGreaterThan(next.context.lastNumber, late)
@@ -137,7 +140,10 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.switchTo, "alice")
-        XCTAssertEqual(machine.switchUser(state: alice, from: "bob").delivered, [item("A", updated: 1)])
+        XCTAssertEqual(machine.switchUser(state: alice, from: "bob").marks, [], "the loop is at bob's reset")
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.reset])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [], "A is a suspect")
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 1)])
     }
 
     /// I-41: a state that cannot be opened does not affect the previous user's state.

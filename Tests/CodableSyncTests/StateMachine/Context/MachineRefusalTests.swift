@@ -48,23 +48,6 @@ final class MachineRefusalTests: MachineTestCase {
         XCTAssertTrue(machine.commitNext().requests.contains("subscribe"))
     }
 
-    func testAnElementWaitsForItsPageWhenUndeliveredChangesAreNotKept() {
-        for isRefused in [false, true] {
-            var harness = MachineHarness.synced { $0.keepsUndelivered = false }
-            harness.run(.delivery(.streamRequested(1)))
-            harness.run(.signal(.changes(in: nil)))
-            var page = FetchedPage(token: .init("1"), moreComing: false)
-            page.records = [.init("A", 1)]
-            XCTAssertEqual(
-                harness.feed(.records(.fetched(harness.fetchRequest?.id ?? 0, .success(page)))).delivered,
-                []
-            )
-            let actions = isRefused ? harness.failNextCommit() : harness.commitAll()
-            XCTAssertEqual(actions.delivered, isRefused ? [] : [item("A", updated: 1)])
-            XCTAssertEqual(harness.faults, [])
-        }
-    }
-
     // MARK: What streams have taken
 
     func testARejectedUploadRepeatsNoElement() {
@@ -103,24 +86,6 @@ final class MachineRefusalTests: MachineTestCase {
         machine.upload("A", 5)
         XCTAssertEqual(machine.state["A"]?.pending?.base, 1)
         XCTAssertEqual(machine.conflicts, [])
-    }
-
-    /// The app uploads an older copy.
-    func testARejectedAutomaticAcceptanceMarksNothingAsSeen() {
-        var harness = MachineHarness.synced { $0.keepsUndelivered = false }
-        harness.fetch([.init("A", 1)], token: "1")
-        harness.run(harness.reading("A"))
-        XCTAssertEqual(harness.state["A"]?.seen, 1)
-        harness.run(.signal(.changes(in: nil)))
-        var page = FetchedPage(token: .init("2"), moreComing: false)
-        page.records = [.init("A", 2)]
-        harness.feed(.records(.fetched(harness.fetchRequest?.id ?? 0, .success(page))))
-        harness.commitNext()
-        XCTAssertNotNil(harness.failNextCommit().first)
-        harness.upload("B", 9)
-        XCTAssertEqual(harness.state["A"]?.seen, 1)
-        XCTAssertNil(harness.state["A"]?.undelivered)
-        XCTAssertEqual(harness.faults, [])
     }
 
     // MARK: What a restart would rebuild

@@ -18,7 +18,7 @@ final class MachineCrashTests: MachineTestCase {
     func testAnElementIsNotedBeforeItIsDelivered() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         let asked = machine.feed(.delivery(.streamRequested(1)))
-        XCTAssertEqual(asked.entries, [.handedOut(OrderRuns([1, 2]))])
+        XCTAssertEqual(asked.entries, [.delivering(.followed), .handedOut(OrderRuns([1, 2]))])
         XCTAssertEqual(asked.delivered, [])
         guard case .journal(.append(_, _, flush: false))? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(
@@ -159,17 +159,6 @@ final class MachineCrashTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.delivery(.streamRequested(1)))
         XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
-    }
-
-    func testNothingIsNotedWhenUndeliveredChangesAreNotKept() {
-        machine = .synced { $0.keepsUndelivered = false }
-        machine.run(.delivery(.streamRequested(1)))
-        let actions = machine.fetch([.init("A", 1)], token: "1")
-        XCTAssertEqual(actions.delivered, [item("A", updated: 1)])
-        XCTAssertTrue(machine.state.summary.handedOut.isEmpty)
-        var next = MachineHarness(state: machine.state) { $0.keepsUndelivered = false }
-        XCTAssertEqual(next.run(.delivery(.streamRequested(1))).delivered, [])
-        XCTAssertTrue(next.state.deliveryQueue.isEmpty)
     }
 }
 

@@ -47,6 +47,8 @@ final class MachineStreamTests: MachineTestCase {
     }
 
     func testElementsHaveOneKindAndAtMostTwoHundredChanges() {
+        machine.run(.delivery(.streamRequested(9)))
+        machine.run(.delivery(.streamEnded(9)))
         machine.fetch((0..<250).map { .init("N\($0)", UInt64($0) + 1) }, token: "1")
         machine.fetch(deletions: ["N0"], token: "2")
         let first = machine.run(.delivery(.streamRequested(1))).deliveries
@@ -225,32 +227,6 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("B", 2)], token: "2")
         machine.run(.delivery(.streamEnded(2)))
         XCTAssertNotNil(machine.state["A"]?.undelivered)
-    }
-
-    func testUndeliveredChangesAreNotKeptWhenTheAppOptsOut() {
-        machine = .synced { $0.keepsUndelivered = false }
-        machine.fetch([.init("A", 1)], token: "1")
-        XCTAssertNil(machine.state["A"]?.undelivered)
-        XCTAssertNil(machine.state["A"]?.seen, "the app has not seen it")
-        machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(machine.fetch([.init("B", 2)], token: "2").delivered, [item("B", updated: 2)])
-        machine.run(.delivery(.streamEnded(1)))
-        XCTAssertNil(machine.state["B"]?.undelivered)
-    }
-
-    /// The app reads the record while its automatic acceptance is being stored.
-    func testAReadDuringAnAutomaticAcceptanceSetsTheAncestor() {
-        machine = .synced { $0.keepsUndelivered = false }
-        machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        var page = FetchedPage(token: .init("1"), moreComing: false)
-        page.records = [.init("A", 1)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
-        machine.commitNext()
-        machine.feed(machine.reading("A"))
-        machine.commitAll()
-        machine.fetch([.init("A", 2)], token: "2")
-        XCTAssertEqual(machine.upload("A", 3).conflicts.map(\.ancestor), [1])
     }
 
     /// An edit is based on the accepted version, not on one that was only fetched.

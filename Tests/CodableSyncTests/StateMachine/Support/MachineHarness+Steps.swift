@@ -24,6 +24,14 @@ extension MachineHarness {
         )
     }
 
+    /// The records of which a live stream has told something else than reads show.
+    func foldingFaults(_ names: [String]) -> [String] {
+        folded.keys.sorted().flatMap { stream in
+            names.filter { folded[stream]?[$0] != state.shownHandle(of: $0) }
+                .map { "stream \(stream) has told another \($0) than reads show" }
+        }
+    }
+
     @discardableResult
     mutating func upload(_ name: String, _ handle: UInt64, size: Int = 100) -> [SyncAction] {
         run(.calls(.enqueue(newCall(), [.save(name, handle, size: size)])))

@@ -31,6 +31,8 @@ struct MachineHarness {
     private var lastCall: CallID = 0
     /// Whether the database has a feed; if not, it says so when the machine reads it.
     var hasFeed = false
+    /// The contents that the elements of each live stream give, by record.
+    private(set) var folded: [StreamID: [String: ContentHandle]] = [:]
     /// Violations found by the checks.
     private(set) var faults: [String] = []
 
@@ -254,11 +256,9 @@ struct MachineHarness {
         case .reconcile(let items):
             if !conflicts.isEmpty { faults.append("two groups of conflicts") }
             conflicts = items
-        case .deliver(_, let items):
-            let stored = storedState
-            for item in items where stored[item.name]?.undelivered?.kind != item.kind {
-                faults.append("\(item.name) is delivered before it is stored")
-            }
+        case .deliver(let stream, let items): noteDelivery(items, to: stream)
+        case .mark(let stream, let mark):
+            if mark == .reset, isLive(stream) { folded[stream] = [:] }
         case .setTimer(let timer, let instant): timers[timer] = instant
         case .cancelTimer(let timer):
             timers[timer] = nil
@@ -266,6 +266,24 @@ struct MachineHarness {
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
         case .cancel(let id): if open[id] != nil { faults.append("a request is canceled but not abandoned") }
+        }
+    }
+
+    private func isLive(_ stream: StreamID) -> Bool {
+        machine.delivering.streams.contains { $0.id == stream && $0.kind == .live }
+    }
+
+    private mutating func noteDelivery(_ items: [DeliveryItem], to stream: StreamID) {
+        let stored = storedState
+        let isLive = isLive(stream)
+        for item in items {
+            if isLive { folded[stream]?[item.name] = item.kind.handle }
+            // It may be shown as deleted because it cannot be decoded.
+            if isLive, item.kind == .deleted { continue }
+            let known =
+                isLive ? stored.shownHandle(of: item.name) : stored[item.name]?.undelivered?.kind.handle
+            guard known != item.kind.handle else { continue }
+            faults.append("\(item.name) is delivered before it is stored")
         }
     }
 

@@ -80,6 +80,8 @@ extension [SyncAction] {
         compactMap { if case .deliver(_, let items) = $0 { items } else { nil } }
     }
 
+    var marks: [StreamMark] { compactMap { if case .mark(_, let mark) = $0 { mark } else { nil } } }
+
     var delivered: [DeliveryItem] { deliveries.flatMap { $0 } }
 
     var events: [SyncEvent] { compactMap { if case .report(.event(let event)) = $0 { event } else { nil } } }

@@ -1,0 +1,79 @@
+/// Giving everything that is known: at the first request ever, and again after a `.reset`.
+extension DeliveryMachine {
+    /// Makes everything that is known undelivered if a stream of `changes` needs it.
+    mutating func beginReplay(_ context: inout SyncContext) {
+        guard !lane.isStoring, streams.contains(where: { $0.kind == .changes }) else { return }
+        if mustStartOver {
+            lane.beginStoring()
+            context.append([.delivering(.startedOver)], then: .replayBegan)
+            for index in streams.indices where streams[index].kind == .changes {
+                streams[index].startOver(context.state, trouble)
+            }
+        } else if !context.state.summary.isFollowed {
+            lane.beginStoring()
+            context.append([.delivering(.followed)], then: .replayBegan)
+            // The streams have had what was undelivered since their first request.
+            takeRenewed(context.state.renewed, &context)
+            context.state.renewed = []
+        }
+    }
+
+    mutating func takeReplayStored() {
+        lane.endStoring()
+        mustStartOver = false
+    }
+
+    /// Ends the replay of a stream that has accepted `.replayed`.
+    mutating func endReplay(ofStreamAt index: Int, _ context: inout SyncContext) {
+        streams[index].replay = .none
+        if streams[index].kind == .changes { endReplay(&context) }
+    }
+
+    /// Ends the replay once every stream of `changes` has accepted all of it.
+    mutating func endReplay(_ context: inout SyncContext) {
+        let followers = streams.filter { $0.kind == .changes }
+        guard context.state.summary.reset != nil, !followers.isEmpty, !mustStartOver,
+            followers.allSatisfy({ $0.replay == .none })
+        else { return }
+        context.append([.delivering(.replayed)])
+    }
+}
+
+extension StreamState {
+    /// Fills a new stream with what it has yet to get.
+    mutating func fill(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        switch kind {
+        case .changes:
+            replay = state.summary.reset == nil ? .none : .reset
+            fill(state.deliveryQueue.keys, trouble) { trouble.deliverable($0, state) != nil }
+        case .live:
+            replay = .reset
+            fill(state.records.sortedKeys, trouble) { state[$0]?.shown != nil }
+        }
+    }
+
+    private mutating func fill(
+        _ keys: some Sequence<RecordKey>,
+        _ trouble: DeliveryTrouble,
+        where isNews: (RecordKey) -> Bool
+    ) {
+        for key in keys where !trouble.suspects.contains(key) && isNews(key) { queue.append(key) }
+        for key in trouble.suspects.keys where isNews(key) { suspects.append(key) }
+    }
+
+    /// Begins again with everything that is known; the loop's element is of a state that no longer exists.
+    mutating func startOver(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        var fresh = StreamState(id: id, kind: kind)
+        fresh.stage = stage
+        fresh.arrived = arrived
+        fresh.view.noted = view.noted
+        fresh.fill(state, trouble)
+        self = fresh
+    }
+
+    /// Begins again if the beginning of a replay was undone.
+    mutating func takeUndone(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        guard kind == .changes, replay != .none, state.summary.reset == nil else { return }
+        startOver(state, trouble)
+    }
+}

@@ -1,0 +1,89 @@
+import RecordCoding
+
+/// Elements that cannot be delivered as they are, and what reads could not decode.
+extension DeliveryMachine {
+    /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
+    /// newer version arrived.
+    func overtaken(in id: StreamID, _ state: SyncState) -> [RecordKey] {
+        guard let stream = streams.first(where: { $0.id == id }) else { return [] }
+        return stream.handed.filter { state[$0.key]?.undelivered?.order != $0.order }.map(\.key)
+            + stream.view.handed.filter { !stream.view.isCurrent($0, state) }.map(\.key)
+    }
+
+    /// Drops outdated changes; anything newer to deliver is in the stream's queue.
+    mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool) {
+        guard let index = index(of: id) else { return }
+        streams[index].drop(keys, isEmpty: isEmpty)
+    }
+
+    /// Keeps changes that could not be decoded; they are tried again at the next opening.
+    mutating func takeUndecodable(
+        _ id: StreamID,
+        _ changes: [UndecodableChange],
+        isEmpty: Bool,
+        _ context: inout SyncContext
+    ) {
+        guard let index = index(of: id) else { return }
+        for change in changes {
+            let handed = streams[index].handed.first { $0.key == change.key }
+            // If it is not open, a newer change is in the queue, and this one's contents may no longer be on
+            // disk.
+            if let handed, context.state.isOpen(handed) {
+                trouble.note(change, order: handed.order, &context)
+            }
+            takeUndecodableShown(change, ofStreamAt: index, &context)
+        }
+        streams[index].drop(changes.map(\.key), isEmpty: isEmpty)
+    }
+
+    /// Takes what the loop shows of the record away, since reads don't show it either.
+    private mutating func takeUndecodableShown(
+        _ change: UndecodableChange,
+        ofStreamAt index: Int,
+        _ context: inout SyncContext
+    ) {
+        guard let item = streams[index].view.handed.first(where: { $0.key == change.key }),
+            let shown = item.shown
+        else { return }
+        let version = ReadVersion(name: change.name, handle: shown.handle, reason: change.reason)
+        trouble.report(version, of: change.key, &context)
+        if streams[index].view.noteUndecodable(change.key, shown.handle) {
+            streams[index].append(change.key, isSuspect: trouble.suspects.contains(change.key))
+        }
+    }
+
+    /// Retries changes that cannot be loaded at the moment after a wait; the stream continues with the others.
+    mutating func takeLoadFailed(
+        _ id: StreamID,
+        _ keys: [RecordKey],
+        isEmpty: Bool,
+        _ context: inout SyncContext
+    ) {
+        guard let index = index(of: id) else { return }
+        for key in keys { streams[index].append(key, isSuspect: trouble.suspects.contains(key)) }
+        streams[index].drop(keys, isEmpty: isEmpty)
+        lane.backOff(after: nil, &context)
+    }
+
+    /// Reports versions that a read could not decode, and looks records up whose stored copies are
+    /// unreadable.
+    ///
+    /// - Returns: The entries for the look-ups.
+    mutating func takeDecodeFailed(
+        _ version: ReadVersion,
+        of key: RecordKey,
+        _ inFlight: InFlight,
+        _ context: inout SyncContext
+    ) -> [JournalEntry] {
+        trouble.report(version, of: key, &context)
+        guard version.isLost, !inFlight.contains(key),
+            trouble.beginLookUp(of: key, version, context.state)
+        else { return [] }
+        return context.lookUpDurably(key)
+    }
+
+    /// The records that were found undecodable since the engine was opened and have not changed since.
+    ///
+    /// Complexity: O(n log n) in the number of undecodable records.
+    func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }
+}

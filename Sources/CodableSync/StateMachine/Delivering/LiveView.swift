@@ -1,0 +1,101 @@
+import RecordCoding
+
+/// What a live stream's loop shows, and what its element adds to that.
+struct LiveView: Equatable, Sendable {
+    /// One record of the element that the stream holds or is about to get.
+    struct Item: Equatable, Sendable, RecordKeyed {
+        var key: RecordKey
+        var kind: Undelivered.Kind
+        /// What reads show of the record; `nil` if they show none.
+        var shown: ShownVersion?
+        /// What the app has seen once it accepts the element; `nil` if that is no ancestor any more.
+        var given: GivenContents?
+        /// The delivery order of the undelivered change that the element includes; 0 if there is none.
+        var order: UInt64
+    }
+
+    var handed: [Item] = []
+    /// Records that left the queue because the loop shows them as they are.
+    var skipped: [RecordKey] = []
+    /// The records that the journal knows as handed out.
+    var noted: [RecordKey] = []
+    /// What the loop shows, by record.
+    private var shown = RecordTable<ShownVersion>()
+    /// The contents that the cloud has confirmed, by record.
+    private var confirmed = RecordTable<ContentHandle>()
+    /// The contents that could not be decoded, by record; reads don't show them either.
+    private var undecodable = RecordTable<ContentHandle>()
+
+    // MARK: The next element
+
+    /// What the stream gets of a record; `nil` if the loop shows it as reads do.
+    func kind(of key: RecordKey, _ state: SyncState) -> Undelivered.Kind? {
+        guard let next = decodable(key, state) else { return shown[key] == nil ? nil : .deleted }
+        guard let former = shown[key] else { return .updated(next.handle) }
+        if former == next { return nil }
+        return confirmed[key] == next.handle ? .saved(next.handle) : .updated(next.handle)
+    }
+
+    /// What reads show of a record, unless it could not be decoded.
+    private func decodable(_ key: RecordKey, _ state: SyncState) -> ShownVersion? {
+        guard let next = state[key]?.shown, undecodable[key] != next.handle else { return nil }
+        return next
+    }
+
+    mutating func hand(_ key: RecordKey, _ kind: Undelivered.Kind, _ state: SyncState) {
+        let record = state[key]
+        // A deletion of what the loop shows may have newer contents beside it, which cannot be decoded.
+        let next = kind == .deleted ? nil : record?.shown
+        handed.append(
+            Item(
+                key: key,
+                kind: kind,
+                shown: next,
+                given: record?.given(as: key.recordName, showing: next),
+                order: record?.undelivered?.order ?? 0
+            )
+        )
+    }
+
+    /// Whether reads show what the item shows.
+    func isCurrent(_ item: Item, _ state: SyncState) -> Bool { decodable(item.key, state) == item.shown }
+
+    // MARK: What the loop has
+
+    /// Notes that the loop has the element.
+    mutating func takeElement() -> [Item] {
+        defer { handed = [] }
+        for item in handed { shown[item.key] = item.shown }
+        return handed
+    }
+
+    /// Notes contents that the cloud has confirmed.
+    mutating func note(_ reshown: Reshown, _ state: SyncState) {
+        if reshown.isSaved {
+            confirmed[reshown.key] = state[reshown.key]?.shown?.handle
+        } else if !confirmed.isEmpty {
+            confirmed[reshown.key] = nil
+        }
+    }
+
+    /// Notes contents that could not be decoded.
+    ///
+    /// - Returns: Whether the loop shows older contents of the record, which reads don't show any more.
+    mutating func noteUndecodable(_ key: RecordKey, _ handle: ContentHandle) -> Bool {
+        undecodable[key] = handle
+        return shown[key] != nil
+    }
+}
+
+extension RecordState {
+    /// What a stream has given the app with these contents.
+    fileprivate func given(as name: String, showing shown: ShownVersion?) -> GivenContents {
+        GivenContents(
+            name: name,
+            handle: shown?.handle,
+            known: known?.handle,
+            version: shown?.handle == known?.handle ? known?.handle : shown?.below,
+            changeTag: shown?.handle == known?.handle ? known?.changeTag : nil
+        )
+    }
+}

@@ -1,0 +1,42 @@
+/// The time for which the first unsent call waits for others, so that their changes share a request.
+///
+/// It is counted from the first call and not restarted by later ones. Retries and the results of conflicts do
+/// not wait, and take along what does.
+struct SendDelay: Sendable {
+    /// The records whose changes wait.
+    private(set) var queue = RecordQueue()
+    /// When they are sent.
+    private var until: Duration?
+
+    /// The number of changes that wait.
+    func count(at now: Moment) -> Int {
+        if let until, until > now.monotonic { queue.count } else { 0 }
+    }
+
+    /// Makes a call's change wait, unless it can't be sent anyway.
+    mutating func wait(_ key: RecordKey, _ context: inout SyncContext) {
+        guard context.configuration.sendDelay > .zero, context.state.sendQueue.contains(key) else { return }
+        queue.append(key)
+        guard until == nil else { return }
+        let until = context.now.monotonic + context.configuration.sendDelay
+        self.until = until
+        context.actions.append(.setTimer(.sendDelay, at: until))
+    }
+
+    /// Removes a record that has no change to send any more.
+    mutating func remove(_ key: RecordKey) {
+        queue.remove(key)
+    }
+
+    /// Sends the changes with the next request.
+    mutating func end(_ context: inout SyncContext) {
+        guard until != nil else { return }
+        takeTimer()
+        context.actions.append(.cancelTimer(.sendDelay))
+    }
+
+    mutating func takeTimer() {
+        until = nil
+        queue = RecordQueue()
+    }
+}

@@ -1,0 +1,193 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// The beginning of `changes`: everything at the first request ever, and again after a `.reset`.
+final class MachineResetTests: MachineAccountTestCase {
+    private func request(_ stream: StreamID = 1) -> [SyncAction] {
+        machine.run(.delivery(.streamRequested(stream)))
+    }
+
+    /// Requests elements until none comes; returns their names, or the marks.
+    private func drain(_ stream: StreamID = 1) -> [String] {
+        var told: [String] = []
+        for _ in 0..<50 {
+            let actions = request(stream)
+            let names = actions.deliveries.map { $0.map(\.name).joined(separator: " ") }
+            let marks = actions.marks.map { "\($0)" }
+            if names.isEmpty, marks.isEmpty { break }
+            told += names + marks
+        }
+        return told
+    }
+
+    /// A user's state with one record, which the app has accepted.
+    private func followed(_ user: String, _ name: String) -> SyncState {
+        state(
+            of: user,
+            .zoneReady,
+            .delivering(.followed),
+            .fetched(name: name, KnownVersion(50)),
+            .accepted([AcceptedChange(name: name, order: 1, seen: 50)])
+        )
+    }
+
+    private func switchToBob(_ bob: SyncState, from alice: String = "alice") {
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        machine.switchUser(state: bob, from: alice)
+    }
+
+    // MARK: The first request ever
+
+    func testTheFirstRequestEverBringsEverythingWithoutAReset() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.upload("B", 2)
+        saveAll(from: 3)
+        let first = request()
+        XCTAssertEqual(first.marks, [])
+        XCTAssertEqual(first.entries.first, .delivering(.followed))
+        XCTAssertEqual(first.delivered + request().delivered, [item("A", updated: 1), item("B", saved: 3)])
+        XCTAssertEqual(request().delivered, [])
+    }
+
+    func testDeletionsThatNobodyAskedForAreNotKept() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.fetch(deletions: ["A"], token: "2")
+        XCTAssertNil(machine.state["A"])
+        machine.fetch([.init("B", 3)], token: "3")
+        machine.run(machine.reading("B"))
+        machine.fetch(deletions: ["B"], token: "4")
+        XCTAssertEqual(machine.state["B"]?.seen, 3, "an upload of the copy that was read is an edit of it")
+        machine.run(machine.reading("B"))
+        XCTAssertNil(machine.state["B"])
+    }
+
+    func testARequestThatCannotBeStoredIsMadeAgain() {
+        machine.fetch([.init("A", 1)], token: "1")
+        machine.feed(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.failNextCommit().delivered, [item("A", updated: 1)], "the disk is full")
+        XCTAssertFalse(machine.state.summary.isFollowed)
+        XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.entries.first, .delivering(.followed))
+        XCTAssertTrue(machine.state.summary.isFollowed)
+    }
+
+    // MARK: Another user
+
+    func testASwitchOfUsersIsAResetBeforeTheFirstChange() {
+        machine.know("A", 1)
+        XCTAssertEqual(drain(), [])
+        switchToBob(followed("bob", "B"))
+        XCTAssertEqual(drain(), ["B", "replayed"], "the request before the switch has brought the reset")
+        XCTAssertNil(machine.state.summary.reset)
+        XCTAssertEqual(drain(), [])
+    }
+
+    func testTheResetIsTheFirstElementOfTheNextUser() {
+        machine.know("A", 1)
+        XCTAssertEqual(drain(), [])
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        let switched = machine.switchUser(state: followed("bob", "B"), from: "alice")
+        XCTAssertEqual(switched.marks, [.reset])
+        XCTAssertEqual(switched.delivered, [])
+    }
+
+    /// The loop is still at the former user's element.
+    func testASlowLoopGetsTheResetAfterTheElementThatItHolds() {
+        machine.run(.delivery(.streamRequested(1)))
+        machine.fetch([.init("A", 1)], token: "1")
+        switchToBob(followed("bob", "B"))
+        XCTAssertEqual(drain(), ["reset", "B", "replayed"])
+        XCTAssertNil(machine.state["A"])
+    }
+
+    func testAnAppThatNeverAskedGetsNoReset() {
+        machine.fetch([.init("A", 1)], token: "1")
+        switchToBob(state(of: "bob", .zoneReady, .fetched(name: "B", KnownVersion(50))))
+        XCTAssertEqual(drain(), ["B"])
+    }
+
+    /// The process ends between two elements of the beginning.
+    func testAResetIsGivenUntilItIsAccepted() {
+        machine.know("A", 1)
+        XCTAssertEqual(drain(), [])
+        switchToBob(followed("bob", "B"))
+        machine = MachineHarness(state: machine.state)
+        XCTAssertEqual(request().marks, [.reset])
+        XCTAssertEqual(request().delivered.map(\.name), ["B"])
+        // The app has accepted a part of it, which a store may have only collected.
+        XCTAssertEqual(request().marks, [.replayed])
+        machine = MachineHarness(state: machine.state)
+        XCTAssertEqual(machine.state.summary.reset, .begun)
+        XCTAssertEqual(request().marks, [.reset])
+        XCTAssertEqual(drain(), ["B", "replayed"])
+        machine = MachineHarness(state: machine.state)
+        XCTAssertEqual(drain(), [])
+    }
+
+    func testEveryStreamGetsTheReset() {
+        machine.know("A", 1)
+        XCTAssertEqual(drain(1) + drain(2), [])
+        switchToBob(followed("bob", "B"))
+        XCTAssertEqual(drain(1), ["B", "replayed"])
+        XCTAssertNotNil(machine.state.summary.reset)
+        XCTAssertEqual(drain(2), ["B", "replayed"])
+        XCTAssertNil(machine.state.summary.reset)
+    }
+
+    func testAnEditThatIsPendingIsPartOfTheReplay() {
+        machine.know("A", 1)
+        XCTAssertEqual(drain(), [])
+        var bob = followed("bob", "B")
+        let edit = LocalChange(kind: .save(60, size: 1), edited: nil, base: 50)
+        for entry in [JournalEntry.queued(name: "B", edit), .delivering(.startedOver)] { bob.apply(entry) }
+        switchToBob(bob)
+        XCTAssertEqual(request().delivered, [item("B", updated: 60)])
+        XCTAssertEqual(request().marks, [.replayed])
+        XCTAssertEqual(machine.state["B"]?.seen, 60)
+        XCTAssertEqual(machine.state["B"]?.given, 50)
+    }
+
+    /// The app must not edit what it has forgotten.
+    func testWhatTheAppHadIsNoBaseAfterAReset() {
+        var bob = followed("bob", "B")
+        bob.apply(.delivering(.startedOver))
+        XCTAssertNil(bob["B"]?.seen)
+        XCTAssertEqual(bob["B"]?.undelivered?.kind, .updated(50))
+    }
+
+    // MARK: Removal
+
+    func testRemovedRecordsAreAReset() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.know("A", 1)
+        machine.know("B", 2)
+        XCTAssertEqual(drain(), [])
+        machine.run(.delivery(.streamRequested(7, .live)))
+        for _ in 0..<3 { machine.run(.delivery(.streamRequested(7, .live))) }
+        machine.upload("B", 3)
+        machine.run(.delivery(.streamRequested(7, .live)))
+        machine.run(.signal(.accountChanged))
+        let signedOut = answer(.noAccount)
+        XCTAssertEqual(signedOut.marks, [.reset, .reset])
+        XCTAssertEqual(drain(), ["B", "replayed"])
+        for _ in 0..<3 { machine.run(.delivery(.streamRequested(7, .live))) }
+        XCTAssertEqual(machine.folded[7], ["B": 3])
+    }
+
+    func testARefusedRemovalIsNoReset() {
+        machine = .synced { $0.removesOnSignOut = true }
+        machine.know("A", 1)
+        XCTAssertEqual(drain(), [])
+        machine.run(.signal(.accountChanged))
+        guard let request = machine.setupRequest else { return XCTFail("no look-up") }
+        let account = CloudAccount(status: .noAccount, userRecordName: nil)
+        machine.feed(.account(.checked(request, .success(account))))
+        let failed = machine.failNextCommit()
+        XCTAssertEqual(failed.marks + machine.commitAll().marks, [])
+        XCTAssertNil(machine.state.summary.reset)
+        XCTAssertNotNil(machine.state["A"])
+    }
+}
