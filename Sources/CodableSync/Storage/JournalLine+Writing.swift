@@ -121,9 +121,9 @@ extension JournalLine {
         case .handedOut(let orders):
             json.key("handedOut")
             json.orders(orders)
-        case .followed: json.flag("followed")
-        case .startedOver: json.flag("startedOver")
-        case .replayed: json.flag("replayed")
+        case .followed: json.flag("followed", if: true)
+        case .startedOver: json.flag("startedOver", if: true)
+        case .replayed: json.flag("replayed", if: true)
         case .suspected(let keys):
             json.key("suspected")
             json.keys(keys)

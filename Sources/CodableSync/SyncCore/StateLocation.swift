@@ -153,7 +153,7 @@ struct StateLocation: Sendable {
     ) async throws -> OpenedState {
         try await besideTheActor {
             var opened = opened
-            if startsOver { try opened.append([.delivery(.startedOver)]) }
+            if startsOver { try opened.append([.delivering(.startedOver)]) }
             try opened.directory.commit(user, number: opened.number, telling: notice)
             return opened
         }
