@@ -14,14 +14,23 @@ final class CallQueue: Sendable {
     final class Ticket: Sendable {
         fileprivate let id: UInt64
         private let queue: CallQueue
+        /// The records that the call changes.
+        let names: [ExactName]
         /// When the call was made.
         let date: Date
         /// The number of user switches that had begun when the call was made.
         let generation: Int
 
-        fileprivate init(_ id: UInt64, in queue: CallQueue, at date: Date, generation: Int) {
+        fileprivate init(
+            _ id: UInt64,
+            in queue: CallQueue,
+            of names: [ExactName] = [],
+            at date: Date,
+            generation: Int
+        ) {
             self.id = id
             self.queue = queue
+            self.names = names
             self.date = date
             self.generation = generation
         }
@@ -37,8 +46,8 @@ final class CallQueue: Sendable {
 
     /// An event that gives the app contents, with a place among its calls.
     enum Note: Sendable {
-        /// A read returned these contents; `session` and `generation` are the values at that time.
-        case read(session: Int, generation: Int, [GivenContents])
+        /// A read returned contents.
+        case read(GivenByRead)
         /// A stream requested its next element, and so accepted the previous one, which held these records.
         case request(StreamID, accepting: [String] = [])
     }
@@ -88,9 +97,10 @@ final class CallQueue: Sendable {
     ///   - date: When the call was made.
     /// - Returns: The place.
     func take(_ names: [String] = [], isEdit: Bool = false, at date: Date) -> Ticket {
-        state.withLock { state in
-            let id = state.append(names.map { ExactName($0) }, isEdit: isEdit)
-            return Ticket(id, in: self, at: date, generation: state.generation)
+        let names = names.map { ExactName($0) }
+        return state.withLock { state in
+            let id = state.append(names, isEdit: isEdit)
+            return Ticket(id, in: self, of: names, at: date, generation: state.generation)
         }
     }
 
@@ -199,11 +209,12 @@ extension CallQueue.State {
         if delayed.isEmpty { return [([], note)] }
         switch note {
         case .request(_, let names): return [(names.map { ExactName($0) }, note)]
-        case .read(let session, let generation, let given):
-            let read = { CallQueue.Note.read(session: session, generation: generation, $0) }
-            let waiting = given.filter { delayed[named: $0.name] != nil }
-            let others = given.filter { delayed[named: $0.name] == nil }
-            return waiting.map { ([ExactName($0.name)], read([$0])) } + [([], read(others))]
+        case .read(var read):
+            let waiting = read.take(delayed.keys.sorted()).map { one in
+                let part = GivenByRead(session: read.session, generation: read.generation, [one])
+                return (names: [ExactName(one.name)], note: CallQueue.Note.read(part))
+            }
+            return waiting + [([], .read(read))]
         }
     }
 

@@ -10,6 +10,8 @@ struct RecordRead<Value: Sendable>: Sendable {
         var decoded: DecodedContents<Value>?
         /// The note that the app was given this, if that is news.
         var given: GivenContents?
+        /// Whether the deletion of the record is what this device knows of it.
+        var isDeleted = false
     }
 
     private var entries: [Entry] = []
@@ -44,19 +46,12 @@ struct RecordRead<Value: Sendable>: Sendable {
             let record = records[key]
             entries[index].shown = record?.shown(named: key.recordName)
             entries[index].given = record?.given(entries[index].shown, of: key)
+            entries[index].isDeleted = record?.isDeleted == true
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
                 continue
             }
             replaced.append(index)
         }
-    }
-
-    /// The same, off the caller's actor.
-    @concurrent
-    func looked(at records: RecordView) async -> RecordRead {
-        var read = self
-        read.look(at: records)
-        return read
     }
 
     /// Whether everything that was shown at the last look is decoded.
@@ -66,15 +61,13 @@ struct RecordRead<Value: Sendable>: Sendable {
         replaced.isEmpty || (rounds >= 8 && !replaced.contains { entries[$0].decoded?.isLost ?? true })
     }
 
-    /// Decodes what must be decoded, off the caller's actor and in parts.
-    @concurrent
-    func decoded(
+    /// Decodes what must be decoded, in parts.
+    mutating func decode(
         from journal: JournalLane,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>
-    ) async throws -> RecordRead {
-        var read = self
-        read.rounds += 1
+    ) async throws {
+        rounds += 1
         for start in stride(from: 0, to: replaced.count, by: JournalLane.readingPart) {
             let part = replaced[start..<min(start + JournalLane.readingPart, replaced.count)]
             let handles = part.flatMap { index in
@@ -82,30 +75,35 @@ struct RecordRead<Value: Sendable>: Sendable {
             }
             let contents = try await journal.load(handles)
             for index in part {
-                read.entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
+                entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
             }
         }
-        return read
     }
 
-    // MARK: Results
+    // MARK: The result
 
-    /// What was decoded, in order.
-    var values: [Value] { entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value } }
+    /// What was decoded, in order, and what the app is given by it.
+    func result(session: Int, generation: Int) -> ReadResult<Value> {
+        ReadResult(
+            values: entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value },
+            note: .read(GivenByRead(session: session, generation: generation, given)),
+            undecodable: undecodable,
+            isDeleted: entries.count == 1 && entries[0].isDeleted
+        )
+    }
 
     /// What the app is given and has not seen.
     ///
     /// This includes missing records, but not records that could not be decoded, which the next upload must not
     /// overwrite.
-    var given: [GivenContents] {
+    private var given: [GivenContents] {
         entries.compactMap { entry in
             guard let shown = entry.shown else { return entry.given }
             return entry.decoded?.contents == shown && entry.decoded?.value != nil ? entry.given : nil
         }
     }
 
-    /// What could not be decoded.
-    var undecodable: [ReadVersion] {
+    private var undecodable: [ReadVersion] {
         entries.compactMap { entry in
             guard let shown = entry.shown, let decoded = entry.decoded, decoded.contents == shown,
                 decoded.value == nil

@@ -119,21 +119,7 @@ extension SyncCore {
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
-        takeNotes()
-    }
-
-    /// Passes the notes that are due to the machine.
-    func takeNotes() {
-        guard machine != nil else { return }
-        for note in callQueue.takeNotes() {
-            switch note {
-            case .read(let session, let generation, let given):
-                guard session == self.session, generation == machine?.readGeneration else { break }
-                process(.calls(.read(given)))
-            case .request(let stream, _):
-                if let kind = model.claim(stream) { process(.delivery(.streamRequested(stream, kind))) }
-            }
-        }
+        takeNotes(for: ticket.names)
     }
 
     /// Waits for a call's turn, passes its input to the machine, and waits for the answer.

@@ -5,7 +5,7 @@ extension SyncCore {
         let signals = database as? any SignalTelling
         repeat {
             if case .closed = phase { break }
-            takeNotes()
+            takeAllNotes()
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
         } while signals?.areSignalsTaken == false && !Task.isCancelled
@@ -19,7 +19,9 @@ extension SyncCore {
         case .closed: return true
         case .new, .open: break
         }
-        guard requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else { return false }
+        guard reads.isEmpty, requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else {
+            return false
+        }
         return journal.map { $0.mark == journalRest } ?? true
     }
 

@@ -107,6 +107,7 @@ extension SyncCore {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
         let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
         session += 1
+        reads = []
         journalRest = 0
         self.journal = journal
         resources.keep(journal)
@@ -155,6 +156,7 @@ extension SyncCore {
             eventContents = events
             process(.journal(.committed(batch)))
             eventContents = StoredContents()
+            tellNextPartSoon()
         case .failed(let batch, let failure):
             // Notes that are processed later may be about contents that no longer exist.
             takeNotes()
@@ -269,7 +271,7 @@ extension SyncCore {
         _ letGo: @Sendable (isolated SyncCore) async -> Void
     ) async {
         callQueue.fail(with: SyncError.closed)
-        takeNotes()
+        takeAllNotes()
         switch opening {
         case .opening(let task), .switching(let task): _ = await task.result
         case .new, .open, .closed: break

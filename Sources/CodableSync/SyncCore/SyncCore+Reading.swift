@@ -17,45 +17,68 @@ extension SyncCore {
     ///   - decode: Decodes a record.
     /// - Returns: What was decoded, in order, and the note that the app was given it.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
-    func read<Value: Sendable>(
+    @concurrent
+    nonisolated func read<Value: Sendable>(
         _ names: [String]?,
         _ decode: @escaping Decode<Value>
     ) async throws -> ReadResult<Value> {
-        try await inOneSession { try await readNow(names, decode) }
-    }
-
-    /// Reads one record, and whether its deletion is what this device knows of it.
-    func readOne<Value: Sendable>(
-        _ name: String,
-        _ decode: @escaping Decode<Value>
-    ) async throws -> (read: ReadResult<Value>, isDeleted: Bool) {
-        try await inOneSession {
-            let read = try await readNow([name], decode)
-            return (read, machine?.state.isDeleted(name) ?? false)
+        while true {
+            var read = RecordRead<Value>(names: names, of: ExactName(model.recordType))
+            let began = try await openSession()
+            do {
+                let generation = try await readNow(&read, in: began, decode)
+                let result = read.result(session: began, generation: generation)
+                if try await end(result.undecodable, readIn: began) { return result }
+            } catch {
+                // The state was replaced in the meantime; the next user's models are read.
+                if await session == began { throw error }
+            }
         }
     }
 
-    private func readNow<Value: Sendable>(
-        _ names: [String]?,
+    /// Looks at the records and decodes them until both are of one moment.
+    ///
+    /// - Returns: The machine's generation of reads at that moment.
+    private nonisolated func readNow<Value: Sendable>(
+        _ read: inout RecordRead<Value>,
+        in began: Int,
         _ decode: @escaping Decode<Value>
-    ) async throws -> ReadResult<Value> {
+    ) async throws -> Int {
+        while true {
+            let moment = try await moment(of: began)
+            read.look(at: moment.records)
+            if read.isDone { return moment.generation }
+            do {
+                try await read.decode(from: moment.journal, model, decode)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                throw await unreadable(error)
+            }
+        }
+    }
+
+    /// Opens the state if necessary.
+    private func openSession() async throws -> Int {
+        try await ready()
         // Keeps the queue from growing if the app only reads.
         takeNotes()
-        guard let journal else { throw SyncError.closed }
-        let began = session
-        var read = RecordRead<Value>(names: names, of: ExactName(model.recordType))
-        repeat {
-            guard let records = machine?.state.recordView else { throw SyncError.closed }
-            if names == nil { read = await read.looked(at: records) } else { read.look(at: records) }
-            if read.isDone { break }
-            read = try await reading { try await read.decoded(from: journal, model, decode) }
-            // After a user switch, the former user's models are not returned.
-            guard began == session else { return ReadResult(values: []) }
-        } while true
-        guard let machine else { throw SyncError.closed }
-        if !read.undecodable.isEmpty { process(.calls(.decodeFailed(read.undecodable))) }
-        let note = CallQueue.Note.read(session: session, generation: machine.readGeneration, read.given)
-        return ReadResult(values: read.values, isUndecodable: !read.undecodable.isEmpty, note: note)
+        return session
+    }
+
+    private func moment(
+        of began: Int
+    ) throws -> (records: RecordView, generation: Int, journal: JournalLane) {
+        guard session == began, let machine, let journal else { throw SyncError.closed }
+        return (machine.state.recordView, machine.readGeneration, journal)
+    }
+
+    /// Reports what a read could not decode; returns `false` if it read the state of a former user.
+    private func end(_ undecodable: [ReadVersion], readIn began: Int) throws -> Bool {
+        guard session == began else { return false }
+        guard machine != nil else { throw SyncError.closed }
+        if !undecodable.isEmpty { process(.calls(.decodeFailed(undecodable))) }
+        return true
     }
 
     /// Reads files for a call, and says why if they cannot be read.
@@ -169,9 +192,11 @@ extension SyncCore {
 /// The result of a read, and the note about what the app was given.
 struct ReadResult<Value: Sendable>: Sendable {
     var values: [Value]
-    /// Whether a record could not be decoded.
-    var isUndecodable = false
-    var note: CallQueue.Note?
+    var note: CallQueue.Note
+    /// What could not be decoded.
+    var undecodable: [ReadVersion]
+    /// Whether the only record is not shown because its deletion is what this device knows of it.
+    var isDeleted: Bool
 }
 
 extension EditBasis {

@@ -66,6 +66,10 @@ actor SyncCore {
     var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []
     var lastWatcher: UInt64 = 0
+    /// What large reads returned and the machine has not been told yet.
+    var reads: [GivenByRead] = []
+    /// Whether a task is about to tell the machine the next part of a large read.
+    var isNextPartDue = false
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]
 

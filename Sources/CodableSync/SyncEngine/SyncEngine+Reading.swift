@@ -38,7 +38,7 @@ extension SyncEngine {
     private func read(_ names: [String]?) async throws -> [Model] {
         let coding = face.coding
         let read = try await core.read(names) { try coding.decode($0) }
-        if let note = read.note { core.callQueue.note(note) }
+        core.callQueue.note(read.note)
         return read.values
     }
 }

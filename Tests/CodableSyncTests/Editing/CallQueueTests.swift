@@ -51,7 +51,7 @@ final class CallQueueTests: XCTestCase {
         let told = Locked(0)
         let queue = CallQueue { told.withLock { $0 += 1 } }
         let call = queue.take(["A"], at: date)
-        queue.note(.read(session: 1, generation: 0, []))
+        queue.note(.read(GivenByRead(session: 1, generation: 0, [])))
         queue.note(.request(1))
         let later = queue.take(["A"], at: date)
         queue.note(.request(2))
@@ -129,7 +129,13 @@ final class CallQueueTests: XCTestCase {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let delayed = queue.take(["A"], at: date)
         queue.note(
-            .read(session: 1, generation: 0, ["A", "B", "C"].map { GivenContents(name: $0, handle: nil) })
+            .read(
+                GivenByRead(
+                    session: 1,
+                    generation: 0,
+                    ["A", "B", "C"].map { GivenContents(name: $0, handle: nil) }
+                )
+            )
         )
         XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["B", "C"])
         edit.end()
@@ -242,6 +248,6 @@ extension CallQueue.Note {
     fileprivate var stream: StreamID? { if case .request(let stream, _) = self { stream } else { nil } }
 
     fileprivate var names: [String] {
-        if case .read(_, _, let given) = self { given.map(\.name) } else { [] }
+        if case .read(var read) = self { read.takeAll().map(\.name) } else { [] }
     }
 }

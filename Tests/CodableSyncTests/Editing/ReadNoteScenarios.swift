@@ -23,4 +23,70 @@ final class ReadNoteScenarios: EngineScenario {
         let notes = engine.core.callQueue.takeNotes()
         XCTAssertLessThanOrEqual(notes.count, 1)
     }
+
+    /// A device with more records than one part of a note, all fetched and none read.
+    private func makeReader() async throws -> Device<Note> {
+        let writer = try makeDevice(Note.self)
+        try await writer.engine.upload((0..<600).map { Note("N\($0)") })
+        try await writer.engine.sync()
+        let reader = try makeDevice(Note.self)
+        try await reader.engine.sync()
+        return reader
+    }
+
+    /// Whether the app has seen the cloud's version of records.
+    private static func seen(_ names: [String], _ core: isolated SyncCore) -> [Bool] {
+        names.map { name in
+            let record = core.machine?.state[name]
+            return record?.known != nil && record?.seen == record?.known?.handle
+        }
+    }
+
+    /// Takes notes for a call, and returns what the machine knows at the call's turn.
+    private static func seen(_ names: [String], for call: String, _ core: isolated SyncCore) -> [Bool] {
+        core.takeNotes(for: [ExactName(call)])
+        return seen(names, core)
+    }
+
+    func testACallAfterALargeReadWaitsForItsOwnRecordOnly() async throws {
+        let reader = try await makeReader()
+        let core = reader.engine.core
+        let before = await Self.seen(["N0", "N599", "N598"], core)
+        XCTAssertEqual(before, [false, false, false])
+        _ = try await reader.engine.allModels()
+        // The names are in order, so that N0 is in the first part, and N598 and N599 are in the last.
+        let atTurn = await Self.seen(["N0", "N599", "N598"], for: "N599", core)
+        XCTAssertEqual(atTurn, [true, true, false])
+    }
+
+    func testALargeReadIsToldToTheEnd() async throws {
+        let reader = try await makeReader()
+        _ = try await reader.engine.allModels()
+        let names = (0..<600).map { "N\($0)" }
+        _ = await Self.seen(names, for: "", reader.engine.core)
+        await reader.engine.reach("the note was told") { core in
+            core.reads.isEmpty && Self.seen(names, core).allSatisfy { $0 }
+        }
+    }
+
+    func testALargeReadIsToldBeforeTheEngineCloses() async throws {
+        let reader = try await makeReader()
+        let core = reader.engine.core
+        _ = try await reader.engine.allModels()
+        await reader.engine.close()
+        let names = (0..<600).map { "N\($0)" }
+        let atEnd = await Self.seen(names, core)
+        XCTAssertEqual(atEnd.filter { !$0 }.count, 0)
+    }
+
+    func testAnUploadOfAModelFromALargeReadIsBasedOnIt() async throws {
+        let reader = try await makeReader()
+        var models = try await reader.engine.allModels()
+        models[599].text = "changed"
+        try await reader.engine.upload(models[599])
+        let record = await reader.engine.core.machine?.state["N99"]
+        XCTAssertEqual(models[599].recordName, "N99")
+        XCTAssertNotNil(record?.known)
+        XCTAssertEqual(record?.pending?.base, record?.known?.handle)
+    }
 }

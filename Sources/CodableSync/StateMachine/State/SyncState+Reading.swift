@@ -3,12 +3,6 @@ extension SyncState {
     /// The contents that reads show: a pending edit if it is on top, else the cloud's latest version.
     package func shownHandle(of name: String) -> ContentHandle? { self[name]?.shownHandle }
 
-    /// Whether a record that reads do not show is known to be deleted.
-    package func isDeleted(_ name: String) -> Bool {
-        guard let record = self[name] else { return false }
-        return record.pending?.isDeletion == true || record.undelivered?.kind == .deleted
-    }
-
     /// The version on which an edit of a record would be based now.
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)
@@ -74,4 +68,9 @@ package struct EditBasis: Equatable, Sendable {
     package init(name: String) {
         self.name = name
     }
+}
+
+extension RecordState {
+    /// Whether a record that reads do not show is known to be deleted.
+    package var isDeleted: Bool { pending?.isDeletion == true || undelivered?.kind == .deleted }
 }

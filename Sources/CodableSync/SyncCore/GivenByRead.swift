@@ -1,0 +1,73 @@
+import RecordCoding
+
+/// What a read returned to the app and the machine has not been told yet.
+///
+/// A call needs only what concerns its own records, so the rest of a large read is told in parts, and no call
+/// waits for all of it. The order among reads and requests does not matter: contents that are older than what
+/// the app has seen are no news.
+struct GivenByRead: Sendable {
+    /// The number of records that the machine is told of at once.
+    static let part = 256
+
+    /// The core's session when the read looked at the records.
+    let session: Int
+    /// The machine's generation of reads at that time.
+    let generation: Int
+    private var given: [GivenContents?]
+    /// The positions of large reads' records.
+    private var positions: [ExactName: Int] = [:]
+    private var next = 0
+    /// The number of records that the machine has not been told of.
+    private(set) var count: Int
+
+    /// Creates the note of a read.
+    ///
+    /// - Parameters:
+    ///   - session: The core's session when the read looked at the records.
+    ///   - generation: The machine's generation of reads at that time.
+    ///   - given: What was returned, each record once.
+    init(session: Int, generation: Int, _ given: [GivenContents]) {
+        self.session = session
+        self.generation = generation
+        self.given = given
+        count = given.count
+        guard given.count > Self.part else { return }
+        positions.reserveCapacity(given.count)
+        for (position, one) in given.enumerated() { positions[ExactName(one.name)] = position }
+    }
+
+    /// Takes the next part out.
+    mutating func takePart() -> [GivenContents] {
+        var part: [GivenContents] = []
+        while next < given.count, part.count < Self.part {
+            if let one = given[next] { part.append(one) }
+            given[next] = nil
+            next += 1
+        }
+        count -= part.count
+        return part
+    }
+
+    /// Takes everything out.
+    mutating func takeAll() -> [GivenContents] {
+        defer {
+            given = []
+            count = 0
+        }
+        return given.compactMap { $0 }
+    }
+
+    /// Takes out what concerns records.
+    mutating func take(_ names: [ExactName]) -> [GivenContents] {
+        let found = names.compactMap { name in
+            positions.isEmpty
+                ? given.firstIndex { $0.map { ExactName($0.name) } == name } : positions[name]
+        }
+        let taken = found.compactMap { position in
+            defer { given[position] = nil }
+            return given[position]
+        }
+        count -= taken.count
+        return taken
+    }
+}

@@ -1,0 +1,63 @@
+import RecordCoding
+
+/// Telling the machine what the app was given, in its place among the calls.
+extension SyncCore {
+    /// Passes the notes that are due to the machine; of large reads, only a part.
+    ///
+    /// - Parameter names: The records of the call that follows: the machine is told everything about them.
+    func takeNotes(for names: [ExactName] = []) {
+        guard machine != nil else { return }
+        for note in callQueue.takeNotes() {
+            switch note {
+            case .read(var read):
+                tell(read.takePart(), of: read)
+                if read.count > 0 { reads.append(read) }
+            case .request(let stream, _):
+                if let kind = model.claim(stream) { process(.delivery(.streamRequested(stream, kind))) }
+            }
+        }
+        if reads.isEmpty { return }
+        if !names.isEmpty {
+            for index in reads.indices { tell(reads[index].take(names), of: reads[index]) }
+        }
+        tellNextPartAtRest()
+    }
+
+    /// Tells the machine everything that is left of large reads, since nothing is told later.
+    func takeAllNotes() {
+        takeNotes()
+        let left = reads
+        reads = []
+        for var read in left { tell(read.takeAll(), of: read) }
+    }
+
+    /// Tells the machine the next part of a large read; called when the journal has stored a batch, so that no
+    /// call waits for more than a part.
+    func tellNextPartSoon() {
+        guard !reads.isEmpty, !isNextPartDue else { return }
+        isNextPartDue = true
+        Task { [weak self] in await self?.tellNextPart() }
+    }
+
+    private func tellNextPartAtRest() {
+        if machine?.isStoring == false { tellNextPartSoon() }
+    }
+
+    private func tellNextPart() {
+        isNextPartDue = false
+        if !reads.isEmpty {
+            tell(reads[0].takePart(), of: reads[0])
+            if reads[0].count == 0 { reads.removeFirst() }
+        }
+        tellNextPartAtRest()
+        tellWatchers()
+    }
+
+    /// Tells the machine what a read returned, unless contents were taken away since.
+    private func tell(_ given: [GivenContents], of read: GivenByRead) {
+        guard !given.isEmpty, read.session == session, read.generation == machine?.readGeneration else {
+            return
+        }
+        process(.calls(.read(given)))
+    }
+}
