@@ -71,18 +71,17 @@ final class ReadNoteScenarios: EngineScenario {
 
     func testALargeReadIsToldBeforeTheEngineCloses() async throws {
         let reader = try await makeReader()
-        let core = reader.engine.core
         _ = try await reader.engine.allModels()
-        await reader.engine.close()
-        let names = (0..<600).map { "N\($0)" }
-        let atEnd = await Self.seen(names, core)
+        try await reader.restart()
+        try await reader.engine.start()
+        let atEnd = await Self.seen((0..<600).map { "N\($0)" }, reader.engine.core)
         XCTAssertEqual(atEnd.filter { !$0 }.count, 0)
     }
 
     func testAnUploadOfAModelFromALargeReadIsBasedOnIt() async throws {
         let reader = try await makeReader()
         var models = try await reader.engine.allModels()
-        models[599].text = "changed"
+        models[599].title = "changed"
         try await reader.engine.upload(models[599])
         let record = await reader.engine.core.machine?.state["N99"]
         XCTAssertEqual(models[599].recordName, "N99")
