@@ -115,7 +115,7 @@ public final class LiveModels<Model: RecordCodable> {
 
     // MARK: Following
 
-    private func take(_ change: ModelChange<Model>) {
+    func take(_ change: ModelChange<Model>) {
         told.apply(change)
         switch change {
         case .reset:
