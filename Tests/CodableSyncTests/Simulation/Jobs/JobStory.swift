@@ -195,13 +195,24 @@
                 acknowledged[name, default: []].insert(stamp)
                 return
             }
-            writes.append(
-                StoryWrite(stamp: stamp, number: number, name: name, app: app.index, stays: stay...app.stay)
-            )
+            noteChange(stamp, number, of: name, by: app, since: stay)
             if app.stay > stay {
                 carriedOver.formUnion(model.stamps)
                 lastReplaced[name] = lastStamp
             }
+        }
+
+        /// Records an edit or upload of one of several users that has returned.
+        func noteChange(
+            _ stamp: String,
+            _ number: Int,
+            of name: String,
+            by app: StoryApp<Model>,
+            since stay: Int
+        ) {
+            writes.append(
+                StoryWrite(stamp: stamp, number: number, name: name, app: app.index, stays: stay...app.stay)
+            )
         }
 
         // MARK: The end

@@ -118,6 +118,16 @@
             }
         }
 
+        /// The same for edits in place, beside a loop that folds `liveChanges`: it shows what reads show, and
+        /// nothing of a former user.
+        func testLiveChangesGiveWhatReadsShowWhenUsersChange() throws {
+            try tell(StampFields.self) {
+                $0.changesUsers = true
+                $0.consumes = false
+                $0.losesZone = false
+            }
+        }
+
         /// With a single writer, no conflict occurs.
         func testASingleWriterHasNoConflicts() throws {
             try tell {

@@ -9,7 +9,11 @@
         func editShown() {
             let name = story.names[story.chance(story.names.count)]
             story.lastStamp += 1
-            let (stamp, takesOut) = ("\(index).\(story.lastStamp)", story.chance(4) == 0)
+            let number = story.lastStamp
+            let (stamp, takesOut) = (
+                "\(index).\(number)", story.chance(4) == 0 && !story.options.changesUsers
+            )
+            let stay = stay
             let (engine, life, isNamed) = (engine, life, story.chance(2) == 0)
             say("edits \(name) with \(stamp)\(takesOut ? ", removing one" : "")")
             Task { [self] in
@@ -32,6 +36,9 @@
                     guard life == self.life else { return }
                     let out = Set(edit.before[edits: index]).subtracting(edit.after[edits: index])
                     say("has edited \(name) with \(stamp), without \(out.sorted())")
+                    if story.options.changesUsers {
+                        return story.noteChange(stamp, number, of: name, by: self, since: stay)
+                    }
                     // A later edit may have removed the stamp, and may be stored without returning.
                     if story.perhapsOut[name]?.contains(stamp) != true {
                         story.expected[name, default: []].insert(stamp)
@@ -94,6 +101,8 @@
 
         /// Uploads a draft whose original may be an old copy.
         func draft() {
+            // Two users have different records of one name.
+            if story.options.changesUsers { return }
             let name = story.names[story.chance(story.names.count)]
             call("draft") { app, engine in
                 var original = app.drafted[name] ?? Model(name: name)
