@@ -49,6 +49,8 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         context.actions = []
         context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
+        // Not repeated at once if the disk refuses it.
+        if case .journal = input {} else { context.takeSchemas() }
         take(input)
         settle()
         advance()

@@ -40,7 +40,8 @@ extension RecordState {
             record.lost = nil
             record.isLostRefused = false
         }
-        if let known, !isStored(known.handle) { record.forgetKnownVersion() }
+        if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
+        if let known, !isStored(known.handle) { record.forgetLatestVersion() }
         if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
         if let contested = record.pending?.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.

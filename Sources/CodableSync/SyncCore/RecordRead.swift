@@ -119,7 +119,7 @@ extension RecordState {
     /// What reads show of this record.
     fileprivate func shown(named name: String) -> ShownContents? {
         shownHandle.map {
-            ShownContents(name: name, shown: $0, known: known?.handle, base: versionBelow($0))
+            ShownContents(name: name, shown: $0, known: readableAncestor?.handle, base: versionBelow($0))
         }
     }
 
@@ -129,7 +129,7 @@ extension RecordState {
         if let shown {
             given.known = shown.known
             given.version = shown.shown == shown.known ? shown.shown : shown.base
-            given.changeTag = shown.shown == known?.handle ? known?.changeTag : nil
+            given.changeTag = shown.shown == readableAncestor?.handle ? readableAncestor?.changeTag : nil
         }
         return newlySeen(given, of: key) == nil ? nil : given
     }

@@ -145,6 +145,12 @@ extension SyncCore {
         machine.pollInterval = configuration.pollInterval
         machine.requestDeadline = configuration.requestDeadline
         machine.seed = configuration.seed ?? UInt64.random(in: .min ... .max)
+        machine.schemas = [
+            ReadableSchema(
+                type: ExactName(model.recordType),
+                version: SchemaVersion(model.schemaVersion)
+            )
+        ]
         machine.removesOnSignOut = configuration.onSignOut == .remove
         return machine
     }

@@ -24,14 +24,14 @@ extension SyncCore {
         try await inOneSession { try await readNow(names, decode) }
     }
 
-    /// Reads one record, and whether its deletion is what this device knows of it.
+    /// Reads one record, and if reads don't show it, why.
     func readOne<Value: Sendable>(
         _ name: String,
         _ decode: @escaping Decode<Value>
-    ) async throws -> (read: ReadResult<Value>, isDeleted: Bool) {
+    ) async throws -> (read: ReadResult<Value>, absence: Absence) {
         try await inOneSession {
             let read = try await readNow([name], decode)
-            return (read, machine?.state.isDeleted(name) ?? false)
+            return (read, machine?.state.absence(of: name) ?? .unknown)
         }
     }
 

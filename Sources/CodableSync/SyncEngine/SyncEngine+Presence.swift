@@ -19,10 +19,14 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func presence(named name: String) async throws -> RecordPresence<Model> {
         let coding = face.coding
-        let (read, isDeleted) = try await core.readOne(name) { try coding.decode($0) }
+        let (read, absence) = try await core.readOne(name) { try coding.decode($0) }
         if let note = read.note { core.callQueue.note(note) }
         if let model = read.values.first { return .here(model) }
         if read.isUndecodable { return .undecodable }
-        return isDeleted ? .deleted : .unknown
+        switch absence {
+        case .deleted: return .deleted
+        case .tooNew: return .undecodable
+        case .unknown: return .unknown
+        }
     }
 }

@@ -69,8 +69,8 @@ extension RecordState {
             let isNews = pending == nil && known == nil && seen != nil
             return isNews ? SeenContents(key: key, nil, of: nil, kind: .read) : nil
         }
-        let isKnown = known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
-        let shown = isKnown ? known?.handle ?? handle : handle
+        let isKnown = readable?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+        let shown = isKnown ? readable?.handle ?? handle : handle
         let version = isKnown ? shown : contents.version
         // An edit on top of what the app has seen is newer than that, even if the edit has been replaced since.
         let wasOnTop = contents.known != nil && contents.known == seen
@@ -93,7 +93,7 @@ extension RecordState {
         } else if change.isDeletion {
             // The app has not seen the edit, so it deletes the version that it has, or the base of the edit if
             // that is older. Its own copy is newer than that version, but is none of the cloud's.
-            let version = copy == known?.handle ? copy : given
+            let version = copy == readableAncestor?.handle ? copy : given
             change.base = pending.base.flatMap { base in version.map { min(base, $0) } }
         }
     }

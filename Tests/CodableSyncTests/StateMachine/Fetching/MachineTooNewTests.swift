@@ -1,0 +1,343 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Versions that a newer version of the app has written: what reads show stays, and nothing is sent over them.
+final class MachineTooNewTests: MachineTestCase {
+    override func setUp() {
+        super.setUp()
+        machine.know("A", 1)
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(2, .live)))
+        machine.run(.delivery(.streamRequested(2, .live)))
+        machine.run(.delivery(.streamRequested(2, .live)))
+    }
+
+    private var record: RecordState? { machine.state["A"] }
+
+    /// Another device with a newer version of the app saves A.
+    @discardableResult
+    private func fetchNewer(_ name: String = "A", _ number: UInt64 = 2) -> [SyncAction] {
+        machine.fetch([.init(name, number, schema: 2)], token: "newer-\(name)-\(number)")
+    }
+
+    @discardableResult
+    private func fetchReadable(_ number: UInt64 = 3, hash: UInt64? = nil) -> [SyncAction] {
+        machine.fetch([.init("A", number, hash: hash)], token: "readable-\(number)")
+    }
+
+    private var parkReason: ParkReason? { record?.pending?.parked }
+
+    // MARK: A version that is too new arrives
+
+    func testTheLastReadableVersionIsKeptAndShown() {
+        let actions = fetchNewer()
+        XCTAssertEqual(record?.known?.handle, 2)
+        XCTAssertEqual(record?.readable?.handle, 1)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
+        XCTAssertEqual(record?.handles, [1, 2])
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(record?.seen, 1)
+        fetchNewer("A", 4)
+        XCTAssertEqual(record?.readable?.handle, 1)
+        XCTAssertEqual(record?.handles, [1, 4])
+    }
+
+    func testItIsReportedOnce() {
+        let text = "The record was written with schema version 2, this app knows 1; update the app."
+        let told = fetchNewer().events.filter { $0 == .undecodable(recordName: "A", reason: text) }
+        XCTAssertEqual(told.count, 1)
+        let again = machine.run(
+            .calls(.decodeFailed([ReadVersion(name: "A", handle: 2, reason: "again")]))
+        )
+        XCTAssertEqual(again.events, [])
+        XCTAssertEqual(machine.machine.undecodableNames, ["A"])
+    }
+
+    func testADeviceWithoutAReadableVersionShowsAndDeliversNothing() {
+        let actions = fetchNewer("X", 5)
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertNil(machine.state.shownHandle(of: "X"))
+        XCTAssertNil(machine.state["X"]?.undelivered)
+        XCTAssertEqual(machine.state["X"]?.handles, [5])
+        XCTAssertEqual(machine.state.absence(of: "X"), .tooNew)
+        XCTAssertEqual(machine.state.absence(of: "Y"), .unknown)
+    }
+
+    func testAnUndeliveredReadableVersionStaysUndelivered() {
+        machine.run(.delivery(.streamEnded(1)))
+        machine.fetch([.init("A", 7)], token: "7")
+        fetchNewer("A", 8)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(3))).delivered, [item("A", updated: 7)])
+        machine.run(.delivery(.streamRequested(3)))
+        XCTAssertEqual(record?.seen, 7)
+    }
+
+    func testAnElementAcceptedAfterItArrivedCountsAsSeen() {
+        machine.fetch([.init("A", 7)], token: "7")
+        fetchNewer("A", 8)
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(record?.seen, 7)
+    }
+
+    func testAReadOfTheKeptVersionCountsAsSeen() {
+        machine.fetch([.init("A", 7)], token: "7")
+        fetchNewer("A", 8)
+        let known = KnownVersion(7)
+        let given = GivenContents(name: "A", handle: 7, known: 7, version: 7, changeTag: known.changeTag)
+        machine.run(.calls(.read([given])))
+        XCTAssertEqual(record?.seen, 7)
+    }
+
+    func testAReplayGivesTheKeptVersion() {
+        fetchNewer()
+        fetchNewer("X", 5)
+        machine.run(.delivery(.streamEnded(1)))
+        machine.machine.delivering.mustStartOver = true
+        machine.run(.delivery(.streamRequested(3)))
+        let told = machine.run(.delivery(.streamRequested(3))).delivered
+        XCTAssertEqual(told, [item("A", updated: 1)])
+    }
+
+    func testARefusedArrivalIsUndone() {
+        machine.upload("A", 10)
+        machine.failSend(CloudError(.networkUnavailable))
+        let before = machine.state.records
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
+        var page = FetchedPage(token: ChangeToken("n"), moreComing: false)
+        page.records = [.init("A", 2, schema: 2)]
+        machine.feed(.records(.fetched(request.id, .success(page))))
+        XCTAssertNotNil(parkReason)
+        machine.failNextCommit()
+        XCTAssertEqual(machine.state.records, before)
+        XCTAssertEqual(machine.state.tooNewQueue.count, 0)
+    }
+
+    func testTheStateIsTheSameAfterAReplayAndASnapshot() {
+        machine.upload("A", 10)
+        fetchNewer()
+        fetchNewer("X", 5)
+        var replayed = SyncState()
+        for entry in machine.journal { replayed.apply(entry) }
+        XCTAssertEqual(replayed.records, machine.state.records)
+        var snapshot = SyncState()
+        snapshot.apply(.summary(machine.state.summary))
+        for name in machine.state.sortedNames {
+            machine.state[name].map { snapshot.apply(.record(name: name, $0)) }
+        }
+        XCTAssertEqual(snapshot.records, machine.state.records)
+        XCTAssertEqual(snapshot.tooNewQueue.names.sorted(), ["A", "X"])
+    }
+
+    // MARK: Changes of this device
+
+    func testAPendingEditIsParkedAndStillShown() {
+        machine.upload("A", 10)
+        machine.failSend(CloudError(.networkUnavailable))
+        let actions = fetchNewer()
+        XCTAssertEqual(parkReason?.kind, .serverValueUndecodable)
+        for words in ["not overwritten", "schema version 2", "knows 1", "Update the app", "discard"] {
+            XCTAssertTrue(parkReason?.message.contains(words) == true, words)
+        }
+        XCTAssertEqual(actions.requests.filter { $0.hasPrefix("send") }, [])
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 10)
+        XCTAssertEqual(record?.pending?.base, 1)
+        let isTold = actions.events.contains {
+            if case .parked("A", _) = $0 { true } else { false }
+        }
+        XCTAssertTrue(isTold)
+    }
+
+    func testAnEditInConflictIsParkedAndStillShown() {
+        machine.upload("A", 10)
+        machine.failSend(CloudError(.networkUnavailable))
+        fetchReadable(7)
+        XCTAssertEqual(machine.conflicts.count, 1)
+        fetchNewer("A", 8)
+        machine.resolve { _ in .server }
+        XCTAssertNotNil(parkReason)
+        XCTAssertEqual(record?.readable?.handle, 7)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 10)
+        XCTAssertEqual(record?.handles, [1, 7, 8, 10])
+    }
+
+    func testARefusedEditStaysParkedAndShown() {
+        machine.upload("A", 10)
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        fetchNewer()
+        XCTAssertEqual(parkReason?.kind, .refused)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 10)
+        fetchReadable()
+        XCTAssertEqual(parkReason?.kind, .refused)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
+    }
+
+    func testAnEditWhoseSaveIsRefusedIsParked() {
+        for isLookedUp in [false, true] {
+            setUp()
+            machine.upload("A", 10)
+            let newer = KnownVersion(2, schema: 2)
+            var actions = machine.answerSend { _ in .conflict(server: isLookedUp ? nil : newer) }
+            if isLookedUp, let request = machine.lookUpRequest {
+                let found = LookedUp(name: "A", result: .success(newer))
+                actions = machine.run(.records(.lookedUp(request.id, .success([found]))))
+            }
+            XCTAssertEqual(parkReason?.kind, .serverValueUndecodable)
+            XCTAssertEqual(actions.requests, [])
+            XCTAssertEqual(actions.conflicts, [])
+            XCTAssertEqual(machine.state.shownHandle(of: "A"), 10)
+            XCTAssertEqual(record?.readable?.handle, 1)
+        }
+    }
+
+    func testAnUploadIsDurableAndParkedInOneBatch() {
+        fetchNewer()
+        let actions = machine.upload("A", 10)
+        let entries = machine.journal.suffix(3)
+        XCTAssertTrue(entries.contains { if case .calls(.queued) = $0 { true } else { false } })
+        XCTAssertTrue(entries.contains { if case .sending(.parked) = $0 { true } else { false } })
+        let batches = actions.compactMap { action -> [JournalEntry]? in
+            if case .journal(.append(_, let entries, _)) = action { entries } else { nil }
+        }
+        XCTAssertEqual(batches.first?.count, 3, "edit, reason and note are stored together")
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(record?.pending?.base, 1)
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 10)
+        XCTAssertEqual(machine.state.editBasis(of: "A").newer, SchemaVersion(2))
+        machine.upload("A", 11)
+        XCTAssertEqual(record?.pending?.handle, 11)
+        XCTAssertEqual(record?.pending?.base, 1)
+        XCTAssertNotNil(parkReason)
+    }
+
+    func testAnUploadToARecordThatWasNeverReadableIsParkedAndShown() {
+        fetchNewer("X", 5)
+        XCTAssertEqual(machine.upload("X", 10).requests, [])
+        XCTAssertEqual(machine.state.shownHandle(of: "X"), 10)
+        XCTAssertNil(machine.state["X"]?.pending?.base)
+        let actions = machine.run(.calls(.discard(machine.newCall(), names: ["X"])))
+        XCTAssertNil(machine.state.shownHandle(of: "X"))
+        XCTAssertEqual(actions.delivered.first, item(deleted: "X"))
+    }
+
+    func testADeletionIsParked() {
+        fetchNewer()
+        let actions = machine.delete("A")
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertTrue(parkReason?.message.contains("not deleted") == true)
+        XCTAssertNil(machine.state.shownHandle(of: "A"))
+        XCTAssertEqual(machine.state.absence(of: "A"), .deleted)
+        XCTAssertEqual(fetchReadable().requests.last, "send A=delete@t3")
+    }
+
+    func testAPendingDeletionIsParkedAndDiscardsNothing() {
+        machine.delete("A")
+        machine.failSend(CloudError(.networkUnavailable))
+        XCTAssertEqual(fetchNewer().loading, [])
+        XCTAssertTrue(parkReason?.message.contains("not deleted") == true)
+        let ended = fetchReadable()
+        XCTAssertEqual(ended.loading, [.discarded(name: "A", 3, .deletion)])
+    }
+
+    func testARetriedChangeIsParkedAgain() {
+        fetchNewer()
+        machine.upload("A", 10)
+        let actions = machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
+        XCTAssertEqual(actions.requests, [])
+        XCTAssertEqual(actions.answers, [.done])
+        XCTAssertEqual(parkReason?.kind, .serverValueUndecodable)
+    }
+
+    func testADiscardedEditGivesWayToTheKeptVersion() {
+        fetchNewer()
+        machine.upload("A", 10)
+        let actions = machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
+        XCTAssertEqual(actions.delivered.first, item("A", updated: 1))
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
+        XCTAssertEqual(record?.undelivered?.seen, 1)
+    }
+
+    // MARK: The end
+
+    func testALaterReadableVersionIsDelivered() {
+        fetchNewer()
+        XCTAssertTrue(fetchReadable().delivered.contains(item("A", updated: 3)))
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
+        XCTAssertNil(record?.kept)
+        XCTAssertFalse(record?.handles.contains(2) == true)
+        machine.fetch([.init("X", 5, schema: 2)], token: "5")
+        machine.fetch([.init("X", 6)], token: "6")
+        XCTAssertEqual(machine.state["X"]?.undelivered?.kind, .updated(6))
+    }
+
+    func testAReturnToTheKeptContentsIsNoChange() {
+        fetchNewer()
+        machine.upload("A", 10)
+        let actions = fetchReadable(3, hash: 1)
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(actions.conflicts, [])
+        XCTAssertEqual(actions.requests.last, "send A=10@t3")
+    }
+
+    func testAParkedEditGoesToTheResolverWithItsAncestor() {
+        fetchNewer()
+        machine.upload("A", 10)
+        let conflict = fetchReadable().conflicts.first
+        XCTAssertEqual(conflict?.client, 10)
+        XCTAssertEqual(conflict?.server, 3)
+        XCTAssertEqual(conflict?.ancestor, 1)
+        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send A=10@t3"])
+    }
+
+    func testAnEditOfARecordThatWasNeverReadableHasNoAncestor() {
+        fetchNewer("X", 5)
+        machine.upload("X", 10)
+        let conflict = machine.fetch([.init("X", 6)], token: "6").conflicts.first
+        XCTAssertEqual(conflict?.server, 6)
+        XCTAssertNotNil(conflict)
+        XCTAssertNil(conflict?.ancestor)
+    }
+
+    func testADeletionElsewhereEndsIt() {
+        fetchNewer()
+        fetchNewer("X", 5)
+        let actions = machine.fetch(deletions: ["A", "X"], token: "gone")
+        XCTAssertTrue(actions.delivered.contains(item(deleted: "A")))
+        XCTAssertFalse(actions.delivered.contains(item(deleted: "X")))
+        XCTAssertNil(machine.state.shownHandle(of: "A"))
+        XCTAssertNil(machine.state["X"])
+    }
+
+    func testADeletionElsewhereUnparksTheEdit() {
+        fetchNewer()
+        machine.upload("A", 10)
+        let conflict = machine.fetch(deletions: ["A"], token: "gone").conflicts.first
+        XCTAssertEqual(conflict?.client, 10)
+        XCTAssertNil(conflict?.server)
+        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send A=10@-"])
+    }
+
+    func testADeletionElsewhereFulfilsTheParkedDeletion() {
+        fetchNewer()
+        machine.delete("A")
+        let actions = machine.fetch(deletions: ["A"], token: "gone")
+        XCTAssertNil(record)
+        XCTAssertEqual(actions.delivered, [])
+        XCTAssertEqual(actions.requests.filter { $0.hasPrefix("send") }, [])
+    }
+
+    func testAListingKeepsWhatIsThereAndDeletesWhatIsNot() {
+        fetchNewer()
+        machine.run(.calls(.resync(machine.newCall())))
+        machine.answerFetch([.init("A", 2, schema: 2)], token: "listed")
+        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
+        machine.run(.calls(.resync(machine.newCall())))
+        let actions = machine.answerFetch([], token: "empty")
+        XCTAssertTrue(actions.delivered.contains(item(deleted: "A")))
+    }
+}
