@@ -104,8 +104,8 @@ extension RecordState {
             known?.isTooNew = true
             lost?.isTooNew = true
             // Only a newer version of the app was given this, so an upload by this one is no edit of it.
-            if given == last.handle { given = nil }
-            if copy == last.handle { copy = nil }
+            given = nil
+            copy = nil
             if undelivered?.kind.handle == last.handle { undelivered = nil }
             if undelivered?.seen == last.handle { undelivered?.seen = nil }
         } else {

@@ -70,6 +70,7 @@ final class MachineTooNewTests: MachineTestCase {
         machine.run(.delivery(.streamEnded(1)))
         machine.fetch([.init("A", 7)], token: "7")
         fetchNewer("A", 8)
+        machine.run(.delivery(.streamEnded(2)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(3))).delivered, [item("A", updated: 7)])
         machine.run(.delivery(.streamRequested(3)))
         XCTAssertEqual(record?.seen, 7)
@@ -78,6 +79,7 @@ final class MachineTooNewTests: MachineTestCase {
     func testAnElementAcceptedAfterItArrivedCountsAsSeen() {
         machine.fetch([.init("A", 7)], token: "7")
         fetchNewer("A", 8)
+        machine.run(.delivery(.streamEnded(2)))
         machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(record?.seen, 7)
     }
@@ -118,6 +120,7 @@ final class MachineTooNewTests: MachineTestCase {
 
     func testTheStateIsTheSameAfterAReplayAndASnapshot() {
         machine.upload("A", 10)
+        machine.failSend(CloudError(.networkUnavailable))
         fetchNewer()
         fetchNewer("X", 5)
         var replayed = SyncState()
