@@ -119,19 +119,18 @@ class NewerSchemaScenarios: EngineScenario {
     /// The version arrives while the closure runs.
     func testAnEditThrowsIfTheVersionArrivesDuringIt() async throws {
         let (old, _) = try await makePair()
-        let isFetched = Locked(false)
+        let core = old.engine.core
+        let ticket = core.callQueue.take(["a"], isEdit: true, at: clock.now.wall)
+        defer { ticket.end() }
+        let shown = try await core.contentsToEdit(["a"], ticket, { $0 }) { _, _ in
+            throw SyncError.recordNotFound("a")
+        }
+        try await old.engine.fetchChanges()
+        let isQueued = try await core.queue([(0, shown.values[0])], on: shown.bases, ticket)
+        XCTAssertFalse(isQueued)
         do {
-            try await old.engine.edit(named: "a") { place in
-                place.title = "edited"
-                if isFetched.withLock({ $0 }) { return }
-                isFetched.withLock { $0 = true }
-                let fetched = DispatchSemaphore(value: 0)
-                let engine = old.engine
-                Task.detached {
-                    do { _ = try await engine.fetchChanges() } catch { XCTFail("\(error)") }
-                    fetched.signal()
-                }
-                fetched.wait()
+            _ = try await core.contentsToEdit(["a"], ticket, { $0 }) { _, _ in
+                throw SyncError.recordNotFound("a")
             }
             XCTFail("the record can be edited")
         } catch let error as SyncError {
