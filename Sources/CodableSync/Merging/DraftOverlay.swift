@@ -167,7 +167,8 @@ struct DraftOverlay: Sendable {
     /// The version that the draft carries, if that is newer than the one that the app was given.
     private var newerVersion: ContentHandle? {
         guard case .version(let tag) = draft.original, let version = version(with: tag),
-            [record?.readableAncestor?.handle, record?.copy, basis.base].contains(version), version != versionGiven
+            [record?.readableAncestor?.handle, record?.copy, basis.base].contains(version),
+            version != versionGiven
         else { return nil }
         return record?.given.map { $0 < version } ?? true ? version : nil
     }

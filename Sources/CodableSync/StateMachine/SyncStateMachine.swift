@@ -49,7 +49,7 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         context.actions = []
         context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
-        // Not repeated at once if the disk refuses it.
+        // With the first input; with a later one, but not at once, if the disk refuses it.
         if case .journal = input {} else { context.takeSchemas() }
         take(input)
         settle()
@@ -60,6 +60,7 @@ package struct SyncStateMachine: Sendable {
 
     private mutating func take(_ input: SyncInput) {
         switch input {
+        case .opened: break
         case .calls(let input): take(input)
         case .journal(.committed(let batch)): takeCommitted(batch)
         case .journal(.commitFailed(let batch, let failure)): takeCommitFailed(batch, failure)

@@ -92,6 +92,7 @@ extension SyncCore {
             SyncStateMachine(state: opened.state, configuration: machineConfiguration(), at: now)
         )
         listen()
+        process(.opened)
         tellOfSwitch()
         // Some streams may have made requests while the state could not be opened.
         model.repeatRequests()

@@ -188,6 +188,7 @@ class EvolutionScenarios: EngineScenario {
         try await new.engine.sync()
         let before = try await serverRecords("Place")["a"]
         XCTAssertEqual(before?.fields["codableSyncSchema"], 2)
+        pass()
         try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
         try await old.engine.sync()
         let parked = try await old.engine.parkedChanges()

@@ -81,7 +81,8 @@ package struct NewerSchema: Equatable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        "The record was written with schema version \(found.number), this app knows \(known.number); update the app."
+        "The record was written with schema version \(found.number), this app knows \(known.number); "
+            + "update the app."
     }
 
     /// Why a change is not sent.
@@ -89,7 +90,8 @@ package struct NewerSchema: Equatable, Sendable, CustomStringConvertible {
         let (outcome, what) = isDeletion ? ("deleted", "deletion") : ("overwritten", "edit")
         return ParkReason(
             kind: .serverValueUndecodable,
-            message: "The record is not \(outcome): it was written with schema version \(found.number), this app "
+            message:
+                "The record is not \(outcome): it was written with schema version \(found.number), this app "
                 + "knows \(known.number). Update the app, which then tries the \(what) again, or discard it."
         )
     }
