@@ -42,7 +42,10 @@ extension RecordState {
         }
         if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
         if let known, !isStored(known.handle) { record.forgetLatestVersion() }
-        if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
+        if let base = record.pending?.base, !isStored(base) {
+            // While the known version is too new, the edit is parked, and not compared with anything.
+            if record.isTooNew { record.pending?.base = nil } else { record.forgetKnownVersion() }
+        }
         if let contested = record.pending?.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.
             record.pending?.contested = nil

@@ -170,6 +170,33 @@ class NewerSchemaScenarios: EngineScenario {
         XCTAssertEqual(seen, merged)
     }
 
+    /// The app reads the kept version only while it is kept, and uploads a changed copy.
+    func testAReadOfTheKeptVersionIsTheBaseOfAnUpload() async throws {
+        let (old, _) = try await makePair()
+        pass()
+        try await serverModify(
+            old.database,
+            saving: [("a", "Place", ["title": "later", "codableSyncSchema": .null])],
+            zone: "Place"
+        )
+        try await old.engine.sync()
+        try await serverModify(
+            old.database,
+            saving: [("a", "Place", ["kind": "hill", "codableSyncSchema": 2])],
+            zone: "Place"
+        )
+        try await old.engine.sync()
+        var read = try await old.engine.model(named: "a")
+        XCTAssertEqual(read?.title, "later")
+        read?.title = "mine"
+        try await old.engine.upload(try XCTUnwrap(read))
+        let updated = try await update(old)
+        try await updated.engine.sync()
+        let merged = try await serverRecords("Place")["a"]
+        XCTAssertEqual(merged?.fields["title"], "mine")
+        XCTAssertEqual(merged?.fields["kind"], "hill")
+    }
+
     func testADraftIsParkedOverTheKeptVersion() async throws {
         let (old, _) = try await makePair()
         try await old.engine.sync()

@@ -84,6 +84,16 @@ final class MachineTooNewTests: MachineTestCase {
         XCTAssertEqual(record?.seen, 7)
     }
 
+    func testALiveElementOfTheKeptVersionCountsAsSeen() {
+        for stream: StreamID in [1, 2] { machine.run(.delivery(.streamEnded(stream))) }
+        machine.fetch([.init("A", 7)], token: "7")
+        fetchNewer("A", 8)
+        XCTAssertEqual(record?.seen, 1)
+        for _ in 0..<3 { machine.run(.delivery(.streamRequested(5, .live))) }
+        XCTAssertEqual(record?.seen, 7)
+        XCTAssertEqual(record?.given, 7)
+    }
+
     func testAReadOfTheKeptVersionCountsAsSeen() {
         machine.fetch([.init("A", 7)], token: "7")
         fetchNewer("A", 8)
