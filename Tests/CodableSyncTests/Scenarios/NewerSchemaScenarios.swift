@@ -316,7 +316,8 @@ class NewerSchemaScenarios: EngineScenario {
         let shown = try await older.engine.allModels()
         XCTAssertEqual(shown, [])
         await assertEditThrows(older)
-        let updated = try await update(older)
+        try await older.engine.close()
+        let updated = try makeDevice(PlaceNewSchema.self) { $0.fileSystem = files }
         let models = try await updated.engine.allModels()
         XCTAssertEqual(models.map(\.title), ["new"])
     }
