@@ -61,7 +61,7 @@ struct DraftOverlay: Sendable {
     /// The contents to load for an overlay.
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        let stored = [record?.given, record?.copy, record?.readable?.handle]
+        let stored = [record?.given, record?.copy, record?.lastKnown?.handle]
         return ([basis.shown, basis.base, basis.contested] + stored + sent).compactMap { $0 }
     }
 
@@ -167,8 +167,7 @@ struct DraftOverlay: Sendable {
     /// The version that the draft carries, if that is newer than the one that the app was given.
     private var newerVersion: ContentHandle? {
         guard case .version(let tag) = draft.original, let version = version(with: tag),
-            [record?.readableAncestor?.handle, record?.copy, basis.base].contains(version),
-            version != versionGiven
+            [record?.known?.handle, record?.copy, basis.base].contains(version), version != versionGiven
         else { return nil }
         return record?.given.map { $0 < version } ?? true ? version : nil
     }
@@ -183,12 +182,12 @@ struct DraftOverlay: Sendable {
     /// The stored version with a change tag.
     private func version(with tag: String) -> ContentHandle? {
         if let given = versionGiven, changeTag(of: given) == tag { return given }
-        if let known = record?.readableAncestor, known.changeTag == tag { return known.handle }
+        if let known = record?.known, known.changeTag == tag { return known.handle }
         return Self.handles(of: record, basis).first { changeTag(of: $0) == tag }
     }
 
     private func changeTag(of version: ContentHandle) -> String? {
-        if let known = record?.readableAncestor, known.handle == version { return known.changeTag }
+        if let known = record?.known, known.handle == version { return known.changeTag }
         return contents[version]?.recordChangeTag
     }
 
@@ -226,7 +225,7 @@ struct DraftOverlay: Sendable {
         let common = isShown ? shown : modelFields(of: ancestor)
         // This device's own unconfirmed changes do not count as the cloud's.
         var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
-        if basis.shown != record?.readable?.handle { own.append(shown) }
+        if basis.shown != record?.lastKnown?.handle { own.append(shown) }
         let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
         let changed = edited.filter { name in
             !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
@@ -251,7 +250,7 @@ struct DraftOverlay: Sendable {
     ) -> Bool {
         // If the app was not given the base, another device may have written the base's value.
         guard let copy = record?.copy, let base = basis.base, record?.given == base,
-            copy != record?.readableAncestor?.handle, let fields = modelFields(copy)
+            copy != record?.known?.handle, let fields = modelFields(copy)
         else { return false }
         return original.isSame(name, in: fields) && !shown.isSame(name, in: common)
             && conflicting[name] == nil

@@ -49,8 +49,8 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         context.actions = []
         context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
-        // With the first input; with a later one, but not at once, if the disk refuses it.
-        if case .journal = input {} else { context.takeSchemas() }
+        // With the first input; if the disk refuses it, with the one after the refusal.
+        context.takeSchemas()
         take(input)
         settle()
         advance()

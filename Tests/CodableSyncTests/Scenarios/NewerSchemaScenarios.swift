@@ -190,6 +190,9 @@ class NewerSchemaScenarios: EngineScenario {
         XCTAssertEqual(read?.title, "later")
         read?.title = "mine"
         try await old.engine.upload(try XCTUnwrap(read))
+        let record = await old.engine.core.machine?.state["a"]
+        XCTAssertNotNil(record?.given)
+        XCTAssertEqual(record?.given, record?.readable?.handle)
         let updated = try await update(old)
         try await updated.engine.sync()
         let merged = try await serverRecords("Place")["a"]

@@ -58,6 +58,10 @@ final class KeptVersionTests: XCTestCase {
     private func repaired(breaking lines: [String]) throws -> SyncState {
         let files = SimulatedFileSystem()
         try prepare(files).close()
+        return try repaired(files, breaking: lines)
+    }
+
+    private func repaired(_ files: SimulatedFileSystem, breaking lines: [String]) throws -> SyncState {
         let path = "/state/journal-1.jsonl"
         var bytes = try XCTUnwrap(files.bytes(at: path))
         for line in lines {
@@ -82,6 +86,16 @@ final class KeptVersionTests: XCTestCase {
         XCTAssertNotNil(state["a"]?.pending?.parked)
     }
 
+    /// Without the reason, the edit would be sent over the newer version.
+    func testALostReasonDoesNotSendTheEdit() throws {
+        let state = try repaired(breaking: [#"{"zone":1,"name":"a","parked""#])
+        XCTAssertEqual(state["a"]?.isTooNew, true)
+        XCTAssertEqual(state["a"]?.pending?.base, 1)
+        XCTAssertNil(state["a"]?.pending?.parked)
+        XCTAssertEqual(state.sendQueue.count, 0)
+        XCTAssertEqual(state.conflictQueue.count, 0)
+    }
+
     func testAMalformedNewerVersionLeavesTheKeptOne() throws {
         let line =
             #"{"zone":1,"name":"a","record":{"type":"T","known":{"tag":7},"kept":{"tag":"t1","handle":1,"hash":1}}}"#
@@ -92,24 +106,31 @@ final class KeptVersionTests: XCTestCase {
         XCTAssertNil(record.kept)
     }
 
-    /// The known version's line is there, and its contents are not.
-    func testLostContentsOfTheNewerVersionLeaveTheKeptOne() throws {
+    /// Damages a file in which the line of a version has no contents.
+    private func repaired(without handle: UInt64) throws -> SyncState {
         let files = SimulatedFileSystem()
         let store = try open(files).store
-        try put(.fetched(name: "a", KnownVersion(1)), store, 1)
-        try put(.fetched(name: "a", KnownVersion(3, schema: 2)), store)
+        for version in [KnownVersion(1), KnownVersion(3, schema: 2)] {
+            let number = version.handle.number
+            let entry = JournalEntry.fetched(name: "a", version)
+            if number == handle { try put(entry, store) } else { try put(entry, store, number) }
+        }
         try put(.fetched(name: "b", KnownVersion(4)), store, 4)
         store.close()
-        let path = "/state/journal-1.jsonl"
-        var bytes = try XCTUnwrap(files.bytes(at: path))
-        let range = try XCTUnwrap(bytes.firstRange(of: Array(#"{"zone":1,"name":"b""#.utf8)))
-        bytes[range.lowerBound + 3] ^= 1
-        files.place(bytes, at: path)
-        let opened = try open(files)
-        var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        return try repaired(files, breaking: [#"{"zone":1,"name":"b""#])
+    }
+
+    func testLostContentsOfTheNewerVersionLeaveTheKeptOne() throws {
+        let state = try repaired(without: 3)
         XCTAssertEqual(state["a"]?.known?.handle, 1)
         XCTAssertEqual(state.shownHandle(of: "a"), 1)
         XCTAssertNil(state["a"]?.kept)
+    }
+
+    func testLostContentsOfTheKeptVersionLeaveTheNewerOne() throws {
+        let state = try repaired(without: 1)
+        XCTAssertEqual(state["a"]?.known?.handle, 3)
+        XCTAssertNil(state["a"]?.kept)
+        XCTAssertNil(state.shownHandle(of: "a"))
     }
 }

@@ -69,8 +69,8 @@ extension RecordState {
             let isNews = pending == nil && known == nil && seen != nil
             return isNews ? SeenContents(key: key, nil, of: nil, kind: .read) : nil
         }
-        let isKnown = readable?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
-        let shown = isKnown ? readable?.handle ?? handle : handle
+        let isKnown = known?.changeTag == contents.changeTag && contents.changeTag?.isEmpty == false
+        let shown = isKnown ? known?.handle ?? handle : handle
         let version = isKnown ? shown : contents.version
         // An edit on top of what the app has seen is newer than that, even if the edit has been replaced since.
         let wasOnTop = contents.known != nil && contents.known == seen

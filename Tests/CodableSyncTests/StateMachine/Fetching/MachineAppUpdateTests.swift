@@ -201,6 +201,17 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(record?.seen, 1)
     }
 
+    func testAnUndeliveredKeptVersionStaysSoWhenTheNewestIsUploadedAgain() {
+        machine.fetch([.init("A", 7)], token: "7")
+        fetchNewer("A", 8)
+        loseZone(.encryptedDataReset)
+        machine.answerFetch(token: "n")
+        XCTAssertEqual(record?.undelivered?.kind, .updated(7))
+        XCTAssertNil(record?.undelivered?.seen)
+        machine.answerSend { _ in .saved(KnownVersion(20, schema: 2)) }
+        XCTAssertEqual(record?.undelivered?.seen, 7)
+    }
+
     func testADeletionDoesNotKeepTheNewestVersionFromBeingUploadedAgain() {
         fetchNewer("A", 2)
         loseZone(.encryptedDataReset)

@@ -236,6 +236,7 @@ final class MachineTooNewTests: MachineTestCase {
         let actions = machine.run(.calls(.discard(machine.newCall(), names: ["X"])))
         XCTAssertNil(machine.state.shownHandle(of: "X"))
         XCTAssertEqual(actions.delivered.first, item(deleted: "X"))
+        XCTAssertNil(machine.state["X"]?.seen)
     }
 
     func testADeletionIsParked() {
@@ -273,6 +274,13 @@ final class MachineTooNewTests: MachineTestCase {
         XCTAssertEqual(actions.delivered.first, item("A", updated: 1))
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
         XCTAssertEqual(record?.undelivered?.seen, 1)
+        XCTAssertEqual(record?.seen, 10)
+        // A read gives the app the kept version, which is newer than the discarded edit.
+        let tag = KnownVersion(1).changeTag
+        machine.run(
+            .calls(.read([GivenContents(name: "A", handle: 1, known: 1, version: 1, changeTag: tag)]))
+        )
+        XCTAssertEqual(record?.seen, 1)
     }
 
     // MARK: The end
@@ -342,6 +350,20 @@ final class MachineTooNewTests: MachineTestCase {
         XCTAssertNil(record)
         XCTAssertEqual(actions.delivered, [])
         XCTAssertEqual(actions.requests.filter { $0.hasPrefix("send") }, [])
+    }
+
+    /// The record was uploaded again behind a deletion with an unknown outcome, which happened after all.
+    func testADeletionOfThisDeviceUnparksTheEditBehindIt() {
+        machine.delete("A")
+        machine.failSend(CloudError(.networkUnavailable))
+        machine.upload("A", 10)
+        fetchNewer()
+        XCTAssertNotNil(parkReason)
+        XCTAssertEqual(record?.isDeletionSent, true)
+        let actions = machine.fetch(deletions: ["A"], token: "gone")
+        XCTAssertNil(parkReason)
+        XCTAssertTrue(machine.state.sendQueue.contains("A"))
+        XCTAssertEqual(actions.conflicts, [])
     }
 
     func testAListingKeepsWhatIsThereAndDeletesWhatIsNot() {
