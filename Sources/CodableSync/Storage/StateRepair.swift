@@ -18,6 +18,7 @@ enum StateRepair {
             listings[key.zone] = max(listings[key.zone] ?? 0, record.listing)
             var repaired = record.repaired(isStored)
             if let handle = fold.superseded[key], handle == record.pending?.handle { repaired.pending = nil }
+            if let reason = fold.lostReason(of: key, repaired) { repaired.pending?.parked = reason }
             if repaired != record {
                 entries.append(.snapshot(.record(key, type: state.recordType(of: key), repaired)))
             }
@@ -30,6 +31,18 @@ enum StateRepair {
             entries.append(.snapshot(.zone(number, zone)))
         }
         return entries
+    }
+}
+
+extension JournalFold {
+    /// Why a change is parked that must not be sent over a version that is too new, if the line about it is
+    /// lost.
+    fileprivate func lostReason(of key: RecordKey, _ record: RecordState) -> ParkReason? {
+        guard record.isTooNew, let last = record.lastKnown, let pending = record.pending,
+            pending.parked == nil
+        else { return nil }
+        let known = state.readableSchema(of: state.recordType(of: key))
+        return NewerSchema(found: last.schema, known: known).reasonToPark(isDeletion: pending.isDeletion)
     }
 }
 

@@ -71,8 +71,11 @@ final class KeptVersionTests: XCTestCase {
         files.place(bytes, at: path)
         let opened = try open(files)
         XCTAssertFalse(opened.recovery.damages.isEmpty)
+        XCTAssertEqual(opened.state.sendQueue.count, 0)
+        XCTAssertEqual(opened.state.conflictQueue.count, 0)
         var state = opened.state
         for entry in opened.repairs { state.apply(entry) }
+        XCTAssertEqual(state.brokenInvariants(), [])
         return state
     }
 
@@ -86,14 +89,22 @@ final class KeptVersionTests: XCTestCase {
         XCTAssertNotNil(state["a"]?.pending?.parked)
     }
 
-    /// Without the reason, the edit would be sent over the newer version.
-    func testALostReasonDoesNotSendTheEdit() throws {
-        let state = try repaired(breaking: [#"{"zone":1,"name":"a","parked""#])
-        XCTAssertEqual(state["a"]?.isTooNew, true)
-        XCTAssertEqual(state["a"]?.pending?.base, 1)
-        XCTAssertNil(state["a"]?.pending?.parked)
-        XCTAssertEqual(state.sendQueue.count, 0)
-        XCTAssertEqual(state.conflictQueue.count, 0)
+    /// Without the reason, the change would be sent over the newer version.
+    func testALostReasonDoesNotSendTheChange() throws {
+        for isDeletion in [false, true] {
+            let files = SimulatedFileSystem()
+            let store = try prepare(files)
+            if isDeletion {
+                try put(.queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 1)), store)
+            }
+            store.close()
+            let state = try repaired(files, breaking: [#"{"zone":1,"name":"a","parked""#])
+            XCTAssertEqual(state["a"]?.isTooNew, true)
+            XCTAssertEqual(state["a"]?.pending?.isDeletion, isDeletion)
+            XCTAssertEqual(state["a"]?.pending?.parked?.kind, .serverValueUndecodable)
+            XCTAssertEqual(state.sendQueue.count, 0)
+            XCTAssertEqual(state.conflictQueue.count, 0)
+        }
     }
 
     func testAMalformedNewerVersionLeavesTheKeptOne() throws {

@@ -5,31 +5,7 @@ import XCTest
 @testable import CodableSync
 
 /// Versions that a newer version of the app has written: what reads show stays, and nothing is sent over them.
-final class MachineTooNewTests: MachineTestCase {
-    override func setUp() {
-        super.setUp()
-        machine.know("A", 1)
-        machine.run(.delivery(.streamRequested(1)))
-        machine.run(.delivery(.streamRequested(2, .live)))
-        machine.run(.delivery(.streamRequested(2, .live)))
-        machine.run(.delivery(.streamRequested(2, .live)))
-    }
-
-    private var record: RecordState? { machine.state["A"] }
-
-    /// Another device with a newer version of the app saves A.
-    @discardableResult
-    private func fetchNewer(_ name: String = "A", _ number: UInt64 = 2) -> [SyncAction] {
-        machine.fetch([.init(name, number, schema: 2)], token: "newer-\(name)-\(number)")
-    }
-
-    @discardableResult
-    private func fetchReadable(_ number: UInt64 = 3, hash: UInt64? = nil) -> [SyncAction] {
-        machine.fetch([.init("A", number, hash: hash)], token: "readable-\(number)")
-    }
-
-    private var parkReason: ParkReason? { record?.pending?.parked }
-
+final class MachineTooNewTests: MachineTooNewTestCase {
     // MARK: A version that is too new arrives
 
     func testTheLastReadableVersionIsKeptAndShown() {
@@ -281,98 +257,5 @@ final class MachineTooNewTests: MachineTestCase {
             .calls(.read([GivenContents(name: "A", handle: 1, known: 1, version: 1, changeTag: tag)]))
         )
         XCTAssertEqual(record?.seen, 1)
-    }
-
-    // MARK: The end
-
-    func testALaterReadableVersionIsDelivered() {
-        fetchNewer()
-        XCTAssertTrue(fetchReadable().delivered.contains(item("A", updated: 3)))
-        XCTAssertEqual(machine.state.shownHandle(of: "A"), 3)
-        XCTAssertNil(record?.kept)
-        XCTAssertFalse(record?.handles.contains(2) == true)
-        machine.fetch([.init("X", 5, schema: 2)], token: "5")
-        machine.fetch([.init("X", 6)], token: "6")
-        XCTAssertEqual(machine.state["X"]?.undelivered?.kind, .updated(6))
-    }
-
-    func testAReturnToTheKeptContentsIsNoChange() {
-        fetchNewer()
-        machine.upload("A", 10)
-        let actions = fetchReadable(3, hash: 1)
-        XCTAssertEqual(actions.delivered, [])
-        XCTAssertEqual(actions.conflicts, [])
-        XCTAssertEqual(actions.requests.last, "send A=10@t3")
-    }
-
-    func testAParkedEditGoesToTheResolverWithItsAncestor() {
-        fetchNewer()
-        machine.upload("A", 10)
-        let conflict = fetchReadable().conflicts.first
-        XCTAssertEqual(conflict?.client, 10)
-        XCTAssertEqual(conflict?.server, 3)
-        XCTAssertEqual(conflict?.ancestor, 1)
-        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send A=10@t3"])
-    }
-
-    func testAnEditOfARecordThatWasNeverReadableHasNoAncestor() {
-        fetchNewer("X", 5)
-        machine.upload("X", 10)
-        let conflict = machine.fetch([.init("X", 6)], token: "6").conflicts.first
-        XCTAssertEqual(conflict?.server, 6)
-        XCTAssertNotNil(conflict)
-        XCTAssertNil(conflict?.ancestor)
-    }
-
-    func testADeletionElsewhereEndsIt() {
-        fetchNewer()
-        fetchNewer("X", 5)
-        let actions = machine.fetch(deletions: ["A", "X"], token: "gone")
-        XCTAssertTrue(actions.delivered.contains(item(deleted: "A")))
-        XCTAssertFalse(actions.delivered.contains(item(deleted: "X")))
-        XCTAssertNil(machine.state.shownHandle(of: "A"))
-        XCTAssertNil(machine.state["X"])
-    }
-
-    func testADeletionElsewhereUnparksTheEdit() {
-        fetchNewer()
-        machine.upload("A", 10)
-        let conflict = machine.fetch(deletions: ["A"], token: "gone").conflicts.first
-        XCTAssertEqual(conflict?.client, 10)
-        XCTAssertNil(conflict?.server)
-        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send A=10@-"])
-    }
-
-    func testADeletionElsewhereFulfilsTheParkedDeletion() {
-        fetchNewer()
-        machine.delete("A")
-        let actions = machine.fetch(deletions: ["A"], token: "gone")
-        XCTAssertNil(record)
-        XCTAssertEqual(actions.delivered, [])
-        XCTAssertEqual(actions.requests.filter { $0.hasPrefix("send") }, [])
-    }
-
-    /// The record was uploaded again behind a deletion with an unknown outcome, which happened after all.
-    func testADeletionOfThisDeviceUnparksTheEditBehindIt() {
-        machine.delete("A")
-        machine.failSend(CloudError(.networkUnavailable))
-        machine.upload("A", 10)
-        fetchNewer()
-        XCTAssertNotNil(parkReason)
-        XCTAssertEqual(record?.isDeletionSent, true)
-        let actions = machine.fetch(deletions: ["A"], token: "gone")
-        XCTAssertNil(parkReason)
-        XCTAssertTrue(machine.state.sendQueue.contains("A"))
-        XCTAssertEqual(actions.conflicts, [])
-    }
-
-    func testAListingKeepsWhatIsThereAndDeletesWhatIsNot() {
-        fetchNewer()
-        machine.run(.calls(.resync(machine.newCall())))
-        machine.answerFetch([.init("A", 2, schema: 2)], token: "listed")
-        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
-        machine.run(.calls(.resync(machine.newCall())))
-        let actions = machine.answerFetch([], token: "empty")
-        XCTAssertTrue(actions.delivered.contains(item(deleted: "A")))
     }
 }
