@@ -24,8 +24,13 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The version of the model's schema, 1 or above; by default 1.
     ///
+    /// Raise it if older versions of the app would misread or damage records of the new one.
+    ///
     /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a
-    /// higher one.
+    /// higher one. It goes on showing the last version that it could read, or nothing if it never had one;
+    /// editing the record throws, and uploads and deletions are parked. That ends when the app is updated, or
+    /// when a lower version saves the record: the app gets the new version, and what was parked is tried
+    /// again, with the resolver if there is a conflict.
     static var schemaVersion: Int { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.

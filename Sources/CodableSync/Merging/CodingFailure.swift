@@ -19,7 +19,7 @@ enum CodingFailure: Error, CustomStringConvertible {
             "The field \(field.quoted) is a file. This database does not carry assets: "
                 + "store the bytes as Data, or leave the field out."
         case .tooNew(let found, let known):
-            "The record was written with schema version \(found), this app knows \(known); update the app."
+            NewerSchema(found: SchemaVersion(found), known: SchemaVersion(known)).description
         case .strangeSchemaVersion:
             "The field \(ReservedField.schema) holds no version."
         case .missing:

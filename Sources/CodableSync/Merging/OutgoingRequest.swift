@@ -40,8 +40,10 @@ struct OutgoingRequest: Sendable {
         for item in items {
             let recordID = RecordID(recordName: item.name, zoneID: zoneID)
             let server = item.known.flatMap { contents[$0.handle] }
+            // The machine parks such changes; a version that an older library has stored does not say so.
             if let version = server?.schemaVersion, version > schemaVersion {
-                newer[item.name] = refusal(of: item, writtenWith: version)
+                let gap = NewerSchema(found: SchemaVersion(version), known: SchemaVersion(schemaVersion))
+                newer[item.name] = gap.reasonToPark(isDeletion: item.handle == nil).message
                 continue
             }
             guard let handle = item.handle else {
@@ -67,14 +69,6 @@ struct OutgoingRequest: Sendable {
             if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withoutNulls }
             save(fields, of: recordID, over: server)
         }
-    }
-
-    /// Why the change to a record written by a newer version of the app is not sent.
-    private func refusal(of item: SendItem, writtenWith version: Int) -> String {
-        let (outcome, what) =
-            item.handle == nil ? ("deleted", "the deletion") : ("overwritten", "the edit")
-        return "The record is not \(outcome): it was written with schema version \(version), this app knows "
-            + "\(schemaVersion). Update the app and retry \(what), or discard it."
     }
 
     private mutating func save(

@@ -16,8 +16,10 @@ public struct ParkReason: Hashable, Sendable, Codable {
         case unknownError
         /// `resolveConflict` or `resolveDeletion` threw, or returned an invalid model.
         case resolverFailed
-        /// The server's version cannot be decoded, so an edit does not overwrite it. If a newer version of
-        /// the app wrote it, a deletion does not delete it either.
+        /// The server's version cannot be decoded, so an edit does not overwrite it.
+        ///
+        /// If a newer version of the app wrote it, a deletion does not delete it either. Both are tried again
+        /// when the app is updated or can read the record again.
         case serverValueUndecodable
         /// The stored model can no longer be read.
         case contentsUnreadable

@@ -18,8 +18,8 @@ public struct SyncDiagnostics: Hashable, Sendable {
     public var parkedCount: Int
     /// The number of records with a change that the app has not accepted.
     public var undeliveredCount: Int
-    /// The records whose cloud version could not be decoded since the engine was opened, in order of their
-    /// names.
+    /// The records whose cloud version could not be decoded since the engine was opened, or was written by a
+    /// newer version of the app, in order of their names.
     public var undecodable: [String] = []
     /// When a fetch last reached the end of the feed.
     public var lastFetch: Date?

@@ -68,7 +68,8 @@ extension SyncError {
         case invalidModels
         /// This device has no record with this name; nothing was queued.
         case recordNotFound
-        /// This version of the app cannot read the record, and must not change it; nothing was queued.
+        /// This version of the app cannot read the record's latest version, and must not change it; nothing
+        /// was queued.
         case recordUndecodable
         /// The disk is full; the call queued nothing, and everything that could not be stored was undone.
         case storageFull

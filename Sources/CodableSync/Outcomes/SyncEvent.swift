@@ -63,7 +63,8 @@ public enum SyncEvent: Hashable, Sendable {
     case conflictLoop(recordName: String)
     /// The user's storage in the cloud is full; changes are kept and retried rarely.
     case quotaExceeded
-    /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening.
+    /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening,
+    /// or by a later version of the app if a newer one has written it.
     case undecodable(recordName: String, reason: String)
     /// A loop over `changes` holds an element and has not requested the next one while 1000 changes arrived
     /// for it.

@@ -8,6 +8,8 @@ package typealias StreamID = UInt64
 
 /// Everything that the state machine reacts to; each room has inputs of its own.
 package enum SyncInput: Equatable, Sendable {
+    /// The state was opened, maybe by another version of the app than before.
+    case opened
     case calls(CallInput)
     case journal(JournalInput)
     case account(AccountInput)

@@ -44,7 +44,8 @@ extension SyncStateMachine {
         return record.isInConflict || lookingUp.queue.contains(key) ? .inConflict : .queued
     }
 
-    /// The records that were found undecodable since the engine was opened and have not changed since.
+    /// The records that are too new for this app, or were found undecodable since the engine was opened and
+    /// have not changed since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
     package var undecodableNames: [String] { delivering.undecodableNames(context.state) }

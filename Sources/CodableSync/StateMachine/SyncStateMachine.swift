@@ -49,6 +49,8 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         context.actions = []
         context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
+        // With the first input; if the disk refuses it, with the one after the refusal.
+        context.takeSchemas()
         take(input)
         settle()
         advance()
@@ -58,6 +60,7 @@ package struct SyncStateMachine: Sendable {
 
     private mutating func take(_ input: SyncInput) {
         switch input {
+        case .opened: break
         case .calls(let input): take(input)
         case .journal(.committed(let batch)): takeCommitted(batch)
         case .journal(.commitFailed(let batch, let failure)): takeCommitFailed(batch, failure)

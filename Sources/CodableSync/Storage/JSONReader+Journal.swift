@@ -198,6 +198,7 @@ extension JSONReader {
             case "hash": version.hash = try json.uint()
             case "modified": version.modified = try json.date()
             case "size": version.size = Int(clamping: try json.int())
+            case "schema": version.schema = SchemaVersion(try json.uint())
             default: try json.skipValue()
             }
         }
@@ -242,6 +243,12 @@ extension JSONReader {
         }
         guard let client else { throw JournalLineError.malformed("a resolution has no client") }
         return .resolved(key, client: client, server: server, resolution)
+    }
+
+    /// Reads the elements of a row with a record type and the schema version that the app can read.
+    mutating func readableSchema() throws -> ReadableSchema {
+        let type = ExactName(try element { try $0.string() })
+        return ReadableSchema(type: type, version: SchemaVersion(try element { try $0.uint() }))
     }
 
     mutating func page(of zone: ZoneNumber) throws -> FetchEntry {

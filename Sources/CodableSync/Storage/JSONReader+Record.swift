@@ -25,6 +25,10 @@ extension JSONReader {
                 isCopyLost = record.copy == nil
             case "lost":
                 record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+            case "kept":
+                record.kept = try json.unlessMalformed("kept", &problems) { json in
+                    KeptVersion.version(try json.version().version)
+                }
             case "lostRefused": record.isLostRefused = try json.bool()
             case "pending": record.pending = try json.changeMembers().change
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
@@ -39,7 +43,7 @@ extension JSONReader {
             default: try json.skipValue()
             }
         }
-        if isKnownLost { record.forgetKnownVersion() }
+        if isKnownLost { record.forgetLatestVersion() }
         if isCopyLost { record.give(nil, of: nil) }
         return (type, record)
     }

@@ -91,6 +91,7 @@ extension JSONReader {
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.counter()
             case "initialModels": summary.initialTypes = try json.names()
+            case "schemas": summary.schemas = try json.rows { try $0.readableSchema() }
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()

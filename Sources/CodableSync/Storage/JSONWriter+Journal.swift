@@ -122,6 +122,14 @@ extension JSONWriter {
             key("size")
             int(Int64(version.size))
         }
+        if version.schema > .first { member("schema", UInt64(version.schema.number)) }
+    }
+
+    mutating func readable(_ schema: ReadableSchema) {
+        beginArray()
+        string(schema.type.text)
+        uint(UInt64(schema.version.number))
+        endArray()
     }
 
     mutating func resolution(
@@ -158,6 +166,7 @@ extension JSONWriter {
         member("type", type?.text)
         member("known", record.known)
         member("lost", record.lost)
+        member("kept", record.kept?.version)
         flag("lostRefused", if: record.isLostRefused)
         member("given", record.given)
         member("copy", record.copy)
@@ -236,6 +245,10 @@ extension JSONWriter {
         if !summary.initialTypes.isEmpty {
             key("initialModels")
             array(summary.initialTypes) { $0.string($1.text) }
+        }
+        if !summary.schemas.isEmpty {
+            key("schemas")
+            array(summary.schemas) { $0.readable($1) }
         }
         accountMembers(summary)
         if !summary.handedOut.isEmpty {

@@ -85,6 +85,11 @@ extension JournalLine {
         case "page": return try json.page(of: try subject.requireZone())
         case "listingBegan": return try json.flag(.listingBegan(try subject.requireZone()))
         case "fetchCompleted": return .completed(try json.date())
+        case "readable":
+            try json.beginArray()
+            let schema = try json.readableSchema()
+            while try json.nextElement() { try json.skipValue() }
+            return .readable(schema)
         default: return nil
         }
     }

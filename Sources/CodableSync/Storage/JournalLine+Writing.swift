@@ -78,6 +78,9 @@ extension JournalLine {
         case .completed(let date):
             json.key("fetchCompleted")
             json.date(date)
+        case .readable(let schema):
+            json.key("readable")
+            json.readable(schema)
         }
     }
 

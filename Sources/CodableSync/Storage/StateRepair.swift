@@ -18,6 +18,7 @@ enum StateRepair {
             listings[key.zone] = max(listings[key.zone] ?? 0, record.listing)
             var repaired = record.repaired(isStored)
             if let handle = fold.superseded[key], handle == record.pending?.handle { repaired.pending = nil }
+            if let reason = fold.lostReason(of: key, repaired) { repaired.pending?.parked = reason }
             if repaired != record {
                 entries.append(.snapshot(.record(key, type: state.recordType(of: key), repaired)))
             }
@@ -33,6 +34,18 @@ enum StateRepair {
     }
 }
 
+extension JournalFold {
+    /// Why a change is parked that must not be sent over a version that is too new, if the line about it is
+    /// lost.
+    fileprivate func lostReason(of key: RecordKey, _ record: RecordState) -> ParkReason? {
+        guard record.isTooNew, let last = record.lastKnown, let pending = record.pending,
+            pending.parked == nil
+        else { return nil }
+        let known = state.readableSchema(of: state.recordType(of: key))
+        return NewerSchema(found: last.schema, known: known).reasonToPark(isDeletion: pending.isDeletion)
+    }
+}
+
 extension RecordState {
     fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
         var record = self
@@ -40,8 +53,12 @@ extension RecordState {
             record.lost = nil
             record.isLostRefused = false
         }
-        if let known, !isStored(known.handle) { record.forgetKnownVersion() }
-        if let base = record.pending?.base, !isStored(base) { record.forgetKnownVersion() }
+        if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
+        if let known, !isStored(known.handle) { record.forgetLatestVersion() }
+        if let base = record.pending?.base, !isStored(base) {
+            // While the known version is too new, the edit is parked, and not compared with anything.
+            if record.isTooNew { record.pending?.base = nil } else { record.forgetKnownVersion() }
+        }
         if let contested = record.pending?.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.
             record.pending?.contested = nil

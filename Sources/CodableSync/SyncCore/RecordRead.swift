@@ -10,8 +10,8 @@ struct RecordRead<Value: Sendable>: Sendable {
         var decoded: DecodedContents<Value>?
         /// The note that the app was given this, if that is news.
         var given: GivenContents?
-        /// Whether the deletion of the record is what this device knows of it.
-        var isDeleted = false
+        /// What is known of the record if it is not shown.
+        var absence = Absence.unknown
     }
 
     private var entries: [Entry] = []
@@ -46,7 +46,7 @@ struct RecordRead<Value: Sendable>: Sendable {
             let record = records[key]
             entries[index].shown = record?.shown(named: key.recordName)
             entries[index].given = record?.given(entries[index].shown, of: key)
-            entries[index].isDeleted = record?.isDeleted == true
+            entries[index].absence = record?.absence ?? .unknown
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
                 continue
             }
@@ -88,7 +88,7 @@ struct RecordRead<Value: Sendable>: Sendable {
             values: entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value },
             note: .read(GivenByRead(session: session, generation: generation, given)),
             undecodable: undecodable,
-            isDeleted: entries.count == 1 && entries[0].isDeleted
+            absence: entries.count == 1 ? entries[0].absence : .unknown
         )
     }
 
@@ -117,7 +117,7 @@ extension RecordState {
     /// What reads show of this record.
     fileprivate func shown(named name: String) -> ShownContents? {
         shownHandle.map {
-            ShownContents(name: name, shown: $0, known: known?.handle, base: versionBelow($0))
+            ShownContents(name: name, shown: $0, known: readableAncestor?.handle, base: versionBelow($0))
         }
     }
 
@@ -127,7 +127,7 @@ extension RecordState {
         if let shown {
             given.known = shown.known
             given.version = shown.shown == shown.known ? shown.shown : shown.base
-            given.changeTag = shown.shown == known?.handle ? known?.changeTag : nil
+            given.changeTag = shown.shown == readableAncestor?.handle ? readableAncestor?.changeTag : nil
         }
         return newlySeen(given, of: key) == nil ? nil : given
     }

@@ -141,15 +141,7 @@ extension SyncCore {
 
     private func emit(_ event: ContentsEvent) {
         do {
-            let event = try event.loaded(from: eventContents)
-            // A deletion of a record written by a newer version of the app discards nothing: it will be
-            // parked.
-            if case .discarded(_, let record, .deletion) = event,
-                record.schemaVersion.map({ $0 > model.schemaVersion }) ?? false
-            {
-                return
-            }
-            emit(event)
+            emit(try event.loaded(from: eventContents))
         } catch {
             emit(.storageFailed("The contents of an event cannot be read: \(error)"))
         }

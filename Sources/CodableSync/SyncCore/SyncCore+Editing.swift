@@ -20,6 +20,7 @@ extension SyncCore {
         try await enter(ticket)
         while true {
             let bases = try current(names)
+            for basis in bases { try checkReadable(basis) }
             let found = try await self.decode(bases.compactMap(\.contents), decode)
             guard try current(names) == bases else { continue }
             tellUndecodable(found)
@@ -59,6 +60,13 @@ extension SyncCore {
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }
         return true
+    }
+
+    /// Throws if a newer version of the app has written the latest version of a record.
+    private func checkReadable(_ basis: EditBasis) throws {
+        guard let newer = basis.newer else { return }
+        let gap = NewerSchema(found: newer, known: SchemaVersion(model.schemaVersion))
+        throw SyncError.recordUndecodable(basis.name, reason: gap.description)
     }
 
     /// The bases of edits of these records.

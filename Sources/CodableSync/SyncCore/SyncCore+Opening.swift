@@ -92,6 +92,7 @@ extension SyncCore {
             SyncStateMachine(state: opened.state, configuration: machineConfiguration(), at: now)
         )
         listen()
+        process(.opened)
         tellOfSwitch()
         // Some streams may have made requests while the state could not be opened.
         model.repeatRequests()
@@ -146,6 +147,12 @@ extension SyncCore {
         machine.pollInterval = configuration.pollInterval
         machine.requestDeadline = configuration.requestDeadline
         machine.seed = configuration.seed ?? UInt64.random(in: .min ... .max)
+        machine.schemas = [
+            ReadableSchema(
+                type: ExactName(model.recordType),
+                version: SchemaVersion(model.schemaVersion)
+            )
+        ]
         machine.removesOnSignOut = configuration.onSignOut == .remove
         return machine
     }

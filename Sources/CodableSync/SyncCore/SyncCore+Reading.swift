@@ -195,8 +195,8 @@ struct ReadResult<Value: Sendable>: Sendable {
     var note: CallQueue.Note
     /// What could not be decoded.
     var undecodable: [ReadVersion]
-    /// Whether the only record is not shown because its deletion is what this device knows of it.
-    var isDeleted: Bool
+    /// What is known of the only record if it is not shown.
+    var absence: Absence
 }
 
 extension EditBasis {

@@ -252,7 +252,8 @@ extension SyncCore {
             handle: handle,
             hash: record.contentHash,
             modified: record.systemFields?.modificationDate.flatMap(plausible),
-            size: record.size
+            size: record.size,
+            schema: record.schemaVersion.map { SchemaVersion($0) } ?? .first
         )
     }
 

@@ -66,6 +66,7 @@ extension SyncCore {
         }
         resources.endRequests()
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
+        process(.opened)
         tellOfSwitch()
     }
 

@@ -19,6 +19,8 @@ extension SyncEngine {
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
     ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the
     ///   record, the call creates it.
+    /// - If a newer version of the app has written the record, the draft is applied to the version that this
+    ///   device still shows, and parked, as by ``upload(_:)-swift.method``.
     /// - A nested value counts as one field.
     /// - A screen that saves repeatedly passes the model that it saved last as the original: once the cloud has
     ///   a save, it counts as a change since an older original.

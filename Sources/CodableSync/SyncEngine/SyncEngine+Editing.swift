@@ -25,6 +25,8 @@ extension SyncEngine {
     /// - If an earlier edit was parked by a conflict, reads show the server's version. The closure gets that
     ///   version, and the new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)``
     ///   reports.
+    /// - If a newer version of the app has written the record, the call throws `recordUndecodable`, even while
+    ///   reads still show the last readable version.
     /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
     ///
     /// - Parameters:

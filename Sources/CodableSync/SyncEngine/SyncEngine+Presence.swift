@@ -23,6 +23,10 @@ extension SyncEngine {
         core.callQueue.note(read.note)
         if let model = read.values.first { return .here(model) }
         if !read.undecodable.isEmpty { return .undecodable }
-        return read.isDeleted ? .deleted : .unknown
+        switch read.absence {
+        case .deleted: return .deleted
+        case .tooNew: return .undecodable
+        case .unknown: return .unknown
+        }
     }
 }

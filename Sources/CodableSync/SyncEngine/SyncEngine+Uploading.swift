@@ -20,6 +20,11 @@ extension SyncEngine {
     /// the upload changes only the fields that differ from the version that the app was given. The base of a
     /// ``SystemFieldsStoring`` model is the version that the model carries.
     ///
+    /// If a newer version of the app, with a higher ``RecordCodable/schemaVersion``, has written the record,
+    /// the upload is durable and shown, and parked with
+    /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``. It is tried again when this app is updated or
+    /// can read the record again.
+    ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
     ///   the state cannot be used. Nothing is queued in these cases.
@@ -76,9 +81,9 @@ extension SyncEngine {
     ///
     /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not
     /// deleted. If this device knows that version, or fetches it before it sends the deletion, the deletion
-    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``; ``retry(named:)`` sends it after
-    /// an update of the app, and ``discard(named:)`` drops it. A deletion sent before the newer version was known
-    /// deletes the record.
+    /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``. It is sent once the app is updated
+    /// or can read the record again; ``discard(named:)`` drops it. A deletion sent before the newer version was
+    /// known deletes the record.
     ///
     /// - Parameter names: The records' names.
     /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.

@@ -188,6 +188,7 @@ class EvolutionScenarios: EngineScenario {
         try await new.engine.sync()
         let before = try await serverRecords("Place")["a"]
         XCTAssertEqual(before?.fields["codableSyncSchema"], 2)
+        pass()
         try await old.engine.upload(PlaceV1(id: "a", title: "edited"))
         try await old.engine.sync()
         let parked = try await old.engine.parkedChanges()
@@ -195,9 +196,16 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertTrue(parked.first?.parkReason?.message.contains("schema version 2") == true)
         let after = try await serverRecords("Place")["a"]
         XCTAssertEqual(after, before)
+        // The update sends the edit, merged with what it could not read before.
         let updated = try await update(old, to: PlaceNewSchema.self)
+        updated.database.isReachable = true
+        try await updated.engine.sync()
+        let merged = PlaceNewSchema(id: "a", title: "edited", address: address)
         let told = try await updated.drain()
-        XCTAssertEqual(told, [.updated([PlaceNewSchema(id: "a", title: "new", address: address)])])
+        XCTAssertEqual(told, [.updated([merged])])
+        try await new.engine.sync()
+        let seen = try await new.engine.model(named: "a")
+        XCTAssertEqual(seen, merged)
     }
 
     /// EV-07.

@@ -45,6 +45,7 @@ final class NamedHandleTests: XCTestCase {
             { $0.undelivered = Undelivered(kind: .updated(900), seen: nil, order: 1) },
             { $0.undelivered = Undelivered(kind: .deleted, seen: 900, order: 1) },
             { $0.given = 900 }, { $0.copy = 900 },
+            { $0.kept = .version(self.known(900)) },
             { $0.known = self.known(900) }, { $0.lost = self.known(900) },
         ] as [(inout RecordState) -> Void] {
             var record = RecordState()

@@ -81,9 +81,12 @@ enum JournalSamples {
         full.mustLookUp = true
         var saved = RecordState()
         saved.undelivered = Undelivered(kind: .saved(1), seen: nil, order: 2)
+        var newer = RecordState()
+        newer.known = KnownVersion(20, schema: 3)
+        newer.kept = .version(KnownVersion(19, schema: 2))
         var deleted = RecordState()
         deleted.undelivered = Undelivered(kind: .deleted, seen: nil, order: 2)
-        return [full, saved, deleted, RecordState()]
+        return [full, saved, newer, deleted, RecordState()]
     }
 
     static var entriesOfAll: [JournalEntry] {
@@ -93,6 +96,7 @@ enum JournalSamples {
         full.lastFetch = date
         full.deliveryOrder = 5
         full.initialTypes = ["T", "\n"]
+        full.schemas = schemas
         full.identity = identities[0]
         full.user = "alice"
         full.signOut = .removed
@@ -113,7 +117,8 @@ enum JournalSamples {
             .listed(names), .listed([]), .lookUpNeeded(names),
             .page(token: ChangeToken(""), isComplete: true),
             .page(token: ChangeToken("t"), isComplete: false),
-            .listingBegan,
+            .listingBegan, .fetching(.readable(schemas[0])), .fetching(.readable(schemas[1])),
+            .fetched(name: "A", KnownVersion(18, schema: 2)),
             .accepted([
                 AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
                 AcceptedChange(name: "C", order: 4, seen: 5),
@@ -132,6 +137,13 @@ enum JournalSamples {
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),
         ] + entriesOfZones
+    }
+
+    static var schemas: [ReadableSchema] {
+        [
+            ReadableSchema(type: "T", version: SchemaVersion(2)),
+            ReadableSchema(type: "\"", version: SchemaVersion(UInt32.max)),
+        ]
     }
 
     static var entriesOfZones: [JournalEntry] {

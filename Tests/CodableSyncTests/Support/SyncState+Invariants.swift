@@ -9,7 +9,8 @@ extension SyncState {
     /// Complexity: O(n) in the number of records.
     func brokenInvariants() -> [String] {
         var broken: [String] = []
-        var counts = (known: 0, send: 0, conflict: 0, parked: 0, unread: 0, delivery: 0)
+        var counts = (known: 0, send: 0, conflict: 0, parked: 0, unread: 0, tooNew: 0)
+        var deliveries = 0
         var orders: Set<UInt64> = []
         var types: [ExactName: [RecordKey]] = [:]
         var known: [ZoneNumber: Int] = [:]
@@ -22,6 +23,9 @@ extension SyncState {
                 broken.append("\(name) has contents and no type")
             }
             if record.known != nil { known[name.zone, default: 0] += 1 }
+            if let last = record.lastKnown, last.isTooNew != isTooNew(last, of: recordType(of: name)) {
+                broken.append("\(name) is taken for \(last.isTooNew ? "too new" : "readable")")
+            }
             counts.known += record.known == nil ? 0 : 1
             func check(_ belongs: Bool, _ queue: RecordQueue, _ what: String) -> Int {
                 if queue.contains(name) != belongs {
@@ -35,7 +39,8 @@ extension SyncState {
             counts.conflict += check(record.isInConflict, conflictQueue, "conflicts")
             counts.parked += check(record.pending?.parked != nil, parkedQueue, "parked changes")
             counts.unread += check(record.mustLookUp, lookUpQueue, "records to look up")
-            counts.delivery += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
+            counts.tooNew += check(record.isTooNew, tooNewQueue, "records that are too new")
+            deliveries += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
             if let order = record.undelivered?.order {
                 if !orders.insert(order).inserted {
                     broken.append("\(name): its delivery order is not unique")
@@ -50,8 +55,9 @@ extension SyncState {
         }
         let kept = (
             knownCount, sendQueue.count, conflictQueue.count, parkedQueue.count, lookUpQueue.count,
-            deliveryQueue.count
+            tooNewQueue.count
         )
+        if deliveries != deliveryQueue.count { broken.append("\(deliveryQueue.count) changes to deliver") }
         for (type, keys) in types where sortedKeys(of: type) != keys {
             broken.append("the index of \(type.text) is \(sortedKeys(of: type)), the records give \(keys)")
         }
@@ -79,6 +85,15 @@ extension RecordState {
         }
         if let handle = pending?.handle, pending?.base == handle { broken.append("the edit is its own base") }
         if Set(sent.map(\.handle)).count != sent.count { broken.append("sent twice") }
+        if kept != nil, !isTooNew { broken.append("a version is kept beside one that can be read") }
+        if isTooNew, let last = lastKnown {
+            if pending.map({ $0.parked == nil }) == true { broken.append("an edit is not parked") }
+            if let handle = kept?.version.handle, handle == last.handle { broken.append("kept itself") }
+            if let shown = undelivered?.kind.handle, shown == last.handle {
+                broken.append("a version is delivered that can't be read")
+            }
+            if shownHandle == last.handle { broken.append("a version is shown that can't be read") }
+        }
         return broken
     }
 }

@@ -134,7 +134,7 @@ extension SyncState {
             record.pending?.parked = nil
             record.isLostRefused = false
             // A record that is to be deleted is not uploaded again first.
-            if record.pending?.isDeletion == true { record.lost = nil }
+            if record.pending?.isDeletion == true, !record.isTooNew { record.lost = nil }
         }
     }
 
@@ -145,7 +145,7 @@ extension SyncState {
             // A model made by a conflict that the app has not accepted is discarded with the edit.
             let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
             // A creation that never left is forgotten: the next upload is another one.
-            if record.lastKnown == nil, record.pending?.base == nil { record.give(nil, of: nil) }
+            if record.readable == nil, record.pending?.base == nil { record.give(nil, of: nil) }
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false

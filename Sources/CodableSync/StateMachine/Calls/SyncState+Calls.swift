@@ -93,7 +93,7 @@ extension RecordState {
         } else if change.isDeletion {
             // The app has not seen the edit, so it deletes the version that it has, or the base of the edit if
             // that is older. Its own copy is newer than that version, but is none of the cloud's.
-            let version = copy == known?.handle ? copy : given
+            let version = copy == readableAncestor?.handle ? copy : given
             change.base = pending.base.flatMap { base in version.map { min(base, $0) } }
         }
     }

@@ -59,10 +59,18 @@ extension SyncStateMachine {
                 let message = "A newer edit replaced one that was set aside."
                 entries.append(context.note(.discarded, change.name, message))
             }
+            entries += parkedIfTooNew(key, change)
             deferred.forgetFailures(of: key)
         }
         context.answer(call, afterStoring: entries)
         delaySending(of: entries)
+    }
+
+    /// Parks a change to a record that a newer version of the app has written.
+    private mutating func parkedIfTooNew(_ key: RecordKey, _ change: NewChange) -> [JournalEntry] {
+        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return [] }
+        let isDeletion = change.kind == .delete
+        return context.parkAsTooNew(key, last.schema, of: change.recordType, isDeletion: isDeletion)
     }
 
     /// Lets queued changes wait for others, unless a caller waits until they are sent.
@@ -77,7 +85,14 @@ extension SyncStateMachine {
             deferred.forgetFailures(of: key)
             deferred.forgetConflicts(of: key)
         }
-        context.answer(call, afterStoring: parked.map { .calls(.retried($0)) })
+        context.answer(call, afterStoring: parked.flatMap { retrying($0) })
+    }
+
+    /// The entries for a retry; a change to a record that this app can't read is parked again.
+    private mutating func retrying(_ key: RecordKey) -> [JournalEntry] {
+        let entry = JournalEntry.calls(.retried(key))
+        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return [entry] }
+        return [entry] + context.parkAsTooNew(key, last.schema, of: state.recordType(of: key))
     }
 
     private mutating func discard(_ call: CallID, _ names: [String]) {

@@ -70,6 +70,9 @@ extension SyncContext {
         state.apply(entry)
         switch entry {
         case .fetching(.fetched(let key, _, _)):
+            if let known = state[key]?.known, known.isTooNew, former?.isSameVersion(as: known) != true {
+                batch.events.append(state.eventOfTooNew(key, known))
+            }
             guard let former, let known = state[key]?.known, known.isSameVersion(as: former),
                 known.handle != former.handle
             else { break }
@@ -83,6 +86,10 @@ extension SyncContext {
             let pending = state[key]?.pending
             guard pending?.handle == client, pending?.parked == reason else { break }
             batch.events.append(.event(.parked(recordName: key.recordName, reason)))
+        case .fetching(.readable):
+            batch.events += state.tooNewQueue.keys.compactMap { key in
+                state[key]?.lastKnown.map { state.eventOfTooNew(key, $0) }
+            }
         case .account(.signedOut): tell(.signedOut)
         case .delivering(.accepted(let changes)): tell(.accepted(changes))
         default: break

@@ -10,6 +10,8 @@ package struct MachineConfiguration: Equatable, Sendable {
     package var requestDeadline: Duration = .seconds(60)
     /// Whether records that the cloud has confirmed are removed from this device when the user signs out.
     package var removesOnSignOut = false
+    /// The schema versions that the app's models can read.
+    package var schemas: [ReadableSchema] = []
     package var seed: UInt64 = 0
 
     package init() {}

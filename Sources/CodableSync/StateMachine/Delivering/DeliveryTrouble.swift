@@ -63,10 +63,14 @@ struct DeliveryTrouble: Sendable {
     /// once.
     mutating func report(_ version: ReadVersion, of key: RecordKey, _ context: inout SyncContext) {
         guard let record = context.state[key],
-            version.isLost ? record.holds(version.handle) : record.known?.handle == version.handle,
+            version.isLost
+                ? record.holds(version.handle)
+                : [record.known?.handle, record.readable?.handle].contains(version.handle),
             decodeFailed[key] != version.handle
         else { return }
         decodeFailed[key] = version.handle
+        // That it is too new was told when it came.
+        if record.isTooNew, record.known?.handle == version.handle { return }
         if let undelivered = record.undelivered, undecodable[key] == undelivered.order { return }
         if version.isLost, let known = record.known, lookedUp[key] == known.changeTag { return }
         context.emit(.undecodable(recordName: version.name, reason: version.reason))
@@ -83,7 +87,7 @@ struct DeliveryTrouble: Sendable {
         return true
     }
 
-    /// The records that were found undecodable and have not changed since.
+    /// The records that are too new for this app, or were found undecodable and have not changed since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
     func undecodableNames(_ state: SyncState) -> [String] {
@@ -95,6 +99,7 @@ struct DeliveryTrouble: Sendable {
             guard let handle = decodeFailed[key], state[key]?.holds(handle) == true else { continue }
             keys[key] = true
         }
+        for key in state.tooNewQueue.keys { keys[key] = true }
         return keys.sortedKeys.map(\.recordName)
     }
 }

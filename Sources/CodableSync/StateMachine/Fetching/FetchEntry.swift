@@ -18,11 +18,15 @@ package enum FetchEntry: Equatable, Sendable {
     case listingBegan(ZoneNumber)
     /// A fetch reached the end of the feed.
     case completed(Date)
+    /// This version of the app can read other schema versions than the one before.
+    case readable(ReadableSchema)
 
     /// Whether the cloud would repeat it.
     var isRepeatable: Bool {
         switch self {
         case .fetched, .deletionFetched, .lookUpNeeded, .listed, .page, .completed: true
+        // The next opening would repeat it.
+        case .readable: true
         // A call may wait for it.
         case .listingBegan: false
         }
@@ -40,12 +44,14 @@ extension SyncState {
         case .page(let zone, let token, let isComplete): applyPage(zone, token, isComplete: isComplete)
         case .listingBegan(let zone): applyListingBegan(zone)
         case .completed(let date): changeSummary { $0.lastFetch = date }
+        case .readable(let schema): applyReadable(schema)
         }
     }
 
     private mutating func applyFetched(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) {
         let order = nextDeliveryOrder()
         let listing = zone(key.zone).listing
+        let version = judged(version, of: type)
         change(key, of: type) { record in
             record.listing = listing
             let wasLookedUp = record.mustLookUp
@@ -56,27 +62,22 @@ extension SyncState {
                 }
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
-            if let lost = record.lost, lost.hash == version.hash { return record.confirmLost(as: version) }
+            if let lost = record.lost, lost.hash == version.hash, lost.isTooNew == version.isTooNew {
+                return record.confirmLost(as: version, order: order)
+            }
+            let (readable, isLost) = (record.readable, record.lost != nil)
             // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
+            if !version.isTooNew { record.unparkTooNew() }
             record.queueLost()
-            let former = record.known
+            if version.isTooNew { return record.takeTooNew(version, after: readable) }
+            let former = isLost ? nil : readable
+            record.kept = nil
             record.known = version
             if let former, former.hash == version.hash {
                 // Saved without a change: what was based on the former version is now based on this one.
                 return record.rebase(from: former.handle, to: version.handle)
             }
-            if record.pending == nil || record.pending?.parked != nil {
-                record.undelivered = Undelivered(
-                    kind: .updated(version.handle),
-                    seen: version.handle,
-                    order: order
-                )
-            } else if record.pending?.isDeletion == false {
-                // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an
-                // earlier conflict stays undelivered; if it were confirmed as it is, it would count as the
-                // app's own.
-                if !record.isPendingNews { record.undelivered = nil }
-            }
+            record.deliverNews(order: order)
         }
     }
 
@@ -89,10 +90,13 @@ extension SyncState {
         if record.isOwnDeletion { return applyDeletionConfirmed(key) }
         let order = nextDeliveryOrder()
         change(key) { record in
+            // A record that this app could never read was never shown.
+            let isNews = record.readable != nil || !record.isTooNew
+            record.endTooNew()
             record.known = nil
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }
-            if record.pending == nil || record.pending?.parked != nil {
+            if isNews, record.pending == nil || record.pending?.parked != nil {
                 record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
             } else {
                 record.undelivered = nil

@@ -16,7 +16,7 @@ extension FetchedPage {
                 // Either the feed lags behind, or the date is unreliable.
                 doubtful.append(record.key)
             } else {
-                entries.append(entry(for: record, &context))
+                entries += self.entries(for: record, &context)
             }
         }
         for key in deletions {
@@ -35,15 +35,16 @@ extension FetchedPage {
         return entries + end(of: zone, hasChanges: !entries.isEmpty, context)
     }
 
-    /// The entry for a version that is new to this device.
-    private func entry(for record: FetchedRecord, _ context: inout SyncContext) -> JournalEntry {
+    /// The entries for a version that is new to this device.
+    private func entries(for record: FetchedRecord, _ context: inout SyncContext) -> [JournalEntry] {
         // It may be this device's own save whose response was lost; the reconciler finds out.
         if context.state[record.key]?.sent.isEmpty != false { context.counts.countForeignChange() }
-        // A pending deletion discards another device's edit.
-        if let pending = context.state[record.key]?.pending, pending.isDeletion, pending.parked == nil {
+        // A pending deletion discards another device's edit, unless that parks it.
+        let isTooNew = context.state.isTooNew(record.version, of: record.recordType)
+        if !isTooNew, context.state[record.key]?.hasDeletionToSend == true {
             context.journal.events.append(.discarded(name: record.name, record.version.handle, .deletion))
         }
-        return .fetching(.fetched(record.key, type: record.recordType, record.version))
+        return context.fetched(record.key, record.recordType, record.version)
     }
 
     private func deletion(of key: RecordKey, _ context: inout SyncContext) -> [JournalEntry] {

@@ -158,7 +158,9 @@ struct LookUpMachine: Sendable {
             if record?.mustLookUp != true, context.state.sendQueue.contains(key) {
                 return deferred.refuseWithoutReason(key, &context)
             }
-        } else if context.state.needsNoDecision(key, on: version) {
+        } else if context.state.needsNoDecision(key, on: version),
+            !context.state.isTooNew(version, of: found.recordType)
+        {
             deferred.countUndecided(key, &context)
         }
         // It may be this device's own save whose response was lost; the reconciler finds out.
@@ -167,7 +169,7 @@ struct LookUpMachine: Sendable {
         var found = found
         // No other response has come since, so this is the server's version, whatever its date.
         if record?.known?.isNewer(than: version) == true { found.version.modified = nil }
-        return [.fetching(.fetched(key, type: found.recordType, found.version))]
+        return context.fetched(key, found.recordType, found.version)
     }
 
     /// Retries later: sends the record's change again, or repeats the look-up if there is no change to send.

@@ -78,11 +78,12 @@ extension SyncState {
     ) {
         let order = nextDeliveryOrder()
         let listing = zone(key.zone).listing
+        let version = judged(version, of: type ?? recordType(of: key))
         change(key, of: type) { record in
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
             if record.lost?.handle == sent {
-                record.confirmLost(as: version)
+                record.confirmLost(as: version, order: order)
             } else {
                 record.confirm(sent, as: version, order: order)
             }
@@ -91,6 +92,7 @@ extension SyncState {
 
     mutating func applyDeletionConfirmed(_ key: RecordKey) {
         change(key) { record in
+            record.endTooNew()
             record.known = nil
             record.forgetGivenVersion()
             record.sent = []
@@ -119,7 +121,7 @@ extension SyncState {
                 // The deletion was not done; if the record disappears now, another device has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
                 // Reads no longer show it.
-                if reason.isConflict { record.deliverServerValue(order: order) }
+                if reason.isConflict, !record.isParkedAsTooNew { record.deliverServerValue(order: order) }
             }
         }
     }

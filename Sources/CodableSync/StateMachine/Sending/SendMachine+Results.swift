@@ -82,14 +82,15 @@ extension SendMachine {
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)
         }
+        let type = context.state.recordType(of: key)
         let isOld = sent?.isNewer(than: server) == true
-        if isOld || context.state.needsNoDecision(key, on: server) {
+        let isTooNew = context.state.isTooNew(server, of: type)
+        if isOld || (!isTooNew && context.state.needsNoDecision(key, on: server)) {
             deferred.countUndecided(key, &context)
         }
         // Either the version is outdated or its date is unreliable; a look-up decides.
-        if isOld { return context.lookUpDurably(key) }
-        guard let type = context.state.recordType(of: key) else { return context.lookUpDurably(key) }
-        return [.fetching(.fetched(key, type: type, server))]
+        guard !isOld, let type else { return context.lookUpDurably(key) }
+        return context.fetched(key, type, server)
     }
 
     /// Handles the error of one item.

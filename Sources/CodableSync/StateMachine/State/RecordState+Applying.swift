@@ -30,7 +30,12 @@ extension RecordState {
         // The feed may already have reported a later save by another device. The sent version's base is no
         // such save.
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
-        if !isOvertaken { known = version }
+        if !isOvertaken {
+            if !version.isTooNew { endTooNew() }
+            known = version
+        } else if isTooNew {
+            kept = .version(version)
+        }
         // The confirmed version is what the app has, but its models carry the version before it.
         if seen == sent { copy = version.handle }
         if given == sent { given = sentBase ?? nil }
@@ -80,7 +85,7 @@ extension RecordState {
     mutating func seeLate(_ contents: ContentHandle?, of version: ContentHandle?) {
         guard let seen else { return give(contents, of: version) }
         guard let contents else {
-            if seen != known?.handle { forgetGivenVersion() }
+            if seen != readableAncestor?.handle { forgetGivenVersion() }
             return
         }
         if let copy, copy != contents, isCopy(copy, newerThan: contents) {
@@ -119,12 +124,12 @@ extension RecordState {
         for index in sent.indices where sent[index].base == former { sent[index].base = handle }
     }
 
-    /// Queues the cloud's latest version, or its deletion, for delivery to the app.
+    /// Queues the latest version that this app can read, or its absence, for delivery to the app.
     mutating func deliverServerValue(order: UInt64) {
-        if let known {
-            undelivered = Undelivered(kind: .updated(known.handle), seen: known.handle, order: order)
-        } else if let lost {
-            undelivered = Undelivered(kind: .updated(lost.handle), seen: nil, order: order)
+        if let readable {
+            // A version that was lost with its zone cannot be an ancestor.
+            let seen = lost == nil ? readable.handle : nil
+            undelivered = Undelivered(kind: .updated(readable.handle), seen: seen, order: order)
         } else {
             undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
         }

@@ -3,7 +3,8 @@ extension RecordState {
     package var handles: [ContentHandle] {
         let handles =
             [
-                known?.handle, lost?.handle, given, copy, pending?.handle, pending?.base, pending?.contested,
+                known?.handle, lost?.handle, kept?.version.handle, given, copy, pending?.handle,
+                pending?.base, pending?.contested,
                 undelivered?.kind.handle, undelivered?.seen,
             ] + sent.flatMap { [$0.handle, $0.base] }
         return handles.compactMap { $0 }.sorted().reduce(into: []) { distinct, handle in

@@ -12,6 +12,7 @@ extension RecordState {
     /// A request in flight that creates the record may still arrive in the next zone, so its contents are
     /// kept.
     mutating func loseVersions() {
+        kept = nil
         known = nil
         lost = nil
         isLostRefused = false
@@ -28,14 +29,16 @@ extension RecordState {
     /// A record with a pending deletion is not uploaded; the deletion stays pending, in case another device
     /// has uploaded the record again.
     mutating func queueAgain() {
-        let version = lastKnown
+        let (version, kept) = (lastKnown, kept)
+        let base = readable?.handle
         let contested = pending?.contested
-        let isBasedOnIt = pending?.base != nil && pending?.base == version?.handle
+        let isBasedOnIt = pending?.base != nil && pending?.base == base
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
         lost = version
+        self.kept = kept
         if isBasedOnIt {
-            pending?.base = version?.handle
+            pending?.base = base
             pending?.contested = contested
         }
     }
@@ -48,7 +51,8 @@ extension RecordState {
     mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
         defer { isLostRefused = false }
         if isExact { return pending = change }
-        guard let lost, !change.isDeletion else {
+        // A deletion is parked while the version is too new, which is then uploaded first.
+        guard lost != nil, !change.isDeletion || isTooNew else {
             lost = nil
             pending = change
             return
@@ -56,17 +60,19 @@ extension RecordState {
         var isSeen = change.edited != nil
         if let pending {
             // Reads do not show an edit that was parked by a conflict.
-            isSeen = pending.base == lost.handle || pending.parked?.isConflict == true
+            isSeen = pending.base == readable?.handle || pending.parked?.isConflict == true
         }
         // The app may not have accepted the result of a conflict yet.
         if undelivered != nil { isSeen = false }
         pending = change
-        pending?.base = isSeen ? lost.handle : nil
+        let base = isSeen ? readable?.handle : nil
+        pending?.base = base
     }
 
     /// Records that the cloud has the lost version again.
-    mutating func confirmLost(as version: KnownVersion) {
+    mutating func confirmLost(as version: KnownVersion, order: UInt64) {
         guard let lost else { return }
+        if lost.isTooNew { return confirmLostTooNew(as: version, order: order) }
         let isKnownToEdit = pending.map { $0.base == lost.handle || $0.parked?.isConflict == true } ?? true
         repoint(from: lost.handle, to: version.handle)
         // The app has seen it, unless it is still undelivered or the pending edit was made without it.
@@ -96,7 +102,7 @@ extension RecordState {
                 edited: lost.modified,
                 base: nil
             )
-        } else if pending?.base == lost.handle {
+        } else if pending?.base == lost.handle || pending?.base == kept?.version.handle {
             pending?.base = nil
         }
         self.lost = nil

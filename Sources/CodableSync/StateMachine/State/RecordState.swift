@@ -28,15 +28,27 @@ package struct KnownVersion: Equatable, Sendable {
     package var hash: UInt64
     /// When the server saved the version, by the server's clock.
     package var modified: Date?
+    /// Whether its schema version is above what this app can read; the state derives this.
+    package var isTooNew = false
+    /// The version of the model's schema that wrote it.
+    package var schema: SchemaVersion
     /// The size of its fields in bytes; 0 if unknown.
     package var size: Int
 
-    package init(changeTag: String, handle: ContentHandle, hash: UInt64, modified: Date?, size: Int = 0) {
+    package init(
+        changeTag: String,
+        handle: ContentHandle,
+        hash: UInt64,
+        modified: Date?,
+        size: Int = 0,
+        schema: SchemaVersion = .first
+    ) {
         self.changeTag = changeTag
         self.handle = handle
         self.hash = hash
         self.modified = modified
         self.size = size
+        self.schema = schema
     }
 }
 
@@ -138,6 +150,8 @@ package struct RecordState: Equatable, Sendable {
     package var known: KnownVersion?
     /// The version that the cloud had before the zone was lost; it is uploaded again before any edit.
     package var lost: KnownVersion?
+    /// The last version that this app could read, while ``lastKnown`` is too new for it.
+    package var kept: KeptVersion?
     /// Whether the server refused the lost version.
     package var isLostRefused = false
     /// The version that the app was given last: its models carry the system fields of this version.
@@ -163,7 +177,9 @@ package struct RecordState: Equatable, Sendable {
     /// Whether the pending edit is not based on the cloud's latest version, so that the two must be
     /// reconciled.
     package var isInConflict: Bool {
-        guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil else { return false }
+        guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil, !isTooNew else {
+            return false
+        }
         return pending.base != known?.handle || pending.contested != nil
     }
 
@@ -171,21 +187,22 @@ package struct RecordState: Equatable, Sendable {
     /// change.
     package var isOwnDeletion: Bool {
         // If nothing is pending, the app has seen the record again since deleting it.
-        guard let pending, pending.parked == nil else { return false }
+        guard let pending, pending.parked == nil || isParkedAsTooNew else { return false }
         return isDeletionSent || pending.isDeletion
     }
 
     package var isSendable: Bool {
         if lost != nil { return !isLostRefused }
-        guard let pending, pending.parked == nil else { return false }
+        guard let pending, pending.parked == nil, !isTooNew else { return false }
         return pending.isDeletion || (pending.base == known?.handle && pending.contested == nil)
     }
 
     /// Whether reads show the pending change rather than the cloud's latest version.
     package var isPendingOnTop: Bool {
         guard let pending else { return false }
-        guard let reason = pending.parked else { return true }
-        return !reason.isConflict && pending.base == lastKnown?.handle
+        // A newer version of the app has yet to decide.
+        guard let reason = pending.parked, !isParkedAsTooNew else { return true }
+        return !reason.isConflict && pending.base == readable?.handle
     }
 
     /// Whether the record has a version from the current zone, which is lost with the zone.
@@ -221,17 +238,19 @@ package struct RecordState: Equatable, Sendable {
     func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
         guard let first, let second else { return first ?? second }
         if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }
-        if let known = known?.handle, first == known || second == known { return known }
+        if let known = readableAncestor?.handle, first == known || second == known { return known }
         return max(first, second)
     }
 
     /// Whether reads may show these contents.
     func holds(_ handle: ContentHandle) -> Bool {
-        known?.handle == handle || lost?.handle == handle || pending?.handle == handle
+        known?.handle == handle || readable?.handle == handle || pending?.handle == handle
     }
 
     /// Forgets the cloud's latest version, so that it is fetched again and reconciled with the edit.
     mutating func forgetKnownVersion() {
+        // A change that was parked because of a newer version stays parked: that version is fetched again.
+        kept = nil
         known = nil
         forgetGivenVersion()
         pending?.base = nil

@@ -20,7 +20,10 @@ extension SyncState {
                 former = zone
                 former.zoneID = zoneID
             }
-        case .record(let key, let type, let record):
+        case .record(let key, let type, var record):
+            record.known = record.known.map { judged($0, of: type) }
+            record.lost = record.lost.map { judged($0, of: type) }
+            if !record.isTooNew { record.kept = nil }
             change(key, of: type) { former in
                 let type = former.type
                 former = record

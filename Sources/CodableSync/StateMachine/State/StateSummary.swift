@@ -11,6 +11,8 @@ package struct StateSummary: Equatable, Sendable {
     package var deliveryOrder: UInt64 = 0
     /// The record types whose models from before the first sync were queued, which happens once for each.
     package var initialTypes: [ExactName] = []
+    /// The schema versions that this app can read, where they are above 1.
+    package var schemas: [ReadableSchema] = []
     /// What the state belongs to; `nil` if the journal does not record it.
     package var identity: StateIdentity?
     /// The user who owns the state; `nil` until one is confirmed.

@@ -7,7 +7,8 @@ extension SyncState {
     package func editBasis(of name: String) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
-        basis.known = record.lastKnown?.handle
+        basis.known = record.readable?.handle
+        basis.newer = record.isTooNew ? record.lastKnown?.schema : nil
         basis.shown = record.shownHandle
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
@@ -29,6 +30,14 @@ extension SyncState {
     }
 }
 
+/// Why reads do not show a record.
+package enum Absence: Equatable, Sendable {
+    case unknown
+    case deleted
+    /// A newer version of the app has written it, and this one never had a version that it could read.
+    case tooNew
+}
+
 /// The contents that reads show of a record, and the version below them if they are an edit.
 package struct ShownVersion: Equatable, Sendable {
     package var handle: ContentHandle
@@ -39,13 +48,13 @@ extension RecordState {
     /// The contents that reads show.
     var shownHandle: ContentHandle? { shown?.handle }
 
-    /// What reads show: a pending edit if it is on top, else the cloud's latest version.
+    /// What reads show: a pending edit if it is on top, else the latest version that this app can read.
     package var shown: ShownVersion? {
         if isPendingOnTop {
             guard let pending, let handle = pending.handle else { return nil }
             return ShownVersion(handle: handle, below: pending.base)
         }
-        return lastKnown.map { version in
+        return readable.map { version in
             ShownVersion(handle: version.handle, below: sent.first { $0.handle == version.handle }?.base)
         }
     }
@@ -60,8 +69,11 @@ package struct EditBasis: Equatable, Sendable {
     package var base: ContentHandle?
     /// Field values of the ancestor that differ from those in `base`.
     package var contested: ContentHandle?
-    /// The cloud's latest version.
+    /// The cloud's latest version, or the latest that this app can read.
     package var known: ContentHandle?
+    /// The schema version of the cloud's latest version if this app can't read that, so that it can't edit
+    /// the record.
+    package var newer: SchemaVersion?
     /// Whether another device has deleted the record and the app has not been notified yet.
     package var isDeletionNews = false
 
@@ -71,6 +83,9 @@ package struct EditBasis: Equatable, Sendable {
 }
 
 extension RecordState {
-    /// Whether a record that reads do not show is known to be deleted.
-    package var isDeleted: Bool { pending?.isDeletion == true || undelivered?.kind == .deleted }
+    /// What is known of a record that reads do not show.
+    package var absence: Absence {
+        if pending?.isDeletion == true || undelivered?.kind == .deleted { return .deleted }
+        return isTooNew ? .tooNew : .unknown
+    }
 }

@@ -24,6 +24,8 @@ package struct SyncState: Sendable {
     package private(set) var parkedQueue = RecordQueue()
     /// Records that must be looked up by name.
     package private(set) var lookUpQueue = RecordQueue()
+    /// Records whose latest version this app can't read, since a newer version of it has written that.
+    package private(set) var tooNewQueue = RecordQueue()
     /// The number of records of each zone that this device knows to be in the cloud.
     private var knownCounts = ZoneTable<Int>()
     /// The number of records that this device knows to be in the cloud.
@@ -101,6 +103,9 @@ package struct SyncState: Sendable {
         place(key, in: \.parkedQueue, if: after?.pending?.parked != nil)
         place(key, in: \.lookUpQueue, if: after?.mustLookUp == true)
         place(key, in: \.deliveryQueue, if: after?.undelivered != nil)
+        if before?.isTooNew == true || after?.isTooNew == true {
+            place(key, in: \.tooNewQueue, if: after?.isTooNew == true)
+        }
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
     }
 

@@ -103,10 +103,11 @@ extension SyncState {
     private mutating func forget(_ key: RecordKey) {
         let order = nextDeliveryOrder()
         change(key) { record in
-            let isNews = record.lastKnown != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            let isNews = record.readable != nil && !record.isOwnDeletion && !record.isPendingOnTop
             // A deletion, or a model made by a conflict, that the app has not accepted yet.
             let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
             // A pending deletion stays: another device may create the record again in the next zone.
+            record.endTooNew()
             record.loseVersions()
             if isNews {
                 record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)

@@ -21,6 +21,8 @@
         var losesZone = true
         /// Whether different users sign in.
         var changesUsers = false
+        /// Whether a newer version of the app saves records, which these apps then can't read.
+        var hasNewerApps = false
         /// Whether some apps take their copies from the stream; otherwise all of them read.
         var consumes = true
         /// Whether apps that edit in place have a loop over `liveChanges` beside their other calls.
@@ -148,6 +150,7 @@
             case 88..<90: app.restart()
             case 90..<93 where options.refusesWrites: app.refuseWrite()
             case 90..<92 where options.changesUsers: app.changeUser()
+            case 90..<95 where options.hasNewerApps: saveAsNewerApp()
             case 90..<92: if options.faults { pass(.seconds(61)) }
             default: pass(.seconds(chance(options.faults ? 20 : 2)))
             }
@@ -223,7 +226,7 @@
             for app in apps { app.mend() }
             simulation.drain()
             for round in 0..<40 {
-                var work = 0
+                var work = endNewerVersions()
                 for app in apps {
                     clock.advance(by: .seconds(3600))
                     guard let found = app.syncToEnd() else { return fail("\(app.index): sync never returns") }

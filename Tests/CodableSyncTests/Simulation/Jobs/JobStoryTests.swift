@@ -65,6 +65,23 @@
         /// I-11, I-19: all devices agree in the end when records are deleted.
         func testDevicesConvergeWhenRecordsAreDeleted() throws { try tell { $0.deletes = true } }
 
+        /// No edit, draft or deletion is lost while a newer version of the app saves some records.
+        func testNoEditIsLostBesideANewerVersionOfTheApp() throws {
+            try tell(StampFields.self) {
+                $0.hasNewerApps = true
+                $0.losesZone = false
+            }
+        }
+
+        /// The same with uploads of whole records, and deletions.
+        func testDevicesConvergeBesideANewerVersionOfTheApp() throws {
+            try tell {
+                $0.hasNewerApps = true
+                $0.deletes = true
+                $0.losesZone = false
+            }
+        }
+
         /// I-01, I-02: no edit or draft is lost and no field is reverted, while loops, reads and uploads run.
         func testNoFieldIsReverted() throws {
             try tell(StampFields.self) { $0.losesZone = false }

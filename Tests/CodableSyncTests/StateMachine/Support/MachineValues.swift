@@ -17,19 +17,20 @@ extension ChangeToken {
 
 extension KnownVersion {
     /// Derives version, tag, contents, hash and date from one number.
-    init(_ number: UInt64, hash: UInt64? = nil) {
+    init(_ number: UInt64, hash: UInt64? = nil, schema: Int = 1) {
         self.init(
             changeTag: "t\(number)",
             handle: ContentHandle(number),
             hash: hash ?? number,
-            modified: Date(timeIntervalSince1970: Double(number))
+            modified: Date(timeIntervalSince1970: Double(number)),
+            schema: SchemaVersion(schema)
         )
     }
 }
 
 extension FetchedRecord {
-    init(_ name: String, _ number: UInt64, hash: UInt64? = nil) {
-        self.init(name: name, version: KnownVersion(number, hash: hash))
+    init(_ name: String, _ number: UInt64, hash: UInt64? = nil, schema: Int = 1) {
+        self.init(name: name, version: KnownVersion(number, hash: hash, schema: schema))
     }
 }
 

@@ -224,10 +224,10 @@ struct StampWorld {
         journalBefore += harness.journal
         if pick(2) == 0 {
             // A snapshot has replaced the journal.
-            journalBefore = state.sortedNames.compactMap { name in
+            journalBefore = [.summary(state.summary)]
+            journalBefore += state.sortedNames.compactMap { name in
                 state[name].map { .record(name: name, $0) }
             }
-            journalBefore.append(.summary(state.summary))
             state = SyncState()
             for entry in journalBefore { state.apply(entry) }
         }

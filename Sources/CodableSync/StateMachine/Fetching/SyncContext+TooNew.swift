@@ -1,0 +1,98 @@
+import RecordCoding
+
+/// Versions that a newer version of the app has written.
+extension SyncContext {
+    /// The entries for a version that the cloud returned: it becomes known, and a change that must not be sent
+    /// over it is parked.
+    mutating func fetched(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) -> [JournalEntry] {
+        let entry = JournalEntry.fetching(.fetched(key, type: type, version))
+        guard state.isTooNew(version, of: type), state[key]?.hasEdit(besides: version) == true else {
+            return [entry]
+        }
+        return [entry] + parkAsTooNew(key, version.schema, of: type)
+    }
+
+    /// Parks a change to a record whose latest version has a schema version that this app can't read.
+    mutating func parkAsTooNew(
+        _ key: RecordKey,
+        _ schema: SchemaVersion,
+        of type: ExactName?,
+        isDeletion: Bool? = nil
+    ) -> [JournalEntry] {
+        let gap = NewerSchema(found: schema, known: state.readableSchema(of: type))
+        let isDeletion = isDeletion ?? state[key]?.pending?.isDeletion ?? false
+        return park(key, gap.reasonToPark(isDeletion: isDeletion))
+    }
+
+    /// Takes in which schema versions this version of the app can read, if those are others than at the last
+    /// opening.
+    mutating func takeSchemas() {
+        for schema in configuration.schemas where state.readableSchema(of: schema.type) != schema.version {
+            let readable = ReadableSchema(type: schema.type, version: schema.version)
+            var entries: [JournalEntry] = [.fetching(.readable(readable))]
+            if schema.version < state.readableSchema(of: schema.type) {
+                entries += parkAfterDowngrade(to: schema)
+            }
+            append(entries)
+        }
+    }
+
+    /// Parks the changes that an app of a higher schema version has left.
+    ///
+    /// Complexity: O(n) in the records of the type.
+    private mutating func parkAfterDowngrade(to schema: ReadableSchema) -> [JournalEntry] {
+        var entries: [JournalEntry] = []
+        for key in state.sortedKeys(of: schema.type) {
+            guard let record = state[key], let last = record.lastKnown, last.schema > schema.version,
+                let pending = record.pending, pending.parked == nil
+            else { continue }
+            let gap = NewerSchema(found: last.schema, known: schema.version)
+            entries += park(key, gap.reasonToPark(isDeletion: pending.isDeletion))
+        }
+        return entries
+    }
+}
+
+extension SyncState {
+    /// The event about a version that this app can't read.
+    func eventOfTooNew(_ key: RecordKey, _ version: KnownVersion) -> Report {
+        let known = readableSchema(of: recordType(of: key))
+        let reason = NewerSchema(found: version.schema, known: known).description
+        return .event(.undecodable(recordName: key.recordName, reason: reason))
+    }
+}
+
+extension RecordState {
+    /// Whether a change of this device would be sent after another version than these contents came.
+    fileprivate func hasEdit(besides version: KnownVersion) -> Bool {
+        guard let pending else { return lost.map { $0.hash != version.hash || !$0.isTooNew } ?? false }
+        return pending.parked == nil
+    }
+}
+
+/// A record's schema version above what this app can read, in words.
+package struct NewerSchema: Equatable, Sendable, CustomStringConvertible {
+    package var found: SchemaVersion
+    package var known: SchemaVersion
+
+    package init(found: SchemaVersion, known: SchemaVersion) {
+        self.found = found
+        self.known = known
+    }
+
+    package var description: String {
+        "The record was written with schema version \(found.number), this app knows \(known.number); "
+            + "update the app."
+    }
+
+    /// Why a change is not sent.
+    package func reasonToPark(isDeletion: Bool) -> ParkReason {
+        let (outcome, what) = isDeletion ? ("deleted", "deletion") : ("overwritten", "edit")
+        return ParkReason(
+            kind: .serverValueUndecodable,
+            message:
+                "The record is not \(outcome): it was written with schema version \(found.number), this app "
+                + "knows \(known.number). Update the app, which then tries the \(what) again, or discard it."
+        )
+    }
+}

@@ -1,0 +1,183 @@
+import RecordCoding
+
+/// The version of a model's schema, by which an app knows that a newer one has written a record.
+package struct SchemaVersion: Hashable, Comparable, Sendable {
+    package let number: UInt32
+
+    /// The version of a model that states none.
+    package static let first = SchemaVersion(1)
+
+    package init(_ number: some BinaryInteger) {
+        self.number = max(1, UInt32(clamping: number))
+    }
+
+    package static func < (lhs: SchemaVersion, rhs: SchemaVersion) -> Bool { lhs.number < rhs.number }
+}
+
+/// The highest schema version of a record type that this app can read.
+package struct ReadableSchema: Hashable, Sendable {
+    package var type: ExactName
+    package var version: SchemaVersion
+
+    package init(type: ExactName, version: SchemaVersion) {
+        self.type = type
+        self.version = version
+    }
+}
+
+/// The last version of a record that this app could read; a reference, since few records have one.
+package indirect enum KeptVersion: Equatable, Sendable {
+    case version(KnownVersion)
+
+    package var version: KnownVersion {
+        switch self {
+        case .version(let version): version
+        }
+    }
+}
+
+// While the latest version is too new, reads show what they showed before it came: the last readable version,
+// or an edit on top of that. Nothing but a lost version is sent; edits and deletions are parked. It ends with
+// the next version that this app can read, with an update of the app, or with the record.
+extension RecordState {
+    /// Whether a newer version of the app has written the latest version, so that this one can't read it.
+    package var isTooNew: Bool { lastKnown?.isTooNew == true }
+
+    /// The latest version that this app can read; `nil` if it never had one.
+    package var readable: KnownVersion? {
+        guard let lastKnown, lastKnown.isTooNew else { return lastKnown }
+        return kept?.version
+    }
+
+    /// That version if it is from the current zone, so that it can be an ancestor.
+    package var readableAncestor: KnownVersion? { lost == nil ? readable : nil }
+
+    /// Whether the pending change is parked until a version of the app can read the latest version.
+    package var isParkedAsTooNew: Bool {
+        isTooNew && pending?.parked?.kind == .serverValueUndecodable
+    }
+
+    /// Whether a deletion is pending that the next version that this app can read does not park.
+    var hasDeletionToSend: Bool {
+        guard let pending, pending.isDeletion else { return false }
+        return pending.parked == nil || isParkedAsTooNew
+    }
+
+    /// Takes a version that is too new; what reads show stays.
+    mutating func takeTooNew(_ version: KnownVersion, after former: KnownVersion?) {
+        kept = former.map { .version($0) }
+        known = version
+    }
+
+    /// Lets go of the kept version, and unparks the change that was parked because of the newer one.
+    ///
+    /// Called before the latest version is replaced by one that this app can read, or is known to be gone.
+    mutating func endTooNew() {
+        unparkTooNew()
+        kept = nil
+    }
+
+    mutating func unparkTooNew() {
+        if isParkedAsTooNew { pending?.parked = nil }
+    }
+
+    /// Forgets a latest version that can't be read from the files, so that it is fetched again; until then, the
+    /// kept version is the latest.
+    mutating func forgetLatestVersion() {
+        guard let kept = kept?.version else { return forgetKnownVersion() }
+        known = kept
+        self.kept = nil
+    }
+
+    /// Queues the cloud's latest version for delivery, unless a pending edit must be reconciled with it first.
+    mutating func deliverNews(order: UInt64) {
+        guard let pending, pending.parked == nil else { return deliverServerValue(order: order) }
+        // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an earlier
+        // conflict stays undelivered; if it were confirmed as it is, it would count as the app's own.
+        if !pending.isDeletion, !isPendingNews { undelivered = nil }
+    }
+
+    /// Takes in that this app can read other schema versions than before.
+    mutating func judge(isTooNew: Bool, order: UInt64) {
+        guard let last = lastKnown, last.isTooNew != isTooNew else { return }
+        if isTooNew {
+            known?.isTooNew = true
+            lost?.isTooNew = true
+            // Only a newer version of the app was given this, so an upload by this one is no edit of it.
+            given = nil
+            copy = nil
+            if undelivered?.kind.handle == last.handle { undelivered = nil }
+            if undelivered?.seen == last.handle { undelivered?.seen = nil }
+        } else {
+            let former = kept?.version
+            endTooNew()
+            known?.isTooNew = false
+            lost?.isTooNew = false
+            if let former, known != nil, former.hash == last.hash {
+                rebase(from: former.handle, to: last.handle)
+            } else {
+                deliverNews(order: order)
+            }
+        }
+    }
+
+    /// Records that the cloud has the lost version again, which is too new.
+    mutating func confirmLostTooNew(as version: KnownVersion, order: UInt64) {
+        guard let lost else { return }
+        if !version.isTooNew { unparkTooNew() }
+        let isKnownToEdit = pending.map { $0.base != nil && $0.base == kept?.version.handle } ?? true
+        sent.removeAll { $0.handle == lost.handle }
+        self.lost = nil
+        isLostRefused = false
+        known = version
+        if !version.isTooNew {
+            // A server that does not keep the schema version.
+            kept = nil
+            return deliverNews(order: order)
+        }
+        guard let kept = kept?.version.handle else { return }
+        // The app has seen the kept version, unless it is still undelivered or the edit was made without it.
+        if undelivered?.kind == .updated(kept) {
+            undelivered?.seen = kept
+        } else if undelivered == nil, given == nil, isKnownToEdit {
+            given = kept
+        }
+    }
+}
+
+/// What this app can read.
+extension SyncState {
+    /// The highest schema version of a record type that this app can read.
+    package func readableSchema(of type: ExactName?) -> SchemaVersion {
+        guard let type else { return .first }
+        return summary.schemas.first { $0.type == type }?.version ?? .first
+    }
+
+    /// Whether this app can't read a version of a record.
+    package func isTooNew(_ version: KnownVersion, of type: ExactName?) -> Bool {
+        version.schema > .first && version.schema > readableSchema(of: type)
+    }
+
+    func judged(_ version: KnownVersion, of type: ExactName?) -> KnownVersion {
+        var version = version
+        version.isTooNew = isTooNew(version, of: type)
+        return version
+    }
+
+    mutating func applyReadable(_ readable: ReadableSchema) {
+        let isRaised = readable.version > readableSchema(of: readable.type)
+        changeSummary { summary in
+            summary.schemas.removeAll { $0.type == readable.type }
+            if readable.version > .first { summary.schemas.append(readable) }
+        }
+        // An update of the app concerns only the records that were too new.
+        let keys = isRaised ? Array(tooNewQueue.keys) : sortedKeys(of: readable.type)
+        for key in keys where recordType(of: key) == readable.type {
+            guard let last = self[key]?.lastKnown else { continue }
+            let isTooNew = last.schema > readable.version
+            if isTooNew == last.isTooNew { continue }
+            let order = nextDeliveryOrder()
+            change(key) { $0.judge(isTooNew: isTooNew, order: order) }
+        }
+    }
+}
