@@ -107,8 +107,8 @@ extension SyncCore {
     }
 
     private nonisolated func unique(_ names: [String]) -> [String] {
-        var seen: Set<ExactName> = []
-        return names.filter { seen.insert(ExactName($0)).inserted }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
     }
 
     // MARK: Parts
