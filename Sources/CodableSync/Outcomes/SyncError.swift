@@ -21,7 +21,7 @@ public struct SyncError: Error, Hashable, Sendable {
     ///
     /// A model without a record name is described in the message only.
     public var recordNames: [String]
-    /// When to try again, if the server ordered a wait.
+    /// When to try again, if the server ordered a wait: with the request that failed, or before the call.
     public var retryDate: Date?
     /// The failure of the database, if the code is ``Code-swift.enum/cloud``.
     public var cloudError: CloudError?

@@ -32,7 +32,7 @@ public final class LiveModels<Model: RecordCodable> {
     /// What the stream has told.
     @ObservationIgnored private var told: [String: Model] = [:]
     /// Calls that the stream has not told yet, in order.
-    @ObservationIgnored private var calls: [LiveCall<Model>] = []
+    @ObservationIgnored private(set) var calls: [LiveCall<Model>] = []
     @ObservationIgnored private var lastCall = 0
     @ObservationIgnored private let stream: StreamID
     private let loops = Locked<[Task<Void, Never>]>([])
@@ -110,9 +110,6 @@ public final class LiveModels<Model: RecordCodable> {
         failure = nil
     }
 
-    /// Whether every call has been stored or refused, and the stream has told its outcome.
-    var isSettled: Bool { calls.isEmpty }
-
     // MARK: Following
 
     func take(_ change: ModelChange<Model>) {
@@ -179,7 +176,7 @@ public final class LiveModels<Model: RecordCodable> {
 }
 
 /// A call whose outcome the stream has not told yet.
-private struct LiveCall<Model> {
+struct LiveCall<Model> {
     let id: Int
     let name: String
     /// What the call makes of the record.

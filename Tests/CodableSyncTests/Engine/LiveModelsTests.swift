@@ -25,14 +25,14 @@ final class LiveModelsTests: XCTestCase {
             $0.machine?.delivering.streams.isEmpty == false
         }
         repeat {
-            while !live.isSettled { await Task.yield() }
+            while !live.calls.isEmpty { await Task.yield() }
             await engine.reach("the stream has told everything", file: file, line: line) { engine in
                 guard let streams = engine.machine?.delivering.streams, engine.isIdle else { return false }
                 return streams.allSatisfy {
                     $0.stage == .asking && $0.waitingCount == 0 && $0.replay == .none
                 }
             }
-        } while !live.isSettled
+        } while !live.calls.isEmpty
         let shown = try await engine.allModels().reduce(into: [:]) { $0[$1.recordName] = $1 }
         XCTAssertEqual(live.models, shown, file: file, line: line)
     }
@@ -116,7 +116,7 @@ final class LiveModelsTests: XCTestCase {
         try await phone.engine.close()
         live.delete(Note("a"))
         XCTAssertNil(live.models["a"])
-        while !live.isSettled { await Task.yield() }
+        while !live.calls.isEmpty { await Task.yield() }
         XCTAssertEqual(live.models["a"]?.title, "1")
         XCTAssertEqual(live.failure?.code, .closed)
     }

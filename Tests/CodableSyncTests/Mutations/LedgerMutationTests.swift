@@ -59,7 +59,7 @@ final class LedgerMutationTests: XCTestCase {
             do {
                 _ = try await perform(.databaseChanges(since: nil, resultsLimit: nil), in: directory)
             } catch let error as LedgerDirectoryError {
-                let expected: [LedgerDirectoryError.Code] = [.damaged, .tooNew, .notALedger]
+                let expected: [LedgerDirectoryError.Code] = [.damaged, .tooNew, .tooOld, .notALedger]
                 XCTAssertTrue(expected.contains(error.code), "seed \(seed): \(error)")
                 await directory.close()
                 XCTAssertEqual(files.withoutLocks, before, "seed \(seed): rejected, but its files changed")

@@ -78,4 +78,61 @@ final class ZoneFileTests: XCTestCase {
             opened.store.close()
         }
     }
+
+    /// Contents are found by handles, so what one zone's record drops is not taken from the other's.
+    func testACompactionKeepsTheContentsOfEachZone() throws {
+        let store = try open().store
+        try put(.registered(1, "Z"), store: store)
+        try put(.zones(.registered(ZoneNumber(2), shared)), store: store)
+        try fetched(own, "Place", 1, in: store)
+        try fetched(other, "Place", 2, in: store)
+        try fetched(own, "Place", 3, in: store)
+        try put(.fetching(.deletionFetched(own)), store: store)
+        for _ in 0..<2 {
+            try store.compact()
+            let contents = try store.load([1, 2, 3])
+            XCTAssertEqual(contents[2]?.fields["text"], "text 2")
+            XCTAssertNil(contents[1])
+        }
+        store.close()
+        let opened = try open()
+        XCTAssertEqual(opened.state[other]?.known?.handle, 2)
+        XCTAssertNil(opened.state[own]?.known)
+        opened.store.close()
+    }
+
+    /// Damage to the line that registers a zone takes neither its records nor its number.
+    func testAZoneWhoseRegistrationIsDamagedKeepsItsNumber() throws {
+        for isCompacted in [false, true] {
+            files = SimulatedFileSystem()
+            let store = try open().store
+            try put(.registered(1, "Z"), store: store)
+            try put(.zones(.registered(ZoneNumber(2), shared)), store: store)
+            try fetched(other, "Place", 2, in: store)
+            if isCompacted { try store.compact() }
+            store.close()
+            try damage("\"bob\"")
+            let opened = try open()
+            XCTAssertTrue(opened.recovery.isDamaged)
+            XCTAssertEqual(opened.state.number(of: ZoneID(zoneName: "Z")), .first)
+            XCTAssertNil(opened.state.number(of: shared), "compacted: \(isCompacted)")
+            XCTAssertEqual(opened.state[other]?.known?.handle, 2, "compacted: \(isCompacted)")
+            XCTAssertNil(opened.state[own])
+            XCTAssertEqual(opened.state.numberForNewZone(), ZoneNumber(2), "the zone is registered again")
+            opened.store.close()
+        }
+    }
+
+    /// Changes a byte of each file that has this text.
+    private func damage(_ text: String) throws {
+        var count = 0
+        for (path, bytes) in files.files.sorted(by: { $0.key < $1.key }) {
+            guard let range = bytes.firstRange(of: Array(text.utf8)) else { continue }
+            var damaged = bytes
+            damaged[range.lowerBound + 1] ^= 1
+            files.place(damaged, at: path)
+            count += 1
+        }
+        XCTAssertEqual(count, 1)
+    }
 }

@@ -1,6 +1,9 @@
 /// Why a ledger's directory could not be used.
 public struct LedgerDirectoryError: Error, Hashable, Sendable {
     /// The kind of failure.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Code: String, Hashable, Sendable {
         /// A file is damaged; it is left unchanged.
         case damaged

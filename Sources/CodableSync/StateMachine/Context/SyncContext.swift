@@ -61,7 +61,9 @@ struct SyncContext: Sendable {
 
     /// Fails the callers that wait for a part of the work, or all callers if no part is given.
     mutating func failCallers(_ error: CloudError, of part: SyncParts? = nil) {
-        tell(.failed(.cloud(error), of: part))
+        var failure = SyncError.cloud(error)
+        if error.retryAfter != nil { failure.retryDate = serverWaitEnd }
+        tell(.failed(failure, of: part))
     }
 
     /// Passes on an error that affects the whole engine; returns whether it is one, so that the lane need not

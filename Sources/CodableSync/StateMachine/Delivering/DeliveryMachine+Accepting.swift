@@ -26,7 +26,9 @@ extension DeliveryMachine {
     mutating func accept(_ items: [LiveView.Item], by id: StreamID, _ context: inout SyncContext) {
         if items.isEmpty { return }
         trouble.clear(items.map(\.key))
-        let seen = items.compactMap { item in item.given.flatMap { context.state.newlySeen($0) } }
+        let seen = items.compactMap { item in
+            item.given.flatMap { context.state[item.key]?.newlySeen($0, of: item.key) }
+        }
         if !seen.isEmpty { context.append([.calls(.seen(seen))]) }
         let changes = items.compactMap { item in
             context.state.handing(of: item.key).flatMap { $0.order == item.order ? $0 : nil }

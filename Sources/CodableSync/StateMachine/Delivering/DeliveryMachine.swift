@@ -3,8 +3,8 @@ import RecordCoding
 /// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
-    /// Counts readGeneration of all versions and undone batches; what a read returned before one cannot be an
-    /// ancestor.
+    /// Counts the times that all versions were forgotten or batches were undone; what a read returned before
+    /// cannot be an ancestor.
     private(set) var readGeneration = 0
     var lane = Lane(retry: .deliverRetry)
     /// What is suspected of crashing the app, or could not be decoded.

@@ -46,9 +46,11 @@ struct RecordTypes: Sendable {
     func sortedKeys(of type: RecordTypeNumber, in records: RecordTable<RecordState>) -> [RecordKey] {
         if type == .unknown { return [] }
         if isDivided { return members[Int(type.number) - 1].sortedKeys }
+        let count = counts[Int(type.number) - 1]
+        if count == 0 { return [] }
+        if count == records.count { return records.sortedKeys }
         // The only type, apart from records that were never fetched nor changed.
-        return counts[Int(type.number) - 1] == 0
-            ? [] : records.sortedKeys.filter { records[$0]?.type == type }
+        return records.sortedKeys.filter { records[$0]?.type == type }
     }
 
     /// Moves a record from one type to another; `nil` stands for a record that the state does not have.

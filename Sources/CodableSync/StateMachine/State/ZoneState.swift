@@ -62,6 +62,11 @@ extension SyncState {
             unregistered.append(number)
         }
         if unregistered.count == 1 { return unregistered[0] }
-        return used.max().map { ZoneNumber($0.number + 1) } ?? .first
+        guard let last = used.max() else { return .first }
+        if last.number + 1 < ZoneNumber.limit { return ZoneNumber(last.number + 1) }
+        // Only damage can use the highest number; a number that is not in use belongs to no zone.
+        var free = ZoneNumber.first
+        for number in used.sorted() where number == free { free = ZoneNumber(free.number + 1) }
+        return free
     }
 }

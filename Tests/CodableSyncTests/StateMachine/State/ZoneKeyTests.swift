@@ -117,6 +117,16 @@ final class ZoneKeyTests: XCTestCase {
         XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3), "a lost zone keeps its number")
     }
 
+    /// A number that is read must leave room for one that can be read again.
+    func testANumberAboveTheHighestIsNotGiven() throws {
+        var state = SyncState()
+        state.apply(.registered(ZoneNumber.limit - 1, "Y"))
+        state.apply(.registered(1, "Z"))
+        XCTAssertEqual(state.numberForNewZone(), ZoneNumber(2))
+        let line = JournalLine.make(.zones(.registered(state.numberForNewZone(), shared))).bytes
+        XCTAssertNoThrow(try JournalLine.parse(line))
+    }
+
     func testANumberWhoseRegistrationWasLostIsNotGivenToASecondZone() {
         var state = SyncState()
         state.apply(.calls(.queued(other, type: "T", edit(3, base: 2))))

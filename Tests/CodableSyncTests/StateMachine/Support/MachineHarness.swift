@@ -281,7 +281,7 @@ struct MachineHarness {
             // It may be shown as deleted because it cannot be decoded.
             if isLive, item.kind == .deleted { continue }
             let known =
-                isLive ? stored.shownHandle(of: item.name) : stored[item.name]?.undelivered?.kind.handle
+                isLive ? stored[item.key]?.shownHandle : stored[item.key]?.undelivered?.kind.handle
             guard known != item.kind.handle else { continue }
             faults.append("\(item.name) is delivered before it is stored")
         }

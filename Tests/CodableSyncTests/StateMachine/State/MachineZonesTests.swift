@@ -1,0 +1,162 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Records of the same name in two zones are kept apart by streams, calls, look-ups and pending changes.
+final class MachineZonesTests: XCTestCase {
+    private let own = RecordKey(zone: .first, name: "A")
+    private let other = RecordKey(zone: ZoneNumber(2), name: "A")
+
+    private func state(_ more: JournalEntry...) -> SyncState {
+        let entries: [JournalEntry] = [
+            .registered(1, "Z"), .registered(2, "Y"), .zoneReady, .zones(.ready(ZoneNumber(2))),
+            .delivering(.followed),
+            .fetching(.fetched(own, type: "T", KnownVersion(1))),
+            .fetching(.fetched(other, type: "T", KnownVersion(2))),
+        ]
+        var state = SyncState()
+        for entry in entries + more { state.apply(entry) }
+        state.forgetWhatChanged()
+        XCTAssertEqual(state.brokenInvariants(), [])
+        return state
+    }
+
+    private func edit(_ handle: ContentHandle, base: ContentHandle) -> LocalChange {
+        LocalChange(kind: .save(handle, size: 1), edited: nil, base: base)
+    }
+
+    private var updates: [DeliveryItem] {
+        [DeliveryItem(key: own, kind: .updated(1)), DeliveryItem(key: other, kind: .updated(2))]
+    }
+
+    // MARK: Streams
+
+    func testAStreamOfChangesGetsAndAcceptsBoth() {
+        var machine = MachineHarness(state: state())
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, updates)
+        machine.run(.delivery(.streamRequested(1)))
+        for (key, handle) in [(own, ContentHandle(1)), (other, 2)] {
+            XCTAssertNotNil(machine.state[key])
+            XCTAssertNil(machine.state[key]?.undelivered, "\(key)")
+            XCTAssertEqual(machine.state[key]?.seen, handle, "\(key)")
+        }
+        XCTAssertEqual(machine.faults, [])
+    }
+
+    func testAnAcceptanceIsOfOneRecord() {
+        var state = state()
+        let order = state[other]?.undelivered?.order ?? 0
+        state.apply(.delivering(.accepted([AcceptedChange(key: other, order: order, seen: 2, of: 2)])))
+        XCTAssertNil(state[other]?.undelivered)
+        XCTAssertEqual(state[other]?.seen, 2)
+        XCTAssertNotNil(state[own]?.undelivered)
+        XCTAssertNil(state[own]?.seen)
+        var machine = MachineHarness(state: state)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [updates[0]])
+    }
+
+    /// What the app has seen of one record is no version of the other.
+    func testALiveStreamGetsAndAcceptsBoth() {
+        var machine = MachineHarness(state: state())
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(7, .live))).marks, [.reset])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(7, .live))).delivered, updates)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(7, .live))).marks, [.replayed])
+        XCTAssertEqual(machine.state[own]?.seen, 1)
+        XCTAssertEqual(machine.state[other]?.seen, 2)
+        XCTAssertEqual(machine.faults, [])
+    }
+
+    func testARecordThatMayHaveCrashedTheAppIsOfOneZone() {
+        var machine = MachineHarness(state: state(.delivering(.showing(7, [other]))))
+        machine.run(.delivery(.streamRequested(8, .live)))
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[0]])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).marks, [.replayed])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[1]])
+    }
+
+    // MARK: Calls
+
+    func testPendingChangesAreListedForEachZone() {
+        let state = state(
+            .calls(.queued(other, type: "T", edit(4, base: 2))),
+            .calls(.queued(own, type: "T", edit(3, base: 1)))
+        )
+        XCTAssertEqual(state.pendingKeys, [other, own])
+        XCTAssertEqual(state.pendingKeys.map { state[$0]?.pending?.handle }, [4, 3])
+        XCTAssertEqual(state.pendingKeys.map { state[$0]?.pending?.base }, [2, 1])
+    }
+
+    /// Names from the app are in the engine's zone.
+    func testCallsChangeOneZone() {
+        let reason = ParkReason(kind: .refused, message: "x")
+        var machine = MachineHarness(
+            state: state(
+                .calls(.queued(own, type: "T", edit(3, base: 1))),
+                .calls(.queued(other, type: "T", edit(4, base: 2))),
+                .sending(.parked(own, reason)),
+                .sending(.parked(other, reason))
+            )
+        )
+        let parked = machine.state[other]
+        machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
+        XCTAssertNil(machine.state[own]?.pending?.parked)
+        machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
+        XCTAssertNil(machine.state[own]?.pending)
+        machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 9)])))
+        XCTAssertEqual(machine.state[own]?.pending?.handle, 9)
+        machine.run(machine.reading("A"))
+        XCTAssertEqual(machine.state[own]?.pending?.isDeletion, false)
+        machine.run(.calls(.enqueue(machine.newCall(), [.delete("A")])))
+        XCTAssertEqual(machine.state[own]?.pending?.isDeletion, true)
+        XCTAssertEqual(machine.state[other], parked)
+    }
+
+    // MARK: Tables of the rooms
+
+    func testALookUpIsOfOneRecord() {
+        var state = state(.fetching(.lookUpNeeded(ZoneNumber(2), ["A"])))
+        XCTAssertEqual(Array(state.lookUpQueue.keys), [other])
+        state.apply(.fetching(.fetched(own, type: "T", KnownVersion(5))))
+        XCTAssertEqual(Array(state.lookUpQueue.keys), [other])
+        state.apply(.fetching(.fetched(other, type: "T", KnownVersion(6))))
+        XCTAssertEqual(Array(state.lookUpQueue.keys), [])
+    }
+
+    func testAQueueHasAPlaceForEach() {
+        var queue = RecordQueue()
+        queue.append(own)
+        queue.append(other)
+        queue.moveToEnd(own)
+        XCTAssertEqual(Array(queue.keys), [other, own])
+        queue.remove(other)
+        XCTAssertEqual(Array(queue.keys), [own])
+        XCTAssertFalse(queue.contains(other))
+    }
+
+    func testItemsInFlightAreFoundByZoneAndName() {
+        let items = [
+            SendItem(key: own, handle: 3, known: nil), SendItem(key: other, handle: 4, known: nil),
+        ]
+        let inFlight = InFlight(items)
+        XCTAssertEqual(inFlight[own]?.handle, 3)
+        XCTAssertEqual(inFlight[other]?.handle, 4)
+    }
+
+    /// A table that has grown keeps them in different shards, and lists one zone after the other.
+    func testALargeTableKeepsThemApart() {
+        var table = RecordTable<Int>()
+        for zone in [UInt32(2), 1] {
+            for number in 0..<100 {
+                table[RecordKey(zone: ZoneNumber(zone), name: ExactName("N\(number)"))] = Int(zone)
+            }
+        }
+        XCTAssertEqual(table.count, 200)
+        let keys = table.sortedKeys
+        XCTAssertEqual(
+            keys.map(\.zone.number),
+            Array(repeating: 1, count: 100) + Array(repeating: 2, count: 100)
+        )
+        for key in keys { XCTAssertEqual(table[key], Int(key.zone.number)) }
+    }
+}

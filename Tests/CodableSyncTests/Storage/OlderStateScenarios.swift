@@ -1,0 +1,104 @@
+import Foundation
+import XCTest
+
+@testable import CodableSync
+
+/// An engine whose state another version of the library wrote: each call says so, and no file changes.
+final class OlderStateScenarios: StateFileScenario {
+    /// Gives files the header of another version of the format.
+    private func relabel(_ files: StateFiles, _ names: [String], version: UInt64) throws {
+        for name in names {
+            let bytes = files[name]
+            let end = try XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n")))
+            var header = try XCTUnwrap(
+                try bytes.withUnsafeBytes { bytes in
+                    try LogMarks.header(
+                        at: bytes,
+                        of: name,
+                        format: "codablesync-state",
+                        supported: JSONStateStore.version...JSONStateStore.version
+                    )
+                }
+            ).header
+            header.version = version
+            files[name] = LogMarks.header(header, format: "codablesync-state") + bytes[(end + 1)...]
+        }
+    }
+
+    private func logNames(_ files: StateFiles) -> [String] { files.names.filter { $0.hasSuffix(".jsonl") } }
+
+    func testAStateOfTheFirstFormatIsRefused() async throws {
+        for isCompacted in [false, true] {
+            let files = try await prepare(compacted: isCompacted)
+            try relabel(files, logNames(files), version: 1)
+            let row = "compacted: \(isCompacted)"
+            let refused = try await refusal(files, row)
+            let error = try XCTUnwrap(refused)
+            XCTAssertEqual(error.code, .stateUnreadable, row)
+            for text in [
+                "format version 1", "reads from 2", "an older version of the library", files.directory,
+                "Send its edits with the version of the app that wrote it",
+            ] {
+                XCTAssertTrue(error.message.contains(text), "\(row): \(error)")
+            }
+            XCTAssertEqual(error.recordNames, [])
+            XCTAssertNil(error.cloudError)
+        }
+    }
+
+    /// One file of the first format is enough: its lines would be read by other rules.
+    func testOneFileOfTheFirstFormatIsRefused() async throws {
+        let files = try await prepare(compacted: true)
+        let names = logNames(files)
+        XCTAssertGreaterThan(names.count, 1)
+        for name in names {
+            let copy = files.copy()
+            try relabel(copy, [name], version: 1)
+            let error = try await refusal(copy, name)
+            XCTAssertEqual(error?.code, .stateUnreadable, name)
+            XCTAssertEqual(error?.message.contains("format version 1"), true, name)
+        }
+    }
+
+    func testAStateOfALaterFormatIsRefused() async throws {
+        let files = try await prepare()
+        try relabel(files, logNames(files), version: 3)
+        let message = try await refusalMessage(.stateTooNew, files)
+        XCTAssertEqual(message?.contains("format version 3"), true, message ?? "-")
+    }
+
+    /// Nobody gets the error of a stream's request, so an event says it.
+    func testEachCallAndAStreamSayIt() async throws {
+        let files = try await prepare()
+        try relabel(files, logNames(files), version: 1)
+        let before = files.all
+        let phone = try open(files)
+        let engine = phone.engine
+        let calls: [(String, () async throws -> Void)] = [
+            ("upload", { try await engine.upload(Note("a")) }),
+            ("edit", { try await engine.edit(named: "p1") { $0.title = "x" } }),
+            ("delete", { try await engine.delete(named: ["p1"]) }),
+            ("model", { _ = try await engine.model(named: "p1") }),
+            ("pendingChanges", { _ = try await engine.pendingChanges() }),
+            ("sync", { try await engine.sync() }), ("start", { try await engine.start() }),
+            ("diagnostics", { _ = try await engine.diagnostics() }),
+        ]
+        for (what, call) in calls {
+            do {
+                try await call()
+                XCTFail(what)
+            } catch {
+                XCTAssertEqual((error as? SyncError)?.code, .stateUnreadable, what)
+            }
+        }
+        let loop = Task { for await _ in engine.changes {} }
+        await phone.events.reach("the stream's request was refused") { events in
+            events.contains {
+                if case .storageFailed(let text) = $0 { text.contains("format version 1") } else { false }
+            }
+        }
+        try await engine.close()
+        await loop.value
+        XCTAssertEqual(files.all, before)
+    }
+}
