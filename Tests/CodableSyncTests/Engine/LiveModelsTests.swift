@@ -181,7 +181,7 @@ final class LiveModelsTests: XCTestCase {
         live.take(.replayed)
         while await !phone.engine.core.isIdle || live.models["c"] == nil { await Task.yield() }
         XCTAssertEqual(Set(live.models.keys), ["c", "d"], "the stream tells what became of the call")
-        XCTAssertTrue(live.isSettled)
+        XCTAssertTrue(live.calls.isEmpty)
     }
 
     /// The loops do not keep it alive.
