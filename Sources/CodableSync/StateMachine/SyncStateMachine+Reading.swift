@@ -20,6 +20,11 @@ extension SyncStateMachine {
     /// Whether a stream has made a request and has not ended.
     package func serves(_ id: StreamID) -> Bool { delivering.streams.contains { $0.id == id } }
 
+    /// Whether a stream's loop has taken all changes of records so far.
+    package func hasTold(_ names: [String], by id: StreamID) -> Bool {
+        delivering.hasTold(names.lazy.map { state.key($0) }, by: id)
+    }
+
     /// Whether a batch is being stored.
     package var isStoring: Bool { !context.journal.uncommitted.isEmpty }
 

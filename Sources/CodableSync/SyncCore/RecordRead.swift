@@ -35,11 +35,7 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     /// Looks at the records, and determines what must be decoded.
     mutating func look(at records: RecordView) {
-        if !hasLooked {
-            let keys = names?.map { records.key($0) } ?? records.sortedKeys(of: type)
-            entries = keys.map { Entry(key: $0) }
-            hasLooked = true
-        }
+        determineKeys(in: records)
         replaced = []
         for index in entries.indices {
             let key = entries[index].key
@@ -54,11 +50,26 @@ struct RecordRead<Value: Sendable>: Sendable {
         }
     }
 
+    /// Determines which records are read: of a type, those of the moment.
+    private mutating func determineKeys(in records: RecordView) {
+        if hasLooked, names != nil || rounds >= Self.maximumRounds { return }
+        hasLooked = true
+        let keys = names?.map { records.key($0) } ?? records.sortedKeys(of: type)
+        if keys.elementsEqual(entries.lazy.map(\.key)) { return }
+        var former = RecordTable<DecodedContents<Value>>()
+        for entry in entries { former[entry.key] = entry.decoded }
+        entries = keys.map { Entry(key: $0, decoded: former[$0]) }
+    }
+
+    /// A read of records that keep changing ends after this many rounds.
+    private static var maximumRounds: Int { 8 }
+
     /// Whether everything that was shown at the last look is decoded.
     ///
     /// A record that keeps changing is shown in a recent version, but never as missing.
     var isDone: Bool {
-        replaced.isEmpty || (rounds >= 8 && !replaced.contains { entries[$0].decoded?.isLost ?? true })
+        replaced.isEmpty
+            || (rounds >= Self.maximumRounds && !replaced.contains { entries[$0].decoded?.isLost ?? true })
     }
 
     /// Decodes what must be decoded, in parts.

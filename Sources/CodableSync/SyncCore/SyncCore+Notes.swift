@@ -23,6 +23,22 @@ extension SyncCore {
         tellNextPartAtRest()
     }
 
+    /// Tells the machine what the app was given of records before the cloud's answer changes them.
+    ///
+    /// A deletion of a record that the app has is kept, to be decided about, and a version that the app has is kept
+    /// as an ancestor.
+    ///
+    /// - Parameters:
+    ///   - keys: The records that the answer is about.
+    ///   - mayEndListing: Whether the answer may be about all other records as well, since a listing ends.
+    func takeNotes(before keys: [RecordKey], mayEndListing: Bool = false) {
+        if mayEndListing, let state = machine?.state, state.zone(state.engineZone).isListing {
+            takeAllNotes()
+        } else {
+            takeNotes(for: keys.map(\.name))
+        }
+    }
+
     /// Tells the machine everything that is left of large reads, since nothing is told later.
     func takeAllNotes() {
         takeNotes()

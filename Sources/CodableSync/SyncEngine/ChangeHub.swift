@@ -42,6 +42,9 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Whether no stream waits for an element.
     var isIdle: Bool { state.withLock { $0.streams.values.allSatisfy(\.waiters.isEmpty) } }
 
+    /// Whether a stream has not ended; it may have made no request yet.
+    func isOpen(_ id: StreamID) -> Bool { state.withLock { $0.streams[id] != nil } }
+
     /// Creates a stream, which is live from its first request until its last copy is gone.
     func stream(_ kind: StreamKind = .changes) -> AsyncStream<ModelChange<Model>> {
         identifiedStream(kind).changes
@@ -50,6 +53,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Creates a stream, and returns its number as well.
     func identifiedStream(_ kind: StreamKind) -> (id: StreamID, changes: AsyncStream<ModelChange<Model>>) {
         let id = requests.newStream()
+        state.withLock { if !$0.isFinished { $0.streams[id] = Stream(kind: kind) } }
         let lifetime = StreamLifetime { [self] in end(id) }
         let changes = AsyncStream { [self] in
             _ = lifetime

@@ -31,8 +31,13 @@ public final class LiveModels<Model: RecordCodable> {
     @ObservationIgnored public let engine: SyncEngine<Model>
     /// What the stream has told.
     @ObservationIgnored private var told: [String: Model] = [:]
-    /// Calls that the stream has not told yet, in order.
-    @ObservationIgnored private(set) var calls: [LiveCall<Model>] = []
+    /// Whether the stream has told anything.
+    @ObservationIgnored private var hasBegun = false
+    /// Calls that the stream has not told yet, in order, by record name.
+    @ObservationIgnored private(set) var calls: [String: [LiveCall<Model>]] = [:]
+    /// The last stored call of each record whose outcome the stream may not have told.
+    @ObservationIgnored private var stored: [String: Int] = [:]
+    @ObservationIgnored private var isAwaitingOutcomes = false
     @ObservationIgnored private var lastCall = 0
     @ObservationIgnored private let stream: StreamID
     private let loops = Locked<[Task<Void, Never>]>([])
@@ -117,18 +122,22 @@ public final class LiveModels<Model: RecordCodable> {
         switch change {
         case .reset:
             // Calls for the former records still end; nothing of them is shown any more.
-            calls = []
-            models = [:]
+            if hasBegun { calls = [:] }
+            models = calls.compactMapValues { $0.last?.shown }
         case .replayed: break
         case .updated, .saved, .deleted:
             for name in change.names { refresh(name) }
         }
+        hasBegun = true
     }
 
     /// Shows what the last call for a record has made of it, or what the stream has told.
     private func refresh(_ name: String) {
-        let call = calls.last { $0.name == name }
-        models[name] = call.map(\.shown) ?? told[name]
+        if let call = calls[name]?.last {
+            models[name] = call.shown
+        } else {
+            models[name] = told[name]
+        }
     }
 
     // MARK: Showing calls
@@ -140,37 +149,62 @@ public final class LiveModels<Model: RecordCodable> {
     ) {
         lastCall += 1
         let id = lastCall
-        calls.append(LiveCall(id: id, name: name, change: change, shown: change(models[name])))
+        calls[name, default: []].append(LiveCall(id: id, change: change, shown: change(models[name])))
         refresh(name)
-        let (engine, stream) = (engine, stream)
         Task { [weak self] in
             do {
                 try await call()
-                // The element with the outcome may still be on its way.
-                await engine.untilTold(name, by: stream)
-                self?.end(id)
+                self?.takeStored(id, name)
             } catch {
-                self?.takeBack(id, error)
+                self?.takeBack(id, name, error)
             }
         }
     }
 
-    private func end(_ id: Int) {
-        guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
-        let name = calls.remove(at: index).name
-        refresh(name)
+    /// Shows what the stream tells of a record once it has told the outcome of a stored call, which may still be
+    /// on its way.
+    ///
+    /// One task waits for the outcomes of all calls, since there may be thousands.
+    private func takeStored(_ id: Int, _ name: String) {
+        stored[name] = max(id, stored[name] ?? 0)
+        if isAwaitingOutcomes { return }
+        isAwaitingOutcomes = true
+        let (engine, stream) = (engine, stream)
+        Task { [weak self] in
+            while let outcomes = self?.takeAwaited() {
+                await engine.untilTold(Array(outcomes.keys), by: stream)
+                self?.end(outcomes)
+            }
+        }
+    }
+
+    /// The calls whose outcomes are awaited next; `nil` if there are none.
+    private func takeAwaited() -> [String: Int]? {
+        defer { stored = [:] }
+        isAwaitingOutcomes = !stored.isEmpty
+        return stored.isEmpty ? nil : stored
+    }
+
+    /// Ends calls, and the earlier ones for their records.
+    private func end(_ outcomes: [String: Int]) {
+        for (name, id) in outcomes {
+            let later = calls[name]?.drop { $0.id <= id } ?? []
+            calls[name] = later.isEmpty ? nil : Array(later)
+            refresh(name)
+        }
     }
 
     /// Shows the record without a refused call, with the later ones.
-    private func takeBack(_ id: Int, _ error: any Error) {
+    private func takeBack(_ id: Int, _ name: String, _ error: any Error) {
         failure = error as? SyncError ?? SyncError(.stateUnreadable, message: "\(error)")
-        guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
-        let name = calls.remove(at: index).name
-        var shown = calls[..<index].last { $0.name == name }.map(\.shown) ?? told[name]
-        for later in calls.indices[index...] where calls[later].name == name {
-            shown = calls[later].change(shown)
-            calls[later].shown = shown
+        guard var left = calls[name], let index = left.firstIndex(where: { $0.id == id }) else { return }
+        left.remove(at: index)
+        var shown = index > 0 ? left[index - 1].shown : told[name]
+        for later in left.indices[index...] {
+            shown = left[later].change(shown)
+            left[later].shown = shown
         }
+        calls[name] = left.isEmpty ? nil : left
         refresh(name)
     }
 }
@@ -178,7 +212,6 @@ public final class LiveModels<Model: RecordCodable> {
 /// A call whose outcome the stream has not told yet.
 struct LiveCall<Model> {
     let id: Int
-    let name: String
     /// What the call makes of the record.
     let change: @MainActor (Model?) -> Model?
     /// The record after the call; `nil` if the call deletes it.

@@ -1,3 +1,4 @@
+import Foundation
 import XCTest
 
 @testable import CodableSync
@@ -87,5 +88,57 @@ final class ReadNoteScenarios: EngineScenario {
         XCTAssertEqual(models[599].recordName, "N99")
         XCTAssertNotNil(record?.known)
         XCTAssertEqual(record?.pending?.base, record?.known?.handle)
+    }
+
+    /// An engine that syncs by itself, and whose app only reads.
+    private func makeAutomaticReader() async throws -> (reader: Device<Note>, writer: Device<Note>) {
+        let writer = try makeDevice(Note.self)
+        try await writer.engine.upload((0..<600).map { Note("N\($0)") })
+        try await writer.engine.sync()
+        let reader = try await makeRestingDevice()
+        return (reader, writer)
+    }
+
+    /// The app has a model from a read, and makes no call until its record is deleted elsewhere.
+    func testADeletionThatArrivesAfterAReadIsOfARecordThatTheAppHas() async throws {
+        let (reader, writer) = try await makeAutomaticReader()
+        let model = try await reader.engine.model(named: "N1")
+        try await writer.engine.delete(named: ["N1"])
+        try await writer.engine.sync()
+        await reader.engine.reach("the deletion has arrived") { core in
+            core.machine?.state["N1"]?.known == nil
+        }
+        try await reader.engine.upload(try XCTUnwrap(model))
+        try await reader.engine.sync()
+        let left = try await reader.engine.model(named: "N1")
+        XCTAssertNil(left, "the resolver was asked about the deletion, and accepts it")
+    }
+
+    func testADeletionThatArrivesAfterALargeReadIsOfARecordThatTheAppHas() async throws {
+        let (reader, writer) = try await makeAutomaticReader()
+        let models = try await reader.engine.allModels()
+        try await writer.engine.delete(named: ["N598"])
+        try await writer.engine.sync()
+        await reader.engine.reach("the deletion has arrived") { core in
+            core.machine?.state["N598"]?.known == nil
+        }
+        try await reader.engine.upload(try XCTUnwrap(models.first { $0.id == "N598" }))
+        try await reader.engine.sync()
+        let left = try await reader.engine.model(named: "N598")
+        XCTAssertNil(left, "the resolver was asked about the deletion, and accepts it")
+    }
+
+    /// An app moves a model to another record while a read decodes.
+    func testAReadShowsTheRecordsOfOneMoment() async throws {
+        let engine = try makeDevice(HeldItem.self).engine
+        try await engine.upload(HeldItem("A", "moved"))
+        let hold = DecodingHold.next(of: "A")
+        let reading = Task { try await engine.allModels() }
+        await hold.reached()
+        try await engine.upload(HeldItem("B", "moved"))
+        try await engine.delete(named: ["A"])
+        hold.release()
+        let models = try await reading.value
+        XCTAssertEqual(models.map(\.id), ["B"])
     }
 }

@@ -195,4 +195,94 @@ final class LiveModelsTests: XCTestCase {
         XCTAssertNil(released)
         await phone.engine.reach("the stream has ended") { $0.machine?.delivering.streams.isEmpty == true }
     }
+
+    /// The stream's first element has yet to arrive.
+    func testTheBeginningOfTheStreamTakesNoCallsBack() async throws {
+        let phone = makeDevice()
+        let live = LiveModels(phone.engine)
+        live.add(Note("c", "new"))
+        live.take(.reset)
+        XCTAssertEqual(live.models["c"]?.title, "new")
+        live.take(.replayed)
+        XCTAssertEqual(live.models["c"]?.title, "new")
+        try await settle(live, phone)
+    }
+
+    /// The stream has made no request yet, so it has told nothing.
+    func testAStreamThatHasNotBegunHasToldNothing() async throws {
+        let phone = makeDevice()
+        try await phone.engine.upload(Note("a"))
+        let engine = phone.engine
+        let (id, changes) = engine.face.hub.identifiedStream(.live)
+        let isTold = Told(false)
+        let waiting = Task {
+            await engine.untilTold(["a"], by: id)
+            isTold.withLock { $0 = true }
+        }
+        for _ in 0..<50 { await engine.waitUntilIdle() }
+        XCTAssertFalse(isTold.withLock { $0 })
+        let loop = Task {
+            for await _ in changes {}
+        }
+        await waiting.value
+        loop.cancel()
+        await loop.value
+        await engine.untilTold(["a"], by: id)
+    }
+
+    func testManyEditsAtOnceNeverGoBack() async throws {
+        let (phone, live) = try await makeFilled()
+        for _ in 0..<500 { live.edit(Note("a")) { $0.count += 1 } }
+        var lowest = 500
+        while !live.calls.isEmpty {
+            await Task.yield()
+            lowest = min(lowest, live.models["a"]?.count ?? -1)
+        }
+        XCTAssertEqual(lowest, 500)
+        try await settle(live, phone)
+        XCTAssertEqual(live.models["a"]?.count, 500)
+    }
+
+    /// "Mark all as read": what waits for the stream is checked at every input of the engine.
+    func testEditsOfManyModelsAtOnceWaitForTheStreamTogether() async throws {
+        let phone = makeDevice()
+        try await phone.engine.upload((0..<500).map { Note("N\($0)") })
+        let live = LiveModels(phone.engine)
+        try await settle(live, phone)
+        for model in live.models.values { live.edit(model) { $0.title = "read" } }
+        var most = 0
+        while !live.calls.isEmpty { most = max(most, await phone.engine.core.watchers.count) }
+        XCTAssertLessThanOrEqual(most, 1)
+        try await settle(live, phone)
+        XCTAssertEqual(live.models.values.filter { $0.title == "read" }.count, 500)
+    }
+
+    func testCallsThatMakeNoSenseChangeNothing() async throws {
+        let (phone, live) = try await makeFilled()
+        live.edit(Note("unknown", "x")) { $0.title = "2" }
+        try await settle(live, phone)
+        XCTAssertEqual(live.failure?.code, .recordNotFound)
+        live.delete(Note("a"))
+        live.add(Note("a", "again"))
+        live.edit(Note("a")) { $0.title += "!" }
+        XCTAssertEqual(live.models["a"]?.title, "again!")
+        try await settle(live, phone)
+        XCTAssertEqual(live.models["a"]?.title, "again!")
+        live.delete(Note("a"))
+        live.edit(Note("a")) { $0.title += "?" }
+        try await settle(live, phone)
+        XCTAssertNil(live.models["a"])
+    }
+
+    func testTwoOfOneEngineShowTheSame() async throws {
+        let (phone, live) = try await makeFilled()
+        let other = LiveModels(phone.engine)
+        try await settle(other, phone)
+        live.edit(Note("a")) { $0.title = "2" }
+        other.edit(Note("a")) { $0.note = "3" }
+        live.delete(Note("b"))
+        try await settle(live, phone)
+        try await settle(other, phone)
+        XCTAssertEqual(live.models["a"], Note("a", "2", note: "3"))
+    }
 }

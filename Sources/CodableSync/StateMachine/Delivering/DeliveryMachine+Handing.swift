@@ -28,10 +28,7 @@ extension DeliveryMachine {
             entries.append(.delivering(.handedOut(OrderRuns(stream.handed.map(\.order)))))
         }
         entries += showing(atStreamAt: index)
-        if !entries.isEmpty, let keys = formerSuspects {
-            entries.insert(.delivering(.suspected(keys)), at: 0)
-            formerSuspects = nil
-        }
+        entries = behindFormerSuspects(entries)
         if entries.isEmpty, context.journal.uncommitted.isEmpty {
             deliver(to: stream.id, &context)
         } else {
@@ -41,8 +38,15 @@ extension DeliveryMachine {
 
     /// Notes that a live stream has accepted its last element, and holds none.
     private mutating func noteShowing(atStreamAt index: Int, _ context: inout SyncContext) {
-        let entries = showing(atStreamAt: index)
+        let entries = behindFormerSuspects(showing(atStreamAt: index))
         if !entries.isEmpty { context.append(entries) }
+    }
+
+    /// Stores the suspects of the former process with the first entries that could replace what it held.
+    mutating func behindFormerSuspects(_ entries: [JournalEntry]) -> [JournalEntry] {
+        guard !entries.isEmpty, let keys = formerSuspects else { return entries }
+        formerSuspects = nil
+        return [.delivering(.suspected(keys))] + entries
     }
 
     /// The entries for the records that a live stream holds from now on.

@@ -47,7 +47,7 @@ extension DeliveryMachine {
         else { return }
         let version = ReadVersion(name: change.name, handle: shown.handle, reason: change.reason)
         trouble.report(version, of: change.key, &context)
-        if streams[index].view.noteUndecodable(change.key, shown.handle) {
+        if streams[index].view.noteUndecodable(change.key, shown) {
             streams[index].append(change.key, isSuspect: trouble.suspects.contains(change.key))
         }
     }

@@ -39,10 +39,12 @@ struct DeliveryMachine: Sendable {
     /// Whether every stream is waiting, so that no acceptance is about to come.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
-    /// Whether a stream's loop has taken all changes of a record so far; a stream that has ended has.
-    func hasTold(_ key: RecordKey, by id: StreamID) -> Bool {
-        guard let stream = streams.first(where: { $0.id == id }) else { return true }
-        return stream.stage == .asking && !stream.queue.contains(key) && !stream.suspects.contains(key)
+    /// Whether a stream's loop has taken all changes of records so far.
+    func hasTold(_ keys: some Sequence<RecordKey>, by id: StreamID) -> Bool {
+        guard let stream = streams.first(where: { $0.id == id }), stream.stage == .asking else {
+            return false
+        }
+        return keys.allSatisfy { !stream.queue.contains($0) && !stream.suspects.contains($0) }
     }
 
     func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
@@ -101,7 +103,9 @@ struct DeliveryMachine: Sendable {
     private mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
-        if !ended.view.noted.isEmpty { context.append([.delivering(.showing(id, []))]) }
+        if !ended.view.noted.isEmpty {
+            context.append(behindFormerSuspects([.delivering(.showing(id, []))]))
+        }
         guard !streams.isEmpty else { return }
         let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)
         let open = ended.handed + waiting.compactMap { context.state.handing(of: $0) }
@@ -138,7 +142,10 @@ struct DeliveryMachine: Sendable {
     mutating func takeUndone(_ refused: [UncommittedBatch], _ context: inout SyncContext) {
         // A read may have returned contents that no longer exist.
         readGeneration += 1
-        for batch in refused { keepUnstored(batch.entries, context.state) }
+        for batch in refused {
+            keepUnstored(batch.entries, context.state)
+            for case .delivering(.suspected(let keys)) in batch.entries { formerSuspects = keys }
+        }
         var accepted = RecordTable<UInt64>()
         for change in unstored { accepted[change.key] = change.order }
         let state = context.state

@@ -23,8 +23,9 @@ struct LiveView: Equatable, Sendable {
     private var shown = RecordTable<ShownVersion>()
     /// The contents that the cloud has confirmed, by record.
     private var confirmed = RecordTable<ContentHandle>()
-    /// The contents that could not be decoded, by record; reads don't show them either.
-    private var undecodable = RecordTable<ContentHandle>()
+    /// The contents that could not be decoded, by record; reads don't show them either. An edit may be decoded on
+    /// top of another version.
+    private var undecodable = RecordTable<ShownVersion>()
 
     // MARK: The next element
 
@@ -38,7 +39,7 @@ struct LiveView: Equatable, Sendable {
 
     /// What reads show of a record, unless it could not be decoded.
     private func decodable(_ key: RecordKey, _ state: SyncState) -> ShownVersion? {
-        guard let next = state[key]?.shown, undecodable[key] != next.handle else { return nil }
+        guard let next = state[key]?.shown, undecodable[key] != next else { return nil }
         return next
     }
 
@@ -81,8 +82,8 @@ struct LiveView: Equatable, Sendable {
     /// Notes contents that could not be decoded.
     ///
     /// - Returns: Whether the loop shows older contents of the record, which reads don't show any more.
-    mutating func noteUndecodable(_ key: RecordKey, _ handle: ContentHandle) -> Bool {
-        undecodable[key] = handle
+    mutating func noteUndecodable(_ key: RecordKey, _ contents: ShownVersion) -> Bool {
+        undecodable[key] = contents
         return shown[key] != nil
     }
 }

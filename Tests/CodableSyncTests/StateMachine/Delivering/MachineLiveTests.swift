@@ -270,4 +270,34 @@ final class MachineLiveTests: MachineTestCase {
         machine.feed(.delivery(.streamRequested(live, .live)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("A", updated: 1)])
     }
+
+    /// The disk refuses the line with the suspects of the former process, together with the next element.
+    func testSuspicionOutlivesAFullDisk() {
+        machine.know("A", 1)
+        machine.know("B", 2)
+        request()
+        request()
+        restart()
+        machine.goOnline()
+        machine.fetch([.init("C", 9)], token: "c")
+        request()
+        machine.feed(.delivery(.streamRequested(live, .live)))
+        XCTAssertEqual(machine.failNextCommit().delivered, [item("C", updated: 9)])
+        XCTAssertEqual(request().marks, [.replayed])
+        XCTAssertEqual(machine.state.summary.shownElements.allSuspects, ["A", "B"])
+        machine = MachineHarness(state: machine.state)
+        XCTAssertEqual(replay().map { $0.map(\.name) }, [["C"]], "the suspects come after the mark")
+    }
+
+    /// The edit gets the values of fields that it does not have from the version below it.
+    func testAnEditThatCouldNotBeDecodedIsTriedAgainOnAnotherVersion() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        request()
+        XCTAssertEqual(request().delivered, [item("A", updated: 2)])
+        machine.run(.delivery(.undecodable(live, [.init(name: "A", reason: "no")], isEmpty: true)))
+        request()
+        machine.answerSend { _ in .conflict(server: KnownVersion(5)) }
+        XCTAssertEqual(machine.resolve { _ in .client }.delivered, [item("A", updated: 2)])
+    }
 }
