@@ -9,7 +9,7 @@ final class CoreResources: Sendable {
         var firing = 0
         var lastID: UInt64 = 0
         var isEnded = false
-        var journal: JournalLane?
+        var journal: JournalDisk?
         /// Work that continues as long as the engine lives, such as listening to signals.
         var endless: Set<UInt64> = []
         /// The number of requests that a test holds.
@@ -48,7 +48,7 @@ final class CoreResources: Sendable {
         state.withLock { $0.journal }?.closeUnattended()
     }
 
-    func keep(_ journal: JournalLane?) {
+    func keep(_ journal: JournalDisk?) {
         state.withLock { $0.journal = journal }
     }
 

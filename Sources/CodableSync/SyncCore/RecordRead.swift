@@ -74,13 +74,13 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     /// Decodes what must be decoded, in parts.
     mutating func decode(
-        from journal: JournalLane,
+        from journal: JournalDisk,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>
     ) async throws {
         rounds += 1
-        for start in stride(from: 0, to: replaced.count, by: JournalLane.readingPart) {
-            let part = replaced[start..<min(start + JournalLane.readingPart, replaced.count)]
+        for start in stride(from: 0, to: replaced.count, by: JournalDisk.readingPart) {
+            let part = replaced[start..<min(start + JournalDisk.readingPart, replaced.count)]
             let handles = part.flatMap { index in
                 [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
             }

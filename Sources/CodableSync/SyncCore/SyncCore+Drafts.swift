@@ -72,7 +72,7 @@ extension SyncCore {
         _ drafts: [Draft],
         _ bases: [EditBasis],
         _ records: [RecordState?],
-        from journal: JournalLane,
+        from journal: JournalDisk,
         _ model: any SyncedModel
     ) async throws -> [ExactName: OverlaidDraft] {
         var overlaid: [ExactName: OverlaidDraft] = [:]

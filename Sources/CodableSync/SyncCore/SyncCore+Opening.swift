@@ -105,8 +105,8 @@ extension SyncCore {
 
     /// Continues with an opened state.
     func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
-        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
-        let journal = JournalLane(store: opened.store, outcomes: continuation, directory: opened.directory)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalDisk.Outcome.self)
+        let journal = JournalDisk(store: opened.store, outcomes: continuation, directory: opened.directory)
         session += 1
         reads = []
         journalRest = 0
@@ -157,7 +157,7 @@ extension SyncCore {
         return machine
     }
 
-    private func take(_ outcome: JournalLane.Outcome) {
+    private func take(_ outcome: JournalDisk.Outcome) {
         switch outcome {
         case .stored(let batch, let events):
             eventContents = events
@@ -184,7 +184,7 @@ extension SyncCore {
     }
 
     /// Serves a stream's request, which opens the engine if necessary.
-    func serve(_ request: RequestLine.Request) async {
+    func serve(_ request: StreamRequests.Request) async {
         defer {
             requests.answer()
             tellWatchers()

@@ -68,7 +68,7 @@ extension SyncCore {
 
     private func moment(
         of began: Int
-    ) throws -> (records: RecordView, generation: Int, journal: JournalLane) {
+    ) throws -> (records: RecordView, generation: Int, journal: JournalDisk) {
         guard session == began, let machine, let journal else { throw SyncError.closed }
         return (machine.state.recordView, machine.readGeneration, journal)
     }
@@ -170,13 +170,13 @@ extension SyncCore {
     @concurrent
     private static func decode<Value: Sendable>(
         _ wanted: [ShownContents],
-        from journal: JournalLane,
+        from journal: JournalDisk,
         _ model: any SyncedModel,
         _ decode: Decode<Value>
     ) async throws -> [ExactName: DecodedContents<Value>] {
         var found: [ExactName: DecodedContents<Value>] = [:]
-        for start in stride(from: 0, to: wanted.count, by: JournalLane.readingPart) {
-            let part = wanted[start..<min(start + JournalLane.readingPart, wanted.count)]
+        for start in stride(from: 0, to: wanted.count, by: JournalDisk.readingPart) {
+            let part = wanted[start..<min(start + JournalDisk.readingPart, wanted.count)]
             let contents = try await journal.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
             for one in part { found[named: one.name] = one.decoded(from: contents, model, decode) }
         }

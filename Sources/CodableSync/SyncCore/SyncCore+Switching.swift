@@ -79,7 +79,7 @@ extension SyncCore {
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and
     /// have returned.
-    private func settle(_ journal: JournalLane) async throws {
+    private func settle(_ journal: JournalDisk) async throws {
         repeat {
             try checkSwitching()
             if let failure = await journal.settle() { throw failure.syncError }

@@ -15,7 +15,7 @@ actor SyncCore {
     let zoneID: ZoneID
 
     // Usable from any thread, guarded by their own locks.
-    nonisolated let requests: RequestLine
+    nonisolated let requests: StreamRequests
     nonisolated let callQueue: CallQueue
     nonisolated let eventHub: Broadcaster<SyncEvent>
     nonisolated let statusHub: Broadcaster<SyncStatus>
@@ -26,7 +26,7 @@ actor SyncCore {
     // Isolated to the actor.
     var phase = Phase.new
     var machine: SyncStateMachine?
-    var journal: JournalLane?
+    var journal: JournalDisk?
     /// Passes the journal's outcomes to the machine; it ends with the journal.
     var outcomeTask: Task<Void, Never>?
     /// The task of the first call to `close`; later calls wait for it.
@@ -96,7 +96,7 @@ actor SyncCore {
         in zoneID: ZoneID,
         on database: any CloudDatabase,
         _ configuration: SyncConfiguration,
-        requests: RequestLine,
+        requests: StreamRequests,
         calls: CallQueue
     ) {
         self.database = database

@@ -25,7 +25,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     private let state = Locked(State())
-    private let requests: RequestLine
+    private let requests: StreamRequests
     private let calls: CallQueue
 
     /// Creates a hub.
@@ -34,7 +34,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     ///   - requests: Passes the streams' requests to the engine.
     ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous
     ///     element.
-    init(requests: RequestLine, calls: CallQueue) {
+    init(requests: StreamRequests, calls: CallQueue) {
         self.requests = requests
         self.calls = calls
     }

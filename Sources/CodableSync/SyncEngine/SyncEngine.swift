@@ -30,7 +30,7 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
             zoneID: zoneID,
             writesEditDates: configuration.editDates == .recordField
         )
-        let requests = RequestLine()
+        let requests = StreamRequests()
         let calls = CallQueue { requests.ask(.wake) }
         face = ModelFace(coding: coding, hub: ChangeHub(requests: requests, calls: calls))
         container = SyncContainer(

@@ -216,7 +216,7 @@ final class CallQueueTests: XCTestCase {
 
     /// Taking a request twice would accept an element that is still on its way to the stream.
     func testARequestOfAStreamIsTakenOnce() async throws {
-        let line = RequestLine()
+        let line = StreamRequests()
         let hub = ChangeHub<Note>(requests: line, calls: CallQueue {})
         let changes = hub.stream()
         let loop = Task { for await _ in changes {} }
@@ -235,7 +235,7 @@ final class CallQueueTests: XCTestCase {
     }
 
     private func nextStream(
-        _ requests: inout AsyncStream<RequestLine.Request>.Iterator
+        _ requests: inout AsyncStream<StreamRequests.Request>.Iterator
     ) async throws -> StreamID {
         while let request = await requests.next() {
             if case .next(let id) = request { return id }

@@ -112,14 +112,14 @@ final class MachinePartsTests: XCTestCase {
         XCTAssertNotEqual(first, second)
     }
 
-    // MARK: BatchPlanner
+    // MARK: RequestPlanner
 
     private func items(_ sizes: [Int]) -> [(item: SendItem, size: Int)] {
         sizes.enumerated().map { (SendItem(name: "N\($0)", handle: nil, known: nil), $1) }
     }
 
     func testPlanRespectsItemAndByteLimits() {
-        let planner = BatchPlanner(maximumItems: 4, maximumBytes: 100)
+        let planner = RequestPlanner(maximumItems: 4, maximumBytes: 100)
         let rows: [([Int], Int)] = [
             ([], 0), ([1, 1, 1, 1, 1], 4), ([50, 50, 1], 2), ([60, 50], 1), ([1000, 1], 1), ([100, 1], 1),
             ([0, 0, 0], 3), ([Int.max, Int.max], 1), ([1, Int.max], 1), ([99, 1, 0], 3),
@@ -128,12 +128,12 @@ final class MachinePartsTests: XCTestCase {
     }
 
     func testPlanKeepsTheOrder() {
-        let planner = BatchPlanner(maximumItems: 3, maximumBytes: 100)
+        let planner = RequestPlanner(maximumItems: 3, maximumBytes: 100)
         XCTAssertEqual(planner.plan(items([1, 1, 1, 1])).map(\.name), ["N0", "N1", "N2"])
     }
 
     func testHalvingNeverReachesZeroAndGrowingNeverExceedsTheLimit() {
-        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1_000)
+        var planner = RequestPlanner(maximumItems: 10, maximumBytes: 1_000)
         let many = items(Array(repeating: 1, count: 50))
         for _ in 0..<10 { planner.halve(after: planner.plan(many).count) }
         XCTAssertEqual(planner.plan(many).count, 1)
@@ -144,7 +144,7 @@ final class MachinePartsTests: XCTestCase {
     }
 
     func testTheSearchForARejectedItemHalvesTheBatchAndThenRestoresItsSize() {
-        var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
+        var planner = RequestPlanner(maximumItems: 8, maximumBytes: 1_000)
         let many = items(Array(repeating: 1, count: 50))
         var sizes: [Int] = []
         func size() -> Int { planner.plan(many).count }
@@ -165,7 +165,7 @@ final class MachinePartsTests: XCTestCase {
     }
 
     func testASearchThatFindsNoItemEnds() {
-        var planner = BatchPlanner(maximumItems: 8, maximumBytes: 1_000)
+        var planner = RequestPlanner(maximumItems: 8, maximumBytes: 1_000)
         let many = items(Array(repeating: 1, count: 50))
         planner.search(among: 8)
         for count in [4, 2, 1, 1] {
@@ -177,7 +177,7 @@ final class MachinePartsTests: XCTestCase {
 
     func testZeroAndNegativeLimitsStillAllowOneItem() {
         for limit in [0, -5, Int.min] {
-            let planner = BatchPlanner(maximumItems: limit, maximumBytes: limit)
+            let planner = RequestPlanner(maximumItems: limit, maximumBytes: limit)
             XCTAssertEqual(planner.plan(items([10, 10])).count, 1, "\(limit)")
         }
     }

@@ -7,12 +7,12 @@ struct SendMachine: Sendable {
     private(set) var isOverQuota = false
     /// Whether the request has saved or deleted anything; its results are being stored.
     private var hasSucceeded = false
-    private var planner: BatchPlanner
+    private var planner: RequestPlanner
     /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
     private(set) var hasToldOfQuota = false
 
     init(_ configuration: MachineConfiguration) {
-        planner = BatchPlanner(
+        planner = RequestPlanner(
             maximumItems: configuration.maximumItems,
             maximumBytes: configuration.maximumBytes
         )

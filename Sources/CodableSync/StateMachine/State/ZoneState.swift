@@ -36,7 +36,7 @@ extension SyncState {
     /// The zone of an engine, which has one: the first that was registered.
     package var engineZone: ZoneNumber { zones.first { $0.zoneID != nil } ?? .first }
 
-    /// The key of a record that the app names: the only place that gives a bare name its zone.
+    /// The key of a record that the app names.
     package func key(_ name: String) -> RecordKey { RecordKey(zone: engineZone, name: ExactName(name)) }
 
     /// What is known about a zone.

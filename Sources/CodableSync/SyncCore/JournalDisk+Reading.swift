@@ -2,7 +2,7 @@ import Dispatch
 import RecordCoding
 
 /// Reading the journal.
-extension JournalLane {
+extension JournalDisk {
     /// The number of contents that are read before other reads get their turn.
     static var readingPart: Int { 100 }
 

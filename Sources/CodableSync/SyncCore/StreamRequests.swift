@@ -1,5 +1,5 @@
 /// Passes the requests of streams to a core in order, and counts those that it has not answered yet.
-final class RequestLine: Sendable {
+final class StreamRequests: Sendable {
     /// A request to the core.
     enum Request: Sendable {
         /// Opens and starts the core, and makes it process the notes that are due.

@@ -5,7 +5,7 @@ import RecordCoding
 ///
 /// Files are written and read on dispatch queues, so that a slow disk blocks neither the core nor a thread of
 /// the tasks.
-final class JournalLane: Sendable {
+final class JournalDisk: Sendable {
     /// The outcome of a batch or of work on the files.
     enum Outcome: Sendable {
         /// The contents are those that the events about the batch carry.
@@ -35,7 +35,7 @@ final class JournalLane: Sendable {
         var isAbandoned = false
         /// Why the last write failed.
         ///
-        /// Until ``JournalLane/resume()``, later batches fail for the same reason, since they depend on
+        /// Until ``JournalDisk/resume()``, later batches fail for the same reason, since they depend on
         /// entries that are not stored.
         var refusal: JournalFailure?
         /// Counts submitted work.

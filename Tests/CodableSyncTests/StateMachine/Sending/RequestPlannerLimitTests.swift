@@ -4,13 +4,13 @@ import XCTest
 @testable import CodableSync
 
 /// The planner applies the limits that it was given last.
-final class BatchPlannerLimitTests: XCTestCase {
-    private func count(_ planner: BatchPlanner, of items: Int = 100, size: Int = 10) -> Int {
+final class RequestPlannerLimitTests: XCTestCase {
+    private func count(_ planner: RequestPlanner, of items: Int = 100, size: Int = 10) -> Int {
         planner.plan((0..<items).map { (SendItem(name: "\($0)", handle: nil, known: nil), size) }).count
     }
 
     func testNewLimitsApplyToTheNextBatch() {
-        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        var planner = RequestPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.take(DatabaseLimits(maximumItems: 20, maximumBytes: 1000))
         XCTAssertEqual(count(planner), 20)
         planner.take(DatabaseLimits(maximumItems: 5, maximumBytes: 1000))
@@ -20,13 +20,13 @@ final class BatchPlannerLimitTests: XCTestCase {
     }
 
     func testTheHighestLimitCanGrow() {
-        var planner = BatchPlanner(maximumItems: .max, maximumBytes: 1000)
+        var planner = RequestPlanner(maximumItems: .max, maximumBytes: 1000)
         planner.grow()
         XCTAssertEqual(count(planner), 100)
     }
 
     func testALearnedLimitStaysUntilALargerBatchSucceeds() {
-        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        var planner = RequestPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.halve(after: 10)
         planner.take(DatabaseLimits(maximumItems: 100, maximumBytes: 1000))
         XCTAssertEqual(count(planner), 5)
@@ -35,7 +35,7 @@ final class BatchPlannerLimitTests: XCTestCase {
     }
 
     func testZeroLimitsStillAllowOneItem() {
-        var planner = BatchPlanner(maximumItems: 10, maximumBytes: 1000)
+        var planner = RequestPlanner(maximumItems: 10, maximumBytes: 1000)
         planner.take(DatabaseLimits(maximumItems: 0, maximumBytes: 0))
         XCTAssertEqual(count(planner), 1)
     }

@@ -1,5 +1,5 @@
 /// Decides which changes go into one request.
-package struct BatchPlanner: Equatable, Sendable {
+package struct RequestPlanner: Equatable, Sendable {
     /// The database's limits.
     private var maximumItems: Int
     private var maximumBytes: Int

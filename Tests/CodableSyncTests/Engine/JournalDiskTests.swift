@@ -5,12 +5,12 @@ import XCTest
 @testable import CodableSync
 
 /// The journal's lane to the disk, without an engine.
-final class JournalLaneTests: XCTestCase {
+final class JournalDiskTests: XCTestCase {
     private let files = HookedFileSystem(MemoryFileSystem())
     private var directory: StateDirectory?
 
     /// A lane on new files, and a function that stores one entry with it.
-    private func makeLane() throws -> (lane: JournalLane, store: (JournalEntry, Record?) async -> Void) {
+    private func makeLane() throws -> (lane: JournalDisk, store: (JournalEntry, Record?) async -> Void) {
         let identity = StateIdentity(
             cloud: "fake",
             scope: "private",
@@ -21,8 +21,8 @@ final class JournalLaneTests: XCTestCase {
         let directory = try StateDirectory(path: "/device", identity: identity, fileSystem: files)
         self.directory = directory
         let opened = try JSONStateStore.open(directory: "/device/users/1", fileSystem: files)
-        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalLane.Outcome.self)
-        let lane = JournalLane(store: opened.store, outcomes: continuation, directory: directory)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalDisk.Outcome.self)
+        let lane = JournalDisk(store: opened.store, outcomes: continuation, directory: directory)
         let last = Locked<BatchID>(0)
         return (
             lane,
@@ -124,7 +124,7 @@ final class JournalLaneTests: XCTestCase {
 
     /// A lane whose last write failed, and that resumes while this entry is queued.
     private func resumeLane(whileWaiting entry: JournalEntry, _ record: Record? = nil) async throws
-        -> JournalLane
+        -> JournalDisk
     {
         let (lane, _) = try makeLane()
         try directory?.commit("bob", number: 1, telling: PendingSwitchNotice(from: "alice"))
