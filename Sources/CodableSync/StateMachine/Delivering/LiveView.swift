@@ -23,8 +23,9 @@ struct LiveView: Equatable, Sendable {
     private var shown = RecordTable<ShownVersion>()
     /// The contents that the cloud has confirmed, by record.
     private var confirmed = RecordTable<ContentHandle>()
-    /// The contents that could not be decoded, by record; reads don't show them either. An edit may be decoded on
-    /// top of another version.
+    /// The contents that could not be decoded, by record; reads don't show them either.
+    ///
+    /// An edit may be decodable on top of another version.
     private var undecodable = RecordTable<ShownVersion>()
 
     // MARK: The next element
