@@ -25,7 +25,7 @@ struct LiveView: Equatable, Sendable {
     private var confirmed = RecordTable<ContentHandle>()
     /// The contents that could not be decoded, by record; reads don't show them either.
     ///
-    /// An edit may be decoded on top of another version.
+    /// An edit may be decodable on top of another version.
     private var undecodable = RecordTable<ShownVersion>()
 
     // MARK: The next element
@@ -92,13 +92,12 @@ struct LiveView: Equatable, Sendable {
 extension RecordState {
     /// What a stream has given the app with these contents.
     fileprivate func given(as name: String, showing shown: ShownVersion?) -> GivenContents {
-        let current = readableAncestor
-        return GivenContents(
+        GivenContents(
             name: name,
             handle: shown?.handle,
-            known: current?.handle,
-            version: shown?.handle == current?.handle ? current?.handle : shown?.below,
-            changeTag: shown?.handle == current?.handle ? current?.changeTag : nil
+            known: known?.handle,
+            version: shown?.handle == known?.handle ? known?.handle : shown?.below,
+            changeTag: shown?.handle == known?.handle ? known?.changeTag : nil
         )
     }
 }
