@@ -45,7 +45,7 @@ final class CallQueue: Sendable {
     }
 
     /// An event that gives the app contents, with a place among its calls.
-    enum Note: Sendable {
+    enum Receipt: Sendable {
         /// A read returned contents.
         case read(GivenByRead)
         /// A stream requested its next element, and so accepted the previous one, which held these records.
@@ -53,9 +53,9 @@ final class CallQueue: Sendable {
     }
 
     fileprivate struct Place {
-        /// The records of an edit, or of a delayed call or note.
+        /// The records of an edit, or of a delayed call or receipt.
         var names: [ExactName] = []
-        var note: Note?
+        var receipt: Receipt?
         /// The number of places that must be removed first.
         var blockers = 0
         /// The places that wait for this one.
@@ -73,20 +73,20 @@ final class CallQueue: Sendable {
         var last: UInt64?
         /// The last edit of each record.
         var edits: [ExactName: UInt64] = [:]
-        /// The last delayed call or note for each record.
+        /// The last delayed call or receipt for each record.
         var delayed: [ExactName: UInt64] = [:]
-        var due: [Note] = []
+        var due: [Receipt] = []
         var generation = 0
     }
 
     private let state = Locked(State())
-    private let notesAreDue: @Sendable () -> Void
+    private let receiptsAreDue: @Sendable () -> Void
 
     /// Creates an empty queue.
     ///
-    /// - Parameter notesAreDue: Called when a call has ended and notes are due.
-    init(notesAreDue: @escaping @Sendable () -> Void) {
-        self.notesAreDue = notesAreDue
+    /// - Parameter receiptsAreDue: Called when a call has ended and receipts are due.
+    init(receiptsAreDue: @escaping @Sendable () -> Void) {
+        self.receiptsAreDue = receiptsAreDue
     }
 
     /// Takes a place for a call.
@@ -104,19 +104,19 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Adds a note after the calls that the app has made so far.
+    /// Adds a receipt after the calls that the app has made so far.
     ///
-    /// The note waits for these calls, but not for edits.
-    func note(_ note: Note) {
+    /// The receipt waits for these calls, but not for edits.
+    func note(_ receipt: Receipt) {
         state.withLock { state in
-            for (names, note) in state.parts(of: note) {
-                _ = state.end(state.append(names, note: note))
+            for (names, receipt) in state.parts(of: receipt) {
+                _ = state.end(state.append(names, receipt: receipt))
             }
         }
     }
 
-    /// Removes and returns the notes that are due, in their order.
-    func takeNotes() -> [Note] {
+    /// Removes and returns the receipts that are due, in their order.
+    func takeReceipts() -> [Receipt] {
         state.withLock { state in
             defer { state.due = [] }
             return state.due
@@ -158,7 +158,7 @@ final class CallQueue: Sendable {
 
     private func end(_ id: UInt64) {
         let (turns, isDue) = state.withLock { state in (state.end(id), !state.due.isEmpty) }
-        if isDue { notesAreDue() }
+        if isDue { receiptsAreDue() }
         for turn in turns { turn.resume() }
     }
 
@@ -175,17 +175,17 @@ final class CallQueue: Sendable {
 }
 
 extension CallQueue.State {
-    /// Adds a call or a note.
+    /// Adds a call or a receipt.
     fileprivate mutating func append(
         _ names: [ExactName],
         isEdit: Bool = false,
-        note: CallQueue.Note? = nil
+        receipt: CallQueue.Receipt? = nil
     ) -> UInt64 {
         var blockers = Set(names.compactMap { delayed[$0] })
-        if note == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
+        if receipt == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
         let isInLine = !isEdit && blockers.isEmpty
         if let last { blockers.insert(last) }
-        let id = insert(CallQueue.Place(names: isInLine ? [] : names, note: note), behind: blockers)
+        let id = insert(CallQueue.Place(names: isInLine ? [] : names, receipt: receipt), behind: blockers)
         if isInLine {
             last = id
         } else if isEdit {
@@ -205,14 +205,16 @@ extension CallQueue.State {
     }
 
     /// Splits a read, so that the records without a delayed call do not wait for the others.
-    fileprivate func parts(of note: CallQueue.Note) -> [(names: [ExactName], note: CallQueue.Note)] {
-        if delayed.isEmpty { return [([], note)] }
-        switch note {
-        case .request(_, let names): return [(names.map { ExactName($0) }, note)]
+    fileprivate func parts(of receipt: CallQueue.Receipt) -> [(
+        names: [ExactName], receipt: CallQueue.Receipt
+    )] {
+        if delayed.isEmpty { return [([], receipt)] }
+        switch receipt {
+        case .request(_, let names): return [(names.map { ExactName($0) }, receipt)]
         case .read(var read):
             let waiting = read.take(delayed.keys.sorted()).map { one in
                 let part = GivenByRead(session: read.session, generation: read.generation, [one])
-                return (names: [ExactName(one.name)], note: CallQueue.Note.read(part))
+                return (names: [ExactName(one.name)], receipt: CallQueue.Receipt.read(part))
             }
             return waiting + [([], .read(read))]
         }
@@ -227,7 +229,7 @@ extension CallQueue.State {
         var free = places[id]?.blockers == 0 ? [id] : []
         while let id = free.popLast() {
             guard let place = places.removeValue(forKey: id) else { continue }
-            if let note = place.note { due.append(note) }
+            if let receipt = place.receipt { due.append(receipt) }
             if last == id { last = nil }
             for name in place.names {
                 if edits[name] == id { edits[name] = nil }

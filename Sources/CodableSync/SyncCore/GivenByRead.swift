@@ -20,7 +20,7 @@ struct GivenByRead: Sendable {
     /// The number of records that the machine has not been told of.
     private(set) var count: Int
 
-    /// Creates the note of a read.
+    /// Creates the receipt of a read.
     ///
     /// - Parameters:
     ///   - session: The core's session when the read looked at the records.

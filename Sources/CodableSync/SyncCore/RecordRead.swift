@@ -8,7 +8,7 @@ struct RecordRead<Value: Sendable>: Sendable {
         /// What reads show; `nil` if they show nothing.
         var shown: ShownContents?
         var decoded: DecodedContents<Value>?
-        /// The note that the app was given this, if that is news.
+        /// The receipt that the app was given this, if that is news.
         var given: GivenContents?
         /// What is known of the record if it is not shown.
         var absence = Absence.unknown
@@ -97,7 +97,7 @@ struct RecordRead<Value: Sendable>: Sendable {
     func result(session: Int, generation: Int) -> ReadResult<Value> {
         ReadResult(
             values: entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value },
-            note: .read(GivenByRead(session: session, generation: generation, given)),
+            receipt: .read(GivenByRead(session: session, generation: generation, given)),
             undecodable: undecodable,
             absence: entries.count == 1 ? entries[0].absence : .unknown
         )
@@ -132,7 +132,7 @@ extension RecordState {
         }
     }
 
-    /// The note that the app was given these contents, if that is news.
+    /// The receipt that the app was given these contents, if that is news.
     fileprivate func given(_ shown: ShownContents?, of key: RecordKey) -> GivenContents? {
         var given = GivenContents(name: key.recordName, handle: shown?.shown)
         if let shown {

@@ -69,8 +69,9 @@ struct StateLocation: Sendable {
     }
 
     /// The directory's path if other engines in this process can use the same directory; `nil` otherwise.
-    var sharedPath: String? {
-        fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
+    func sharedPath() async throws -> String? {
+        guard fileSystem is LocalFileSystem else { return nil }
+        return try await besideTheActor { [path] in LocalFileSystem.canonicalPath(of: path) }
     }
 
     /// Makes a function that draws the number of a log: at random, or from the seed and the directory.

@@ -15,7 +15,7 @@ extension SyncCore {
     private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
         try await ticket.turn()
         try await ready(forSyncAt: ticket)
-        takeNotes()
+        takeReceipts()
         // The engine may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
@@ -113,13 +113,13 @@ extension SyncCore {
 
     // MARK: Parts
 
-    /// Waits for a call's turn, opens the state if necessary, and processes the notes that are due.
+    /// Waits for a call's turn, opens the state if necessary, and processes the receipts that are due.
     ///
     /// - Throws: ``SyncError``: the reason why the state cannot be used.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
-        takeNotes(for: ticket.names)
+        takeReceipts(for: ticket.names)
     }
 
     /// Waits for a call's turn, passes its input to the machine, and waits for the answer.

@@ -1,188 +1,89 @@
 import RecordCoding
 
-/// Decoding stored records for the streams and for the resolver.
+/// Decoding stored contents for calls.
 extension SyncCore {
-    // MARK: Delivering
-
-    func deliver(_ stream: StreamID, _ items: [DeliveryItem]) {
-        let model = model
-        let session = session
-        let below = versionsBelow(items)
-        let handles = items.compactMap(\.kind.handle)
-        let load = loading(handles + handles.compactMap { below[$0] })
-        resources.run { [weak self] in
-            do {
-                let contents = try await load()
-                let element = model.element(items, over: below, from: contents, for: stream)
-                await self?.hand(element, items, over: below, to: stream, session)
-            } catch {
-                await self?.failDelivery(of: items, to: stream, error, session)
-            }
-        }
-    }
-
-    /// Loads contents, without keeping the core alive.
-    private func loading(_ handles: [ContentHandle]) -> @Sendable () async throws -> StoredContents {
-        { [journal] in
-            guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-            return try await journal.load(handles)
-        }
-    }
-
-    private func failDelivery(
-        of items: [DeliveryItem],
-        to stream: StreamID,
-        _ failure: any Error,
-        _ session: Int
-    ) {
-        guard session == self.session else { return passOver(stream) }
-        tellUnreadable("Changes cannot be read from the disk now: \(failure)")
-        process(.delivery(.loadFailed(stream, items.map(\.key), isEmpty: true)))
-    }
-
-    /// Delivers an element without records; a stream that was cancelled in the meantime ends by itself.
-    func deliver(_ stream: StreamID, _ mark: StreamMark) {
-        model.element(mark, for: stream).handOver()
-    }
-
-    /// The versions below the pending edits among these changes, by handle of the edit.
-    private func versionsBelow(_ items: [DeliveryItem]) -> [ContentHandle: ContentHandle] {
-        items.reduce(into: [:]) { below, item in
-            guard let handle = item.kind.handle else { return }
-            below[handle] = machine?.state[item.key]?.versionBelow(handle)
-        }
-    }
-
-    /// Leaves out an element of a former user, which is delivered again when that user returns; the stream
-    /// still waits.
-    private func passOver(_ stream: StreamID) {
-        process(.delivery(.undecodable(stream, [], isEmpty: true)))
-    }
-
-    private func hand(
-        _ element: any StreamElement,
-        _ items: [DeliveryItem],
-        over below: [ContentHandle: ContentHandle],
-        to stream: StreamID,
-        _ session: Int
-    ) {
-        guard session == self.session else { return passOver(stream) }
-        // A version that is below an edit no more may have been dropped before it was loaded.
-        guard below == versionsBelow(items) else { return deliver(stream, items) }
-        var element = element
-        element.leaveOut(machine?.overtaken(in: stream) ?? [])
-        report(element, of: stream)
-        element.handOver()
-    }
-
-    private func report(_ element: any StreamElement, of stream: StreamID) {
-        let isEmpty = element.isEmpty
-        if !element.overtaken.isEmpty {
-            let isLast = isEmpty && element.undecodable.isEmpty
-            process(.delivery(.overtaken(stream, element.overtaken, isEmpty: isLast)))
-        }
-        if !element.undecodable.isEmpty {
-            process(.delivery(.undecodable(stream, element.undecodable, isEmpty: isEmpty)))
-        }
-    }
-
-    // MARK: Reconciling
-
-    func reconcile(_ items: [ReconcileItem]) {
-        let model = model
-        let journal = journal
-        let session = session
-        resources.run { [weak self] in
-            var results: [ReconciledContents] = []
-            var failure: (any Error)?
-            for item in items {
-                do {
-                    let contents = try await ConflictContents(loading: item, from: journal)
-                    let (outcome, wasAsked) = model.reconcile(contents)
-                    results.append(
-                        ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
-                    )
-                } catch {
-                    // The files cannot be read at the moment; the conflict stays open and is resolved later.
-                    failure = error
-                }
-            }
-            let (decided, unread) = (results, failure)
-            await self?.finish(session) { core in
-                core.take(decided)
-                if let unread { core.tellUnreadable("A conflict cannot be read: \(unread)") }
-            }
-        }
-    }
-
-    private func take(_ results: [ReconciledContents]) {
-        var contents: [ContentHandle: Record] = [:]
-        let reconciled = results.map { result in
-            // The event about the conflict needs both sides, which a compaction may drop before the event is
-            // emitted.
-            let item = result.contents.item
-            contents[item.client] = result.contents.client
-            if let server = item.server { contents[server] = result.contents.server }
-            let isOwn = if case .confirmed(_, isOwn: true) = result.outcome { true } else { false }
-            return Reconciled(
-                item: item,
-                resolution: resolution(result.outcome, &contents),
-                wasAsked: result.wasAsked,
-                isOwnWrite: isOwn
-            )
-        }
-        process(.reconciled(reconciled), contents: contents)
-    }
-
-    private func resolution(
-        _ outcome: Reconciliation,
-        _ contents: inout [ContentHandle: Record]
-    ) -> Resolution {
-        switch outcome {
-        case .confirmed(let handle, _): return .confirmed(handle)
-        case .client: return .client
-        case .server: return .server
-        case .failed(let reason): return .failed(reason)
-        case .redated(let record, let edited):
-            return .redated(stage(record, &contents), size: record.size, edited: edited)
-        case .merged(let record, let edited):
-            return .merged(stage(record, &contents), size: record.size, edited: edited)
-        }
-    }
-
-    func stage(_ record: Record, _ contents: inout [ContentHandle: Record]) -> ContentHandle {
-        let handle = newHandle()
-        contents[handle] = record
-        return handle
-    }
-}
-
-/// A conflict, its contents and its outcome.
-private struct ReconciledContents: Sendable {
-    var contents: ConflictContents
-    var outcome: Reconciliation
-    var wasAsked: Bool
-}
-
-extension ConflictContents {
-    /// Loads the contents that the item names.
+    /// Counts the latest cloud versions that cannot be decoded, and reports each of them once.
     ///
-    /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
-    init(loading item: ReconcileItem, from journal: JournalDisk?) async throws {
-        guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-        let named = [item.client, item.server, item.ancestor, item.contested].compactMap { $0 }
-        let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
-        let loaded = try await journal.load(named + sent)
-        self.init(
-            item: item,
-            client: loaded[item.client],
-            server: item.server.flatMap { loaded[$0] },
-            ancestor: loaded.ancestor(item.ancestor, item.contested),
-            lost: item.sent.compactMap { sent in
-                guard let record = loaded[sent.handle] else { return nil }
-                guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }
-                return loaded[base].map { LostWrite(handle: sent.handle, record: record, base: $0) }
+    /// Versions are decoded after they are stored, so that no model's code runs before the fetch is durable,
+    /// and in parts, to save memory.
+    func undecodableCount(among versions: [ReadVersion]) async -> Int {
+        let began = session
+        var count = 0
+        do {
+            for start in stride(from: 0, to: versions.count, by: 200) {
+                let news = versions[start..<min(start + 200, versions.count)].filter(isLastWord)
+                let found = try await decode(
+                    news.map { ShownContents(name: $0.name, shown: $0.handle, known: nil) },
+                    { [model] in try model.check($0) }
+                )
+                guard began == session else { return 0 }
+                let inVain = news.filter(isLastWord).compactMap { version -> ReadVersion? in
+                    guard let one = found[named: version.name], one.value == nil else { return nil }
+                    return one.inVain
+                }
+                if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
+                count += inVain.count
             }
-        )
+        } catch {
+            tellUnreadable("What was fetched cannot be read from the disk now: \(error)")
+        }
+        return count
+    }
+
+    /// Whether this is the cloud's latest known version; older versions may no longer be on disk.
+    private func isLastWord(_ version: ReadVersion) -> Bool {
+        machine?.state[version.name]?.known?.handle == version.handle
+    }
+
+    /// Reports contents that cannot be decoded, once.
+    func tellUndecodable<Value>(_ found: [ExactName: DecodedContents<Value>]) {
+        let inVain = found.sorted { $0.key < $1.key }.compactMap {
+            $0.value.value == nil ? $0.value.inVain : nil
+        }
+        if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
+    }
+
+    /// Loads and decodes contents, in parts.
+    ///
+    /// - Throws: ``SyncError`` if they cannot be read; `CancellationError` if the task is cancelled.
+    func decode<Value: Sendable>(
+        _ wanted: [ShownContents],
+        _ decode: @escaping Decode<Value>
+    ) async throws -> [ExactName: DecodedContents<Value>] {
+        guard !wanted.isEmpty else { return [:] }
+        guard let journal else { throw SyncError.closed }
+        return try await reading { try await Self.decode(wanted, from: journal, model, decode) }
+    }
+
+    @concurrent
+    private static func decode<Value: Sendable>(
+        _ wanted: [ShownContents],
+        from journal: JournalDisk,
+        _ model: any SyncedModel,
+        _ decode: Decode<Value>
+    ) async throws -> [ExactName: DecodedContents<Value>] {
+        var found: [ExactName: DecodedContents<Value>] = [:]
+        for start in stride(from: 0, to: wanted.count, by: JournalDisk.readingPart) {
+            let part = wanted[start..<min(start + JournalDisk.readingPart, wanted.count)]
+            let contents = try await journal.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
+            for one in part { found[named: one.name] = one.decoded(from: contents, model, decode) }
+        }
+        return found
+    }
+
+    /// The error of a call that could not read its contents from the files.
+    func unreadable(_ error: any Error) -> SyncError {
+        if case .closed = phase { .closed } else { .stateUnreadable("\(error)") }
+    }
+
+    /// Reads files for a call, and says why if they cannot be read.
+    private func reading<Value: Sendable>(_ read: () async throws -> Value) async throws -> Value {
+        do {
+            return try await read()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw unreadable(error)
+        }
     }
 }

@@ -5,7 +5,7 @@ extension SyncCore {
         let signals = database as? any SignalTelling
         repeat {
             if case .closed = phase { break }
-            takeAllNotes()
+            takeAllReceipts()
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
         } while signals?.areSignalsTaken == false && !Task.isCancelled

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Opening and closing a core.
+/// Opening a core.
 extension SyncCore {
     /// Opens the state of the user who is signed in, if it is not open yet; concurrent calls share one
     /// opening.
@@ -76,11 +76,11 @@ extension SyncCore {
 
     private func open() async throws {
         try checkConfiguration()
-        registration = try ModelRegistry.shared.enter(
+        registration = try await ModelRegistry.shared.enter(
             model.type,
             zoneID,
             of: database,
-            storingAt: location.sharedPath
+            storingAt: location.sharedPath()
         )
         let opened = try await location.open(at: now)
         if case .closed = phase {
@@ -126,18 +126,6 @@ extension SyncCore {
         if let reason = opened.compactionFailure { tellOfCompaction(reason) }
     }
 
-    private func tellOfCompaction(_ reason: String) {
-        let text = "What is no longer needed cannot be taken out of the files now; it is tried again."
-        emit(.storageFailed("\(text) \(reason)"))
-    }
-
-    private func listen() {
-        let signals = database.signals
-        resources.run(isEndless: true) { [weak self] in
-            for await signal in signals { await self?.take(signal) }
-        }
-    }
-
     private func machineConfiguration() -> MachineConfiguration {
         var machine = MachineConfiguration()
         machine.automaticallySyncs = configuration.automaticallySyncs
@@ -157,74 +145,6 @@ extension SyncCore {
         return machine
     }
 
-    private func take(_ outcome: JournalDisk.Outcome) {
-        switch outcome {
-        case .stored(let batch, let events):
-            eventContents = events
-            process(.journal(.committed(batch)))
-            eventContents = StoredContents()
-            tellNextPartSoon()
-        case .failed(let batch, let failure):
-            // Notes that are processed later may be about contents that no longer exist.
-            takeNotes()
-            process(.journal(.commitFailed(batch, failure)))
-        case .notCompacted(let reason): tellOfCompaction(reason)
-        case .atRest(let mark):
-            journalRest = mark
-            tellWatchers()
-        }
-    }
-
-    /// Processes a signal, unless it is only about other zones.
-    private func take(_ signal: CloudSignal) {
-        if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
-            return
-        }
-        process(.signal(signal))
-    }
-
-    /// Serves a stream's request, which opens the engine if necessary.
-    func serve(_ request: StreamRequests.Request) async {
-        defer {
-            requests.answer()
-            tellWatchers()
-        }
-        if case .ended(let stream) = request {
-            process(.delivery(.streamEnded(stream)))
-            return
-        }
-        do {
-            try await ready()
-        } catch let error as SyncError where error.code == .closed {
-            return
-        } catch {
-            // No caller can get the error, so an event reports it; the next call throws it.
-            emit(.storageFailed((error as? SyncError)?.description ?? "\(error)"))
-            hasUnserved = machine != nil
-            return
-        }
-        takeNotes()
-        switch request {
-        case .repeated(let stream):
-            // The machine already serves this stream: another request would accept the element that it has
-            // not got.
-            let isKnown = machine?.serves(stream) == true
-            if !isKnown, let kind = model.claim(stream) {
-                process(.delivery(.streamRequested(stream, kind)))
-            }
-        // `takeNotes` has served the stream's request, in its order among the app's calls.
-        case .next, .wake, .ended: break
-        }
-    }
-
-    /// Serves requests that could not be served before, if a state is open now.
-    func serveAgain() {
-        guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
-        hasUnserved = false
-        takeNotes()
-        model.repeatRequests()
-    }
-
     /// Pauses syncing.
     func stop() {
         isStopWanted = true
@@ -242,58 +162,5 @@ extension SyncCore {
     /// Checks the configuration together with the model and the database.
     nonisolated func checkConfiguration() throws {
         try configuration.check(for: model, in: zoneID, on: database)
-    }
-
-    /// Stores what is queued, and releases the directory.
-    func close() async {
-        await end { core in
-            // Edits that are queued for the disk are stored, and their calls return.
-            await core.journal?.close()
-        }
-    }
-
-    /// Ends the core as a crash of its process would.
-    func simulateCrash() async {
-        journal?.dropQueued()
-        await end { core in
-            core.machine = nil
-            core.resources.endAll()
-            await core.journal?.abandon()
-        }
-    }
-
-    /// Ends the core once; later calls wait for the first.
-    private func end(_ letGo: @escaping @Sendable (isolated SyncCore) async -> Void) async {
-        if let closing { return await closing.value }
-        let opening = phase
-        phase = .closed
-        tellWatchers()
-        let task = Task { await end(opening, letGo) }
-        closing = task
-        await task.value
-    }
-
-    private func end(
-        _ opening: Phase,
-        _ letGo: @Sendable (isolated SyncCore) async -> Void
-    ) async {
-        callQueue.fail(with: SyncError.closed)
-        takeAllNotes()
-        switch opening {
-        case .opening(let task), .switching(let task): _ = await task.result
-        case .new, .open, .closed: break
-        }
-        await letGo(self)
-        await outcomeTask?.value
-        resources.keep(nil)
-        resources.endAll()
-        journal = nil
-        machine = nil
-        directory = nil
-        registration = nil
-        for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.resume(returning: .failed(.closed)) }
-        calls = [:]
-        currentStatus = .stopped
-        dismissWatchers()
     }
 }

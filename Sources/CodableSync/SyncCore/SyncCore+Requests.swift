@@ -208,7 +208,7 @@ extension SyncCore {
                 page.deletions.append(key(of: deletion.recordID))
             }
         }
-        takeNotes(before: page.records.map(\.key) + page.deletions, mayEndListing: !page.moreComing)
+        takeReceipts(before: page.records.map(\.key) + page.deletions, mayEndListing: !page.moreComing)
         process(.records(.fetched(request, .success(page))), contents: contents)
     }
 
@@ -274,7 +274,7 @@ extension SyncCore {
             let found = result.map { results in
                 zip(keys, ids).map { core.lookedUp($0, $1, in: results, &contents) }
             }
-            core.takeNotes(before: keys)
+            core.takeReceipts(before: keys)
             core.process(.records(.lookedUp(request, found)), contents: contents)
         }
     }

@@ -56,7 +56,7 @@ extension SyncCore {
                 )
             }
         }
-        if case .success(let results) = results { takeNotes(before: results.map(\.key)) }
+        if case .success(let results) = results { takeReceipts(before: results.map(\.key)) }
         process(.records(.sent(request, results)), contents: contents)
     }
 

@@ -32,7 +32,7 @@ extension SyncCore {
     private func exchangeState(for user: String, _ place: CallQueue.Ticket) async throws {
         guard let journal, let directory else { throw SyncError.closed }
         try await place.turn()
-        takeAllNotes()
+        takeAllReceipts()
         process(.account(.formerCallsEnded))
         var opened = try await location.open(
             for: user,
@@ -41,7 +41,7 @@ extension SyncCore {
             at: now
         )
         do {
-            takeAllNotes()
+            takeAllReceipts()
             try await settle(journal)
             let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
             opened = try await location.commit(

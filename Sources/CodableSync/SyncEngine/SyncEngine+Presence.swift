@@ -20,7 +20,7 @@ extension SyncEngine {
     public func presence(named name: String) async throws -> RecordPresence<Model> {
         let coding = face.coding
         let read = try await core.read([name]) { try coding.decode($0) }
-        core.callQueue.note(read.note)
+        core.callQueue.note(read.receipt)
         if let model = read.values.first { return .here(model) }
         if !read.undecodable.isEmpty { return .undecodable }
         switch read.absence {

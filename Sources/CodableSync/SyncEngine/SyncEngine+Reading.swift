@@ -34,11 +34,11 @@ extension SyncEngine {
         try await read(nil)
     }
 
-    /// Reads models, and adds the note that the app was given them.
+    /// Reads models, and adds the receipt that the app was given them.
     private func read(_ names: [String]?) async throws -> [Model] {
         let coding = face.coding
         let read = try await core.read(names) { try coding.decode($0) }
-        core.callQueue.note(read.note)
+        core.callQueue.note(read.receipt)
         return read.values
     }
 }

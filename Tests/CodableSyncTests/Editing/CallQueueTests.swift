@@ -18,13 +18,13 @@ final class CallQueueTests: XCTestCase {
         file: StaticString = #filePath,
         line: UInt = #line
     ) {
-        _ = queue.takeNotes()
+        _ = queue.takeReceipts()
         queue.note(.request(1, accepting: names))
         for call in calls {
-            XCTAssertEqual(queue.takeNotes().count, 0, file: file, line: line)
+            XCTAssertEqual(queue.takeReceipts().count, 0, file: file, line: line)
             call.end()
         }
-        XCTAssertEqual(queue.takeNotes().count, 1, file: file, line: line)
+        XCTAssertEqual(queue.takeReceipts().count, 1, file: file, line: line)
     }
 
     private func assertTheTurn(
@@ -55,12 +55,12 @@ final class CallQueueTests: XCTestCase {
         queue.note(.request(1))
         let later = queue.take(["A"], at: date)
         queue.note(.request(2))
-        XCTAssertEqual(queue.takeNotes().count, 0)
+        XCTAssertEqual(queue.takeReceipts().count, 0)
         call.end()
-        XCTAssertEqual(queue.takeNotes().count, 2)
+        XCTAssertEqual(queue.takeReceipts().count, 2)
         XCTAssertGreaterThan(told.withLock { $0 }, 0, "the engine is notified")
         later.end()
-        XCTAssertEqual(queue.takeNotes().count, 1)
+        XCTAssertEqual(queue.takeReceipts().count, 1)
     }
 
     // MARK: Edits
@@ -83,9 +83,9 @@ final class CallQueueTests: XCTestCase {
         for name in ["A", "B"] { queue.take([name], at: date).end() }
         queue.note(.request(1, accepting: ["A"]))
         queue.note(.request(2, accepting: ["B"]))
-        XCTAssertEqual(queue.takeNotes().count, 0)
+        XCTAssertEqual(queue.takeReceipts().count, 0)
         edit.end()
-        XCTAssertEqual(queue.takeNotes().count, 2)
+        XCTAssertEqual(queue.takeReceipts().count, 2)
     }
 
     func testACallThatWaitsForAnEditHoldsUpNoOtherRecord() {
@@ -120,9 +120,9 @@ final class CallQueueTests: XCTestCase {
         queue.take(["B"], at: date).end()
         edit.end()
         queue.note(.request(2, accepting: ["B"]))
-        XCTAssertEqual(queue.takeNotes().count, 0)
+        XCTAssertEqual(queue.takeReceipts().count, 0)
         delayed.end()
-        XCTAssertEqual(queue.takeNotes().map(\.stream), [1, 2])
+        XCTAssertEqual(queue.takeReceipts().map(\.stream), [1, 2])
     }
 
     func testAReadHoldsBackOnlyRecordsOfACallThatWaitsForAnEdit() {
@@ -137,10 +137,10 @@ final class CallQueueTests: XCTestCase {
                 )
             )
         )
-        XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["B", "C"])
+        XCTAssertEqual(queue.takeReceipts().flatMap(\.names), ["B", "C"])
         edit.end()
         delayed.end()
-        XCTAssertEqual(queue.takeNotes().flatMap(\.names), ["A"])
+        XCTAssertEqual(queue.takeReceipts().flatMap(\.names), ["A"])
     }
 
     func testACallWaitsForAllEditsOfItsRecordBeforeIt() {
@@ -244,7 +244,7 @@ final class CallQueueTests: XCTestCase {
     }
 }
 
-extension CallQueue.Note {
+extension CallQueue.Receipt {
     fileprivate var stream: StreamID? { if case .request(let stream, _) = self { stream } else { nil } }
 
     fileprivate var names: [String] {

@@ -21,7 +21,7 @@ final class ReadNoteScenarios: EngineScenario {
         let engine = try makeDevice(Note.self).engine
         try await engine.upload(Note("A"))
         for _ in 0..<10 { _ = try await engine.allModels() }
-        let notes = engine.core.callQueue.takeNotes()
+        let notes = engine.core.callQueue.takeReceipts()
         XCTAssertLessThanOrEqual(notes.count, 1)
     }
 
@@ -45,7 +45,7 @@ final class ReadNoteScenarios: EngineScenario {
 
     /// Takes notes for a call, and returns what the machine knows at the call's turn.
     private static func seen(_ names: [String], for call: String, _ core: isolated SyncCore) -> [Bool] {
-        core.takeNotes(for: [ExactName(call)])
+        core.takeReceipts(for: [ExactName(call)])
         return seen(names, core)
     }
 

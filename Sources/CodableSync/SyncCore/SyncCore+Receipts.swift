@@ -2,13 +2,13 @@ import RecordCoding
 
 /// Telling the machine what the app was given, in its place among the calls.
 extension SyncCore {
-    /// Passes the notes that are due to the machine; of large reads, only a part.
+    /// Passes the receipts that are due to the machine; of large reads, only a part.
     ///
     /// - Parameter names: The records of the call that follows: the machine is told everything about them.
-    func takeNotes(for names: [ExactName] = []) {
+    func takeReceipts(for names: [ExactName] = []) {
         guard machine != nil else { return }
-        for note in callQueue.takeNotes() {
-            switch note {
+        for receipt in callQueue.takeReceipts() {
+            switch receipt {
             case .read(var read):
                 tell(read.takePart(), of: read)
                 if read.count > 0 { reads.append(read) }
@@ -31,17 +31,17 @@ extension SyncCore {
     /// - Parameters:
     ///   - keys: The records that the answer is about.
     ///   - mayEndListing: Whether the answer may be about all other records as well, since a listing ends.
-    func takeNotes(before keys: [RecordKey], mayEndListing: Bool = false) {
+    func takeReceipts(before keys: [RecordKey], mayEndListing: Bool = false) {
         if mayEndListing, let state = machine?.state, state.zone(state.engineZone).isListing {
-            takeAllNotes()
+            takeAllReceipts()
         } else {
-            takeNotes(for: keys.map(\.name))
+            takeReceipts(for: keys.map(\.name))
         }
     }
 
     /// Tells the machine everything that is left of large reads, since nothing is told later.
-    func takeAllNotes() {
-        takeNotes()
+    func takeAllReceipts() {
+        takeReceipts()
         let left = reads
         reads = []
         for var read in left { tell(read.takeAll(), of: read) }

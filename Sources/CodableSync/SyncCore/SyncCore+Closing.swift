@@ -1,0 +1,55 @@
+/// Ending a core.
+extension SyncCore {
+    /// Stores what is queued, and releases the directory.
+    func close() async {
+        await end { core in
+            // Edits that are queued for the disk are stored, and their calls return.
+            await core.journal?.close()
+        }
+    }
+
+    /// Ends the core as a crash of its process would.
+    func simulateCrash() async {
+        journal?.dropQueued()
+        await end { core in
+            core.machine = nil
+            core.resources.endAll()
+            await core.journal?.abandon()
+        }
+    }
+
+    /// Ends the core once; later calls wait for the first.
+    private func end(_ letGo: @escaping @Sendable (isolated SyncCore) async -> Void) async {
+        if let closing { return await closing.value }
+        let opening = phase
+        phase = .closed
+        tellWatchers()
+        let task = Task { await end(opening, letGo) }
+        closing = task
+        await task.value
+    }
+
+    private func end(
+        _ opening: Phase,
+        _ letGo: @Sendable (isolated SyncCore) async -> Void
+    ) async {
+        callQueue.fail(with: SyncError.closed)
+        takeAllReceipts()
+        switch opening {
+        case .opening(let task), .switching(let task): _ = await task.result
+        case .new, .open, .closed: break
+        }
+        await letGo(self)
+        await outcomeTask?.value
+        resources.keep(nil)
+        resources.endAll()
+        journal = nil
+        machine = nil
+        directory = nil
+        registration = nil
+        for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.resume(returning: .failed(.closed)) }
+        calls = [:]
+        currentStatus = .stopped
+        dismissWatchers()
+    }
+}

@@ -1,0 +1,22 @@
+/// What the app can show about the engine.
+extension SyncCore {
+    func diagnostics() async throws -> SyncDiagnostics {
+        try await ready()
+        guard let machine else { throw SyncError.closed }
+        let state = machine.state
+        return SyncDiagnostics(
+            cloud: database.identifier,
+            userRecordName: machine.userRecordName,
+            accountStatus: lastAccountStatus,
+            status: currentStatus,
+            knownCount: state.knownCount,
+            pendingCount: state.pendingCount - state.parkedQueue.count,
+            parkedCount: state.parkedQueue.count,
+            undeliveredCount: state.summary.isFollowed ? state.deliveryQueue.count : 0,
+            undecodable: machine.undecodableNames,
+            lastFetch: state.summary.lastFetch,
+            stateDirectory: stateDirectory,
+            notes: Array(state.notes.suffix(SyncState.maximumNotes))
+        )
+    }
+}

@@ -1,0 +1,84 @@
+import RecordCoding
+
+/// What reaches the core from the cloud, the disk and the streams.
+extension SyncCore {
+    func listen() {
+        let signals = database.signals
+        resources.run(isEndless: true) { [weak self] in
+            for await signal in signals { await self?.take(signal) }
+        }
+    }
+
+    func take(_ outcome: JournalDisk.Outcome) {
+        switch outcome {
+        case .stored(let batch, let events):
+            eventContents = events
+            process(.journal(.committed(batch)))
+            eventContents = StoredContents()
+            tellNextPartSoon()
+        case .failed(let batch, let failure):
+            // Notes that are processed later may be about contents that no longer exist.
+            takeReceipts()
+            process(.journal(.commitFailed(batch, failure)))
+        case .notCompacted(let reason): tellOfCompaction(reason)
+        case .atRest(let mark):
+            journalRest = mark
+            tellWatchers()
+        }
+    }
+
+    /// Processes a signal, unless it is only about other zones.
+    private func take(_ signal: CloudSignal) {
+        if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {
+            return
+        }
+        process(.signal(signal))
+    }
+
+    /// Serves a stream's request, which opens the engine if necessary.
+    func serve(_ request: StreamRequests.Request) async {
+        defer {
+            requests.answer()
+            tellWatchers()
+        }
+        if case .ended(let stream) = request {
+            process(.delivery(.streamEnded(stream)))
+            return
+        }
+        do {
+            try await ready()
+        } catch let error as SyncError where error.code == .closed {
+            return
+        } catch {
+            // No caller can get the error, so an event reports it; the next call throws it.
+            emit(.storageFailed((error as? SyncError)?.description ?? "\(error)"))
+            hasUnserved = machine != nil
+            return
+        }
+        takeReceipts()
+        switch request {
+        case .repeated(let stream):
+            // The machine already serves this stream: another request would accept the element that it has
+            // not got.
+            let isKnown = machine?.serves(stream) == true
+            if !isKnown, let kind = model.claim(stream) {
+                process(.delivery(.streamRequested(stream, kind)))
+            }
+        // `takeReceipts` has served the stream's request, in its order among the app's calls.
+        case .next, .wake, .ended: break
+        }
+    }
+
+    /// Serves requests that could not be served before, if a state is open now.
+    func serveAgain() {
+        guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
+        hasUnserved = false
+        takeReceipts()
+        model.repeatRequests()
+    }
+
+    func tellOfCompaction(_ reason: String) {
+        let text = "What is no longer needed cannot be taken out of the files now; it is tried again."
+        emit(.storageFailed("\(text) \(reason)"))
+    }
+}
