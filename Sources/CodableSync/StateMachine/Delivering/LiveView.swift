@@ -92,12 +92,13 @@ struct LiveView: Equatable, Sendable {
 extension RecordState {
     /// What a stream has given the app with these contents.
     fileprivate func given(as name: String, showing shown: ShownVersion?) -> GivenContents {
-        GivenContents(
+        let current = readableAncestor
+        return GivenContents(
             name: name,
             handle: shown?.handle,
-            known: known?.handle,
-            version: shown?.handle == known?.handle ? known?.handle : shown?.below,
-            changeTag: shown?.handle == known?.handle ? known?.changeTag : nil
+            known: current?.handle,
+            version: shown?.handle == current?.handle ? current?.handle : shown?.below,
+            changeTag: shown?.handle == current?.handle ? current?.changeTag : nil
         )
     }
 }
