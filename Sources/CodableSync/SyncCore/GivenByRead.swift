@@ -6,7 +6,7 @@ import RecordCoding
 /// waits for all of it. The order among reads and requests does not matter: contents that are older than what
 /// the app has seen are no news.
 struct GivenByRead: Sendable {
-    /// The number of records that the machine is told of at once.
+    /// The number of records in one part.
     static let part = 256
 
     /// The core's session when the read looked at the records.
@@ -14,10 +14,10 @@ struct GivenByRead: Sendable {
     /// The machine's generation of reads at that time.
     let generation: Int
     private var given: [GivenContents?]
-    /// The positions of large reads' records.
+    /// The records' positions, once they are needed.
     private var positions: [ExactName: Int] = [:]
     private var next = 0
-    /// The number of records that the machine has not been told of.
+    /// The number of records that are left to tell.
     private(set) var count: Int
 
     /// Creates the receipt of a read.
@@ -31,9 +31,15 @@ struct GivenByRead: Sendable {
         self.generation = generation
         self.given = given
         count = given.count
-        guard given.count > Self.part else { return }
+        // A small read is told whole, and seldom taken apart.
+        if given.count > Self.part { makeIndex() }
+    }
+
+    private mutating func makeIndex() {
         positions.reserveCapacity(given.count)
-        for (position, one) in given.enumerated() { positions[ExactName(one.name)] = position }
+        for (position, one) in given.enumerated() {
+            if let one { positions[ExactName(one.name)] = position }
+        }
     }
 
     /// Takes the next part out.
@@ -59,11 +65,9 @@ struct GivenByRead: Sendable {
 
     /// Takes out what concerns records.
     mutating func take(_ names: [ExactName]) -> [GivenContents] {
-        let found = names.compactMap { name in
-            positions.isEmpty
-                ? given.firstIndex { $0.map { ExactName($0.name) } == name } : positions[name]
-        }
-        let taken = found.compactMap { position in
+        if positions.isEmpty { makeIndex() }
+        let taken = names.compactMap { name -> GivenContents? in
+            guard let position = positions[name] else { return nil }
             defer { given[position] = nil }
             return given[position]
         }

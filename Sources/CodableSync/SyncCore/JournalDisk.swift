@@ -84,7 +84,7 @@ final class JournalDisk: Sendable {
     private let outcomes: AsyncStream<Outcome>.Continuation
     private let directory: StateDirectory
 
-    /// Makes a lane.
+    /// Creates the writer and reader of a journal.
     ///
     /// - Parameters:
     ///   - store: Where the journal is.
@@ -313,7 +313,7 @@ final class JournalDisk: Sendable {
         if !keepsDirectory { directory.release() }
     }
 
-    /// Whether the lane was already closed; marks it as closed.
+    /// Whether it was already closed; marks it as closed.
     private var isClosed: Bool {
         state.withLock { state in
             defer { state.isClosed = true }

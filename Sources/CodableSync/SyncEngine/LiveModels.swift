@@ -161,8 +161,7 @@ public final class LiveModels<Model: RecordCodable> {
         }
     }
 
-    /// Shows what the stream tells of a record once it has told the outcome of a stored call, which may still be
-    /// on its way.
+    /// Keeps showing a stored call until the stream has delivered its outcome.
     ///
     /// One task waits for the outcomes of all calls, since there may be thousands.
     private func takeStored(_ id: Int, _ name: String) {

@@ -67,7 +67,8 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     ///   comes last. So a record that crashes the app each time does not block the others.
     public var changes: AsyncStream<ModelChange<Model>> { face.hub.stream() }
 
-    /// A new stream of everything that reads show, whoever changed it: other devices, this app, or a conflict.
+    /// A new stream of all models and of every change to them, whether by this app, another device or a
+    /// resolved conflict.
     ///
     /// A stream begins with ``ModelChange/reset`` and everything that is known, and continues with each
     /// change: own edits and deletions, those that were refused or taken back, and what other devices did.

@@ -36,7 +36,7 @@ extension DeliveryMachine {
         streams[index].drop(changes.map(\.key), isEmpty: isEmpty)
     }
 
-    /// Takes what the loop shows of the record away, since reads don't show it either.
+    /// Removes the record from what the loop shows, since reads don't show it either.
     private mutating func takeUndecodableShown(
         _ change: UndecodableChange,
         ofStreamAt index: Int,
@@ -52,7 +52,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Retries changes that cannot be loaded at the moment after a wait; the stream continues with the others.
+    /// Retries changes that cannot be loaded at the moment, after a wait of all streams.
     mutating func takeLoadFailed(
         _ id: StreamID,
         _ keys: [RecordKey],

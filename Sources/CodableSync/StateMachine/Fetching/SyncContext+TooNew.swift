@@ -24,8 +24,7 @@ extension SyncContext {
         return park(key, gap.reasonToPark(isDeletion: isDeletion))
     }
 
-    /// Takes in which schema versions this version of the app can read, if those are others than at the last
-    /// opening.
+    /// Notes which schema versions the app can read, if they have changed since the last opening.
     mutating func takeSchemas() {
         for schema in configuration.schemas where state.readableSchema(of: schema.type) != schema.version {
             let readable = ReadableSchema(type: schema.type, version: schema.version)
@@ -63,36 +62,9 @@ extension SyncState {
 }
 
 extension RecordState {
-    /// Whether a change of this device would be sent after another version than these contents came.
+    /// Whether this device has something to send other than this version.
     fileprivate func hasEdit(besides version: KnownVersion) -> Bool {
         guard let pending else { return lost.map { $0.hash != version.hash || !$0.isTooNew } ?? false }
         return pending.parked == nil
-    }
-}
-
-/// A record's schema version above what this app can read, in words.
-package struct NewerSchema: Equatable, Sendable, CustomStringConvertible {
-    package var found: SchemaVersion
-    package var known: SchemaVersion
-
-    package init(found: SchemaVersion, known: SchemaVersion) {
-        self.found = found
-        self.known = known
-    }
-
-    package var description: String {
-        "The record was written with schema version \(found.number), this app knows \(known.number); "
-            + "update the app."
-    }
-
-    /// Why a change is not sent.
-    package func reasonToPark(isDeletion: Bool) -> ParkReason {
-        let (outcome, what) = isDeletion ? ("deleted", "deletion") : ("overwritten", "edit")
-        return ParkReason(
-            kind: .serverValueUndecodable,
-            message:
-                "The record is not \(outcome): it was written with schema version \(found.number), this app "
-                + "knows \(known.number). Update the app, which then tries the \(what) again, or discard it."
-        )
     }
 }

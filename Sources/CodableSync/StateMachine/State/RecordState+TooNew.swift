@@ -1,30 +1,5 @@
 import RecordCoding
 
-/// The version of a model's schema, by which an app knows that a newer one has written a record.
-package struct SchemaVersion: Hashable, Comparable, Sendable {
-    package let number: UInt32
-
-    /// The version of a model that states none.
-    package static let first = SchemaVersion(1)
-
-    package init(_ number: some BinaryInteger) {
-        self.number = max(1, UInt32(clamping: number))
-    }
-
-    package static func < (lhs: SchemaVersion, rhs: SchemaVersion) -> Bool { lhs.number < rhs.number }
-}
-
-/// The highest schema version of a record type that this app can read.
-package struct ReadableSchema: Hashable, Sendable {
-    package var type: ExactName
-    package var version: SchemaVersion
-
-    package init(type: ExactName, version: SchemaVersion) {
-        self.type = type
-        self.version = version
-    }
-}
-
 /// The last version of a record that this app could read; a reference, since few records have one.
 package indirect enum KeptVersion: Equatable, Sendable {
     case version(KnownVersion)
@@ -97,7 +72,7 @@ extension RecordState {
         if !pending.isDeletion, !isPendingNews { undelivered = nil }
     }
 
-    /// Takes in that this app can read other schema versions than before.
+    /// Adjusts the record to an app that can now read its latest version, or no longer can.
     mutating func judge(isTooNew: Bool, order: UInt64) {
         guard let last = lastKnown, last.isTooNew != isTooNew else { return }
         if isTooNew {
