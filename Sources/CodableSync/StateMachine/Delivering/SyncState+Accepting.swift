@@ -86,7 +86,7 @@ extension RecordState {
         }
     }
 
-    /// Drops the deletion of a record that the app never had. Called until `changes` is first requested.
+    /// Drops the deletion of a record that the app never had, until `changes` is first requested.
     mutating func dropUnaskedDeletion() {
         if undelivered?.kind == .deleted, seen == nil { undelivered = nil }
     }
