@@ -13,14 +13,8 @@ public struct CloudError: Error, Hashable, Sendable {
     public var message: String
     /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
     public var retryAfter: Duration?
-    /// The record on the server, if the error is a conflict that carries it.
-    public var serverRecord: Record?
-    /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
-    public var itemErrors: [RecordID: CloudError]
-    /// Whether a zone was not found because the user reset the key of encrypted data.
-    public var userDidResetEncryptedData: Bool
-    /// Where the user signs in, if a web service requires it.
-    public var redirectURL: URL?
+    /// What only few errors carry.
+    private var rest = Rest.nothing
 
     /// Makes an error.
     ///
@@ -44,10 +38,56 @@ public struct CloudError: Error, Hashable, Sendable {
         self.code = code
         self.message = message ?? code.summary
         self.retryAfter = retryAfter
-        self.serverRecord = serverRecord
-        self.itemErrors = itemErrors
-        self.userDidResetEncryptedData = userDidResetEncryptedData
-        self.redirectURL = redirectURL
+        details = Details(
+            serverRecord: serverRecord,
+            itemErrors: itemErrors,
+            userDidResetEncryptedData: userDidResetEncryptedData,
+            redirectURL: redirectURL
+        )
+    }
+}
+
+extension CloudError {
+    /// The record on the server, if the error is a conflict that carries it.
+    public var serverRecord: Record? {
+        get { details.serverRecord }
+        set { details.serverRecord = newValue }
+    }
+
+    /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
+    public var itemErrors: [RecordID: CloudError] {
+        get { details.itemErrors }
+        set { details.itemErrors = newValue }
+    }
+
+    /// Whether a zone was not found because the user reset the key of encrypted data.
+    public var userDidResetEncryptedData: Bool {
+        get { details.userDidResetEncryptedData }
+        set { details.userDidResetEncryptedData = newValue }
+    }
+
+    /// Where the user signs in, if a web service requires it.
+    public var redirectURL: URL? {
+        get { details.redirectURL }
+        set { details.redirectURL = newValue }
+    }
+
+    private struct Details: Hashable, Sendable {
+        var serverRecord: Record?
+        var itemErrors: [RecordID: CloudError] = [:]
+        var userDidResetEncryptedData = false
+        var redirectURL: URL?
+    }
+
+    /// Details on the heap: results, events and machines hold errors, and stay small by that.
+    private indirect enum Rest: Hashable, Sendable {
+        case nothing
+        case details(Details)
+    }
+
+    private var details: Details {
+        get { if case .details(let details) = rest { details } else { Details() } }
+        set { rest = newValue == Details() ? .nothing : .details(newValue) }
     }
 }
 

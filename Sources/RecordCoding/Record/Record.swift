@@ -9,10 +9,7 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// The values by field name.
     public var fields: [String: RecordValue]
-    /// The server's system fields; `nil` if the record was never saved.
-    public var systemFields: SystemFields?
-    /// The parent record in a hierarchy for sharing.
-    public var parent: RecordReference?
+    private var details: Details
 
     /// Makes a record.
     ///
@@ -32,10 +29,43 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        self.systemFields = systemFields
-        self.parent = parent
+        details = Details(systemFields, parent)
+    }
+
+    /// The server's system fields; `nil` if the record was never saved.
+    public var systemFields: SystemFields? {
+        get { details.systemFields }
+        set { details = Details(newValue, parent) }
+    }
+
+    /// The parent record in a hierarchy for sharing.
+    public var parent: RecordReference? {
+        get { details.parent }
+        set { details = Details(systemFields, newValue) }
     }
 
     /// The change tag of the record's version on the server; `nil` if it was never saved.
     public var recordChangeTag: String? { systemFields?.recordChangeTag }
+}
+
+extension Record {
+    /// What a new record lacks, on the heap: records are copied often, and what holds them stays small.
+    private indirect enum Details: Hashable, Sendable {
+        case nothing
+        case some(systemFields: SystemFields?, parent: RecordReference?)
+
+        init(_ systemFields: SystemFields?, _ parent: RecordReference?) {
+            self =
+                systemFields == nil && parent == nil
+                ? .nothing : .some(systemFields: systemFields, parent: parent)
+        }
+
+        var systemFields: SystemFields? {
+            if case .some(let systemFields, _) = self { systemFields } else { nil }
+        }
+
+        var parent: RecordReference? {
+            if case .some(_, let parent) = self { parent } else { nil }
+        }
+    }
 }

@@ -77,6 +77,8 @@ extension JournalEntry {
 
 /// Applying entries to the state, both as they happen and when the journal is read at opening.
 extension SyncState {
+    // Not inlined: it has many callers, and is as large as all rooms' entries together.
+    @inline(never)
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {
         case .account(let entry): apply(account: entry)

@@ -81,10 +81,17 @@ package struct SyncState: Sendable {
     /// Changes one record, and updates its membership in the queues and in the index by type; records change
     /// in no other way.
     mutating func change(_ key: RecordKey, _ body: (inout RecordState) -> Void) {
-        let before = records[key]
-        image?.records.append(StateImage.Former(key: key, record: before))
-        var record = before ?? RecordState()
+        let former = records[key]
+        var record = former ?? RecordState()
         body(&record)
+        replace(former, by: record, at: key)
+    }
+
+    // Not inlined, since the compiler makes a copy of its caller for each closure.
+    @inline(never)
+    private mutating func replace(_ before: RecordState?, by record: RecordState, at key: RecordKey) {
+        image?.records.append(StateImage.Former(key: key, record: before))
+        var record = record
         noteShown(key, from: before?.shown, to: record)
         if !summary.isFollowed { record.dropUnaskedDeletion() }
         let after = record.isEmpty ? nil : record
