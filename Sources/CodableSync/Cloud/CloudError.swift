@@ -7,14 +7,7 @@ public import struct Foundation.URL
 ///
 /// ``code`` is for programs, ``message`` is for people.
 public struct CloudError: Error, Hashable, Sendable {
-    /// The kind of failure.
-    public var code: Code
-    /// What happened, without the contents of any record.
-    public var message: String
-    /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
-    public var retryAfter: Duration?
-    /// What only few errors carry.
-    private var rest = Rest.nothing
+    private var box: Box
 
     /// Makes an error.
     ///
@@ -35,59 +28,85 @@ public struct CloudError: Error, Hashable, Sendable {
         userDidResetEncryptedData: Bool = false,
         redirectURL: URL? = nil
     ) {
-        self.code = code
-        self.message = message ?? code.summary
-        self.retryAfter = retryAfter
-        details = Details(
-            serverRecord: serverRecord,
-            itemErrors: itemErrors,
-            userDidResetEncryptedData: userDidResetEncryptedData,
-            redirectURL: redirectURL
+        box = .contents(
+            Contents(
+                code: code,
+                message: message ?? code.summary,
+                retryAfter: retryAfter,
+                serverRecord: serverRecord,
+                itemErrors: itemErrors,
+                userDidResetEncryptedData: userDidResetEncryptedData,
+                redirectURL: redirectURL
+            )
         )
     }
 }
 
 extension CloudError {
+    /// The kind of failure.
+    public var code: Code {
+        get { contents.code }
+        set { contents.code = newValue }
+    }
+
+    /// What happened, without the contents of any record.
+    public var message: String {
+        get { contents.message }
+        set { contents.message = newValue }
+    }
+
+    /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
+    public var retryAfter: Duration? {
+        get { contents.retryAfter }
+        set { contents.retryAfter = newValue }
+    }
+
     /// The record on the server, if the error is a conflict that carries it.
     public var serverRecord: Record? {
-        get { details.serverRecord }
-        set { details.serverRecord = newValue }
+        get { contents.serverRecord }
+        set { contents.serverRecord = newValue }
     }
 
     /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
     public var itemErrors: [RecordID: CloudError] {
-        get { details.itemErrors }
-        set { details.itemErrors = newValue }
+        get { contents.itemErrors }
+        set { contents.itemErrors = newValue }
     }
 
     /// Whether a zone was not found because the user reset the key of encrypted data.
     public var userDidResetEncryptedData: Bool {
-        get { details.userDidResetEncryptedData }
-        set { details.userDidResetEncryptedData = newValue }
+        get { contents.userDidResetEncryptedData }
+        set { contents.userDidResetEncryptedData = newValue }
     }
 
     /// Where the user signs in, if a web service requires it.
     public var redirectURL: URL? {
-        get { details.redirectURL }
-        set { details.redirectURL = newValue }
+        get { contents.redirectURL }
+        set { contents.redirectURL = newValue }
     }
 
-    private struct Details: Hashable, Sendable {
+    private struct Contents: Hashable, Sendable {
+        var code: Code
+        var message: String
+        var retryAfter: Duration?
         var serverRecord: Record?
-        var itemErrors: [RecordID: CloudError] = [:]
-        var userDidResetEncryptedData = false
+        var itemErrors: [RecordID: CloudError]
+        var userDidResetEncryptedData: Bool
         var redirectURL: URL?
     }
 
-    /// Details on the heap: results, events and machines hold errors, and stay small by that.
-    private indirect enum Rest: Hashable, Sendable {
-        case nothing
-        case details(Details)
+    /// The contents on the heap: results, events and machines hold errors, and stay small by that.
+    private indirect enum Box: Hashable, Sendable {
+        case contents(Contents)
     }
 
-    private var details: Details {
-        get { if case .details(let details) = rest { details } else { Details() } }
-        set { rest = newValue == Details() ? .nothing : .details(newValue) }
+    private var contents: Contents {
+        get {
+            switch box {
+            case .contents(let contents): contents
+            }
+        }
+        set { box = .contents(newValue) }
     }
 }
 

@@ -13,18 +13,7 @@ public import protocol Foundation.LocalizedError
 /// }
 /// ```
 public struct SyncError: Error, Hashable, Sendable {
-    /// The kind of failure.
-    public var code: Code
-    /// What happened and what to do, without the contents of any record.
-    public var message: String
-    /// The records that the failure is about; empty if it is about none in particular.
-    ///
-    /// A model without a record name is described in the message only.
-    public var recordNames: [String]
-    /// When to try again, if the server ordered a wait: with the request that failed, or before the call.
-    public var retryDate: Date?
-    /// The failure of the database, if the code is ``Code-swift.enum/cloud``.
-    public var cloudError: CloudError?
+    private var box: Box
 
     /// Makes an error.
     ///
@@ -41,12 +30,72 @@ public struct SyncError: Error, Hashable, Sendable {
         retryDate: Date? = nil,
         cloudError: CloudError? = nil
     ) {
-        self.code = code
-        self.message = ""
-        self.recordNames = recordNames
-        self.retryDate = retryDate
-        self.cloudError = cloudError
-        self.message = message ?? summary
+        box = .contents(
+            Contents(
+                code: code,
+                message: message ?? "",
+                recordNames: recordNames,
+                retryDate: retryDate,
+                cloudError: cloudError
+            )
+        )
+        if message == nil { self.message = summary }
+    }
+}
+
+extension SyncError {
+    /// The kind of failure.
+    public var code: Code {
+        get { contents.code }
+        set { contents.code = newValue }
+    }
+
+    /// What happened and what to do, without the contents of any record.
+    public var message: String {
+        get { contents.message }
+        set { contents.message = newValue }
+    }
+
+    /// The records that the failure is about; empty if it is about none in particular.
+    ///
+    /// A model without a record name is described in the message only.
+    public var recordNames: [String] {
+        get { contents.recordNames }
+        set { contents.recordNames = newValue }
+    }
+
+    /// When to try again, if the server ordered a wait: with the request that failed, or before the call.
+    public var retryDate: Date? {
+        get { contents.retryDate }
+        set { contents.retryDate = newValue }
+    }
+
+    /// The failure of the database, if the code is ``Code-swift.enum/cloud``.
+    public var cloudError: CloudError? {
+        get { contents.cloudError }
+        set { contents.cloudError = newValue }
+    }
+
+    private struct Contents: Hashable, Sendable {
+        var code: Code
+        var message: String
+        var recordNames: [String]
+        var retryDate: Date?
+        var cloudError: CloudError?
+    }
+
+    /// The contents on the heap: answers, events and statuses hold errors, and stay small by that.
+    private indirect enum Box: Hashable, Sendable {
+        case contents(Contents)
+    }
+
+    private var contents: Contents {
+        get {
+            switch box {
+            case .contents(let contents): contents
+            }
+        }
+        set { box = .contents(newValue) }
     }
 }
 
