@@ -5,13 +5,9 @@ import RecordCoding
 /// An opened state.
 struct OpenedState: Sendable {
     var store: any StateStore
-    var directory: StateDirectory
+    var place: StatePlace
     var state: SyncState
     var nextHandle: UInt64
-    /// The number of the user's directory.
-    var number: Int64
-    /// The path for diagnostics; `nil` if the state is in memory.
-    var path: String?
     /// Messages about what had to be recovered.
     var recovered: [String]
     /// Why damaged files or removed records could not be removed from disk, if so.
@@ -26,8 +22,17 @@ struct OpenedState: Sendable {
     /// Closes the files and releases the directory.
     func close() {
         store.close()
-        directory.release()
+        place.directory.release()
     }
+}
+
+/// Where an open state is.
+struct StatePlace: Sendable {
+    let location: StateLocation
+    /// The directory with the states of all users.
+    let directory: StateDirectory
+    /// The number of the user's directory.
+    let number: Int64
 }
 
 /// Where an engine keeps its state: a separate directory for each cloud, container, scope and zone.
@@ -68,10 +73,24 @@ struct StateLocation: Sendable {
         fileSystem = configuration.fileSystem ?? (isInMemory ? MemoryFileSystem() : LocalFileSystem())
     }
 
+    /// Finds where an engine keeps its state: a database or a file system may ask the disk for that.
+    ///
+    /// - Parameter make: Makes the location.
+    /// - Returns: The location.
+    static func found(_ make: @escaping @Sendable () -> StateLocation) async throws -> StateLocation {
+        try await besideTheActor(make)
+    }
+
+    /// The identifier of the database.
+    var cloud: String { identity.cloud }
+
+    /// The path for diagnostics; `nil` if the state is in memory.
+    var shownPath: String? { isInMemory ? nil : path }
+
     /// The directory's path if other engines in this process can use the same directory; `nil` otherwise.
     func sharedPath() async throws -> String? {
         guard fileSystem is LocalFileSystem else { return nil }
-        return try await besideTheActor { [path] in LocalFileSystem.canonicalPath(of: path) }
+        return try await Self.besideTheActor { [path] in LocalFileSystem.canonicalPath(of: path) }
     }
 
     /// Makes a function that draws the number of a log: at random, or from the seed and the directory.
@@ -120,7 +139,7 @@ struct StateLocation: Sendable {
 
     /// Opens the state of the last known user, on a thread that may wait for the disk.
     func open(at now: Moment) async throws -> OpenedState {
-        try await besideTheActor { try openLast(at: now) }
+        try await Self.besideTheActor { try openLast(at: now) }
     }
 
     /// Opens the state of another user in the same directory; the former user remains the last known one.
@@ -130,7 +149,7 @@ struct StateLocation: Sendable {
         leaving former: StateUser,
         at now: Moment
     ) async throws -> OpenedState {
-        try await besideTheActor {
+        try await Self.besideTheActor {
             try prepare(try directory.open(for: user, leaving: former), directory, now)
         }
     }
@@ -152,20 +171,20 @@ struct StateLocation: Sendable {
         telling notice: PendingSwitchNotice,
         startsOver: Bool
     ) async throws -> OpenedState {
-        try await besideTheActor {
+        try await Self.besideTheActor {
             var opened = opened
             if startsOver { try opened.append([.delivering(.startedOver)]) }
-            try opened.directory.commit(user, number: opened.number, telling: notice)
+            try opened.place.directory.commit(user, number: opened.place.number, telling: notice)
             return opened
         }
     }
 
-    private func besideTheActor<Value: Sendable>(
+    private static func besideTheActor<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try Self.translatingFailures(work) })
+                continuation.resume(with: Result { try translatingFailures(work) })
             }
         }
     }
@@ -226,11 +245,9 @@ struct StateLocation: Sendable {
             if state.summary.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
             return OpenedState(
                 store: opened.store,
-                directory: directory,
+                place: StatePlace(location: self, directory: directory, number: opened.number),
                 state: state,
                 nextHandle: opened.nextHandle,
-                number: opened.number,
-                path: isInMemory ? nil : path,
                 recovered: recovered,
                 compactionFailure: failure
             )

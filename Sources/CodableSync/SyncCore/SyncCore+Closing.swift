@@ -45,7 +45,7 @@ extension SyncCore {
         resources.endAll()
         journal = nil
         machine = nil
-        directory = nil
+        place = nil
         registration = nil
         for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.resume(returning: .failed(.closed)) }
         calls = [:]

@@ -2,10 +2,10 @@
 extension SyncCore {
     func diagnostics() async throws -> SyncDiagnostics {
         try await ready()
-        guard let machine else { throw SyncError.closed }
+        guard let machine, let place else { throw SyncError.closed }
         let state = machine.state
         return SyncDiagnostics(
-            cloud: database.identifier,
+            cloud: place.location.cloud,
             userRecordName: machine.userRecordName,
             accountStatus: lastAccountStatus,
             status: currentStatus,
@@ -15,7 +15,7 @@ extension SyncCore {
             undeliveredCount: state.summary.isFollowed ? state.deliveryQueue.count : 0,
             undecodable: machine.undecodableNames,
             lastFetch: state.summary.lastFetch,
-            stateDirectory: stateDirectory,
+            stateDirectory: place.location.shownPath,
             notes: Array(state.notes.suffix(SyncState.maximumNotes))
         )
     }

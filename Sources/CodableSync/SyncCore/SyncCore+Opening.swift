@@ -52,15 +52,6 @@ extension SyncCore {
         return false
     }
 
-    var location: StateLocation {
-        StateLocation(
-            database: database,
-            configuration: configuration,
-            zoneID: zoneID,
-            recordType: model.recordType
-        )
-    }
-
     private func openFirst() async throws {
         defer { tellWatchers() }
         do {
@@ -76,6 +67,14 @@ extension SyncCore {
 
     private func open() async throws {
         try checkConfiguration()
+        let location = try await StateLocation.found { [database, configuration, zoneID, model] in
+            StateLocation(
+                database: database,
+                configuration: configuration,
+                zoneID: zoneID,
+                recordType: model.recordType
+            )
+        }
         registration = try await ModelRegistry.shared.enter(
             model.type,
             zoneID,
@@ -106,7 +105,7 @@ extension SyncCore {
     /// Continues with an opened state.
     func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalDisk.Outcome.self)
-        let journal = JournalDisk(store: opened.store, outcomes: continuation, directory: opened.directory)
+        let journal = JournalDisk(store: opened.store, outcomes: continuation, directory: opened.place.directory)
         session += 1
         reads = []
         journalRest = 0
@@ -114,9 +113,7 @@ extension SyncCore {
         resources.keep(journal)
         journal.compactIfDue()
         nextHandle = opened.nextHandle
-        directory = opened.directory
-        stateNumber = opened.number
-        stateDirectory = opened.path
+        place = opened.place
         self.machine = machine
         phase = .open
         outcomeTask = Task { [weak self] in

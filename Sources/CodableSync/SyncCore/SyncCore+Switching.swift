@@ -15,10 +15,10 @@ extension SyncCore {
         phase = .switching(Task { try await performSwitch(to: user, place) })
     }
 
-    private func performSwitch(to user: String, _ place: CallQueue.Ticket) async throws {
+    private func performSwitch(to user: String, _ ticket: CallQueue.Ticket) async throws {
         defer { tellWatchers() }
         do {
-            try await exchangeState(for: user, place)
+            try await exchangeState(for: user, ticket)
         } catch {
             let failure = error as? SyncError ?? .stateUnreadable("\(error)")
             if case .switching = phase {
@@ -29,22 +29,22 @@ extension SyncCore {
         }
     }
 
-    private func exchangeState(for user: String, _ place: CallQueue.Ticket) async throws {
-        guard let journal, let directory else { throw SyncError.closed }
-        try await place.turn()
+    private func exchangeState(for user: String, _ ticket: CallQueue.Ticket) async throws {
+        guard let journal, let place else { throw SyncError.closed }
+        try await ticket.turn()
         takeAllReceipts()
         process(.account(.formerCallsEnded))
-        var opened = try await location.open(
+        var opened = try await place.location.open(
             for: user,
-            in: directory,
-            leaving: StateUser(number: stateNumber, name: machine?.userRecordName),
+            in: place.directory,
+            leaving: StateUser(number: place.number, name: machine?.userRecordName),
             at: now
         )
         do {
             takeAllReceipts()
             try await settle(journal)
             let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
-            opened = try await location.commit(
+            opened = try await place.location.commit(
                 opened,
                 to: user,
                 telling: notice,
@@ -72,7 +72,7 @@ extension SyncCore {
 
     /// Notifies the app of the switch that led to this state, unless it was already notified.
     func tellOfSwitch() {
-        guard let notice = directory?.pendingSwitchNotice else { return }
+        guard let notice = place?.directory.pendingSwitchNotice else { return }
         process(.account(.switched(from: notice.from)))
         journal?.forgetPendingSwitchNotice()
     }

@@ -46,17 +46,14 @@ actor SyncCore {
     var session = 0
     /// The place of a switch to a user whose state is not open yet; later calls are for that user.
     var pendingSwitch: CallQueue.Ticket?
-    /// The directory with the states of all users.
-    var directory: StateDirectory?
-    /// The number of the user's directory whose state is open.
-    var stateNumber: Int64 = 0
+    /// Where the open state is.
+    var place: StatePlace?
     /// The database's account generation at the last look-up.
     var accountGeneration = 0
     /// Whether requests were made while the state of the user who is signed in could not be opened.
     var hasUnserved = false
     /// Keeps engines of other models out of the zone.
     var registration: ModelRegistry.Registration?
-    var stateDirectory: String?
     var lastAccountStatus: AccountStatus?
     var currentStatus = SyncStatus.stopped
     /// Whether the app's latest call was `stop` rather than `start`.
