@@ -39,4 +39,28 @@ final class BesideTheActorTests: EngineScenario {
         XCTAssertEqual(database.lateCount, 0, "the actor has waited for the identifier")
         try await engine.close()
     }
+
+    func testModelsAreReadWhileAWriteIsBlocked() async throws {
+        for operation in [FileError.Operation.append, .flush] {
+            let files = HeldFileSystem(MemoryFileSystem())
+            let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+            let engine = phone.engine
+            try await engine.upload(Note("a", "Tea"))
+            let hold = files.hold(operation, "journal")
+            async let queued: Void = engine.upload(Note("b", "Milk"))
+            await waiting(for: "\(operation) is blocked", else: ()) { await hold.reached() }
+            let read = await waiting(for: "a read beside a blocked \(operation)", else: nil) {
+                try? await engine.model(named: "a")
+            }
+            XCTAssertEqual(read?.title, "Tea", "\(operation)")
+            _ = await waiting(for: "the actor beside a blocked \(operation)", else: 0) {
+                await engine.core.session
+            }
+            hold.release()
+            try await queued
+            let names = try await engine.allModels().map(\.recordName).sorted()
+            XCTAssertEqual(names, ["a", "b"], "\(operation)")
+            try await engine.close()
+        }
+    }
 }
