@@ -77,8 +77,10 @@ struct StateLocation: Sendable {
     ///
     /// - Parameter make: Makes the location.
     /// - Returns: The location.
-    static func found(_ make: @escaping @Sendable () -> StateLocation) async throws -> StateLocation {
-        try await besideTheActor(make)
+    static func found(_ make: @escaping @Sendable () -> StateLocation) async -> StateLocation {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: make()) }
+        }
     }
 
     /// The identifier of the database.

@@ -67,7 +67,7 @@ extension SyncCore {
 
     private func open() async throws {
         try checkConfiguration()
-        let location = try await StateLocation.found { [database, configuration, zoneID, model] in
+        let location = await StateLocation.found { [database, configuration, zoneID, model] in
             StateLocation(
                 database: database,
                 configuration: configuration,
@@ -105,7 +105,11 @@ extension SyncCore {
     /// Continues with an opened state.
     func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JournalDisk.Outcome.self)
-        let journal = JournalDisk(store: opened.store, outcomes: continuation, directory: opened.place.directory)
+        let journal = JournalDisk(
+            store: opened.store,
+            outcomes: continuation,
+            directory: opened.place.directory
+        )
         session += 1
         reads = []
         journalRest = 0
