@@ -73,16 +73,6 @@ struct StateLocation: Sendable {
         fileSystem = configuration.fileSystem ?? (isInMemory ? MemoryFileSystem() : LocalFileSystem())
     }
 
-    /// Finds where an engine keeps its state: a database or a file system may ask the disk for that.
-    ///
-    /// - Parameter make: Makes the location.
-    /// - Returns: The location.
-    static func found(_ make: @escaping @Sendable () -> StateLocation) async -> StateLocation {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: make()) }
-        }
-    }
-
     /// The identifier of the database.
     var cloud: String { identity.cloud }
 
@@ -90,9 +80,8 @@ struct StateLocation: Sendable {
     var shownPath: String? { isInMemory ? nil : path }
 
     /// The directory's path if other engines in this process can use the same directory; `nil` otherwise.
-    func sharedPath() async throws -> String? {
-        guard fileSystem is LocalFileSystem else { return nil }
-        return try await Self.besideTheActor { [path] in LocalFileSystem.canonicalPath(of: path) }
+    var sharedPath: String? {
+        fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
     }
 
     /// Makes a function that draws the number of a log: at random, or from the seed and the directory.
@@ -139,11 +128,6 @@ struct StateLocation: Sendable {
         return name.prefix(96) + "%~" + String(StableHash.of(part), radix: 16)
     }
 
-    /// Opens the state of the last known user, on a thread that may wait for the disk.
-    func open(at now: Moment) async throws -> OpenedState {
-        try await Self.besideTheActor { try openLast(at: now) }
-    }
-
     /// Opens the state of another user in the same directory; the former user remains the last known one.
     func open(
         for user: String,
@@ -181,7 +165,12 @@ struct StateLocation: Sendable {
         }
     }
 
-    private static func besideTheActor<Value: Sendable>(
+    /// Performs work that may wait for a disk or another process on a thread that may.
+    ///
+    /// - Parameter work: The work.
+    /// - Returns: What it returns.
+    /// - Throws: ``SyncError`` in the place of an error of the files, or the error of the work.
+    static func besideTheActor<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -211,7 +200,8 @@ struct StateLocation: Sendable {
         }
     }
 
-    private func openLast(at now: Moment) throws -> OpenedState {
+    /// Opens the state of the last known user, on the caller's thread.
+    func openLast(at now: Moment) throws -> OpenedState {
         let directory = try StateDirectory(
             path: path,
             identity: identity,

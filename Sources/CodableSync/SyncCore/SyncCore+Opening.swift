@@ -67,21 +67,25 @@ extension SyncCore {
 
     private func open() async throws {
         try checkConfiguration()
-        let location = await StateLocation.found { [database, configuration, zoneID, model] in
-            StateLocation(
+        let (database, configuration, zoneID, model, now) = (database, configuration, zoneID, model, now)
+        let opened: OpenedState
+        // A database may ask a disk for its identifier, too.
+        (registration, opened) = try await StateLocation.besideTheActor {
+            let location = StateLocation(
                 database: database,
                 configuration: configuration,
                 zoneID: zoneID,
                 recordType: model.recordType
             )
+            let place = location.sharedPath
+            let registration = try ModelRegistry.shared.enter(
+                model.type,
+                zoneID,
+                of: database,
+                storingAt: place
+            )
+            return (registration, try location.openLast(at: now))
         }
-        registration = try await ModelRegistry.shared.enter(
-            model.type,
-            zoneID,
-            of: database,
-            storingAt: location.sharedPath()
-        )
-        let opened = try await location.open(at: now)
         if case .closed = phase {
             opened.close()
             throw SyncError.closed

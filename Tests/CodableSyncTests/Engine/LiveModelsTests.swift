@@ -277,6 +277,7 @@ final class LiveModelsTests: XCTestCase {
     func testTwoOfOneEngineShowTheSame() async throws {
         let (phone, live) = try await makeFilled()
         let other = LiveModels(phone.engine)
+        await phone.engine.reach("both follow") { $0.machine?.delivering.streams.count == 2 }
         try await settle(other, phone)
         live.edit(Note("a")) { $0.title = "2" }
         other.edit(Note("a")) { $0.note = "3" }
