@@ -88,8 +88,9 @@ struct PricedTrip: TripModel {
     var price: Int?
 }
 
-/// Has an exact price, under a new key. It keeps the former field for older versions of the app, and notices
-/// when one of them has changed it.
+/// Has an exact price, under a new key.
+///
+/// It keeps the former field for older versions of the app, and notices when one of them has changed it.
 struct ExactTrip: TripModel {
     let id: String
     var title: String
@@ -171,7 +172,7 @@ struct StreetTrip: TripModel {
 // end nested
 
 // begin wrapped
-/// A text without spaces at its ends. It is coded as its raw value, so its field is a string.
+/// A text without spaces at its ends, coded as its raw value: its field is a string.
 @propertyWrapper
 struct Trimmed: RawRepresentable, Codable, Equatable, Sendable {
     let rawValue: String
