@@ -1,18 +1,18 @@
-/// The values of a keyed container: the fields of a record, or the members of a JSON object.
+/// The values of a keyed container: the fields of a model's record, or the members of a JSON object.
 enum CodedMembers {
-    case fields([String: RecordValue])
+    case fields([String: RecordValue], of: Any.Type)
     case object([String: JSONValue])
 
     subscript(name: String) -> CodedValue? {
         switch self {
-        case .fields(let fields): fields[name].map(CodedValue.field)
+        case .fields(let fields, _): fields[name].map(CodedValue.field)
         case .object(let object): object[name].map(CodedValue.json)
         }
     }
 
     var names: [String] {
         switch self {
-        case .fields(let fields): fields.keys.sorted()
+        case .fields(let fields, _): fields.keys.sorted()
         case .object(let object): object.keys.sorted()
         }
     }
@@ -41,9 +41,7 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let place = CodingPlace(codingPath, key)
-        guard let value = members[key.stringValue], !isDroppedList(type, value) else {
-            return try absentValue(type, at: place)
-        }
+        guard let value = present(key) else { return try absentValue(type, for: key, at: place) }
         return try value.decode(type, at: place, depth: depth + 1)
     }
 
@@ -59,39 +57,82 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 
     func superDecoder() throws -> any Decoder {
-        guard members[SuperKey().stringValue] != nil else {
-            let place = CodingPlace(codingPath, SuperKey())
-            return CodedValueDecoder(value: .json(.null), place: place, depth: depth + 1)
-        }
-        return try nestedDecoder(SuperKey())
+        let place = CodingPlace(codingPath, SuperKey())
+        let value = try present(SuperKey()) ?? defaultValue(SuperKey(), at: place) ?? .json(.null)
+        return try value.nestedDecoder(at: place, depth: depth + 1)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try nestedDecoder(key) }
 
     private func nestedDecoder(_ key: any CodingKey) throws -> CodedValueDecoder {
         let place = CodingPlace(codingPath, key)
-        guard let value = members[key.stringValue] else { throw place.missing() }
+        guard let value = try present(key) ?? defaultValue(key, at: place) ?? members[key.stringValue] else {
+            throw missing(at: place)
+        }
         return try value.nestedDecoder(at: place, depth: depth + 1)
     }
+}
 
-    /// Whether a null stands for a list, since CloudKit has no nulls and a null list is absent.
-    private func isDroppedList(_ type: any Decodable.Type, _ value: CodedValue) -> Bool {
-        guard case .field(.null) = value, let list = type as? any ListDecodable.Type else { return false }
-        return list.isList
+// MARK: - Missing values
+
+extension CodedKeyedDecodingContainer {
+    /// The value of a key; `nil` also for a null in a record, since CloudKit has no nulls.
+    private func present(_ key: any CodingKey) -> CodedValue? {
+        let value = members[key.stringValue]
+        if case .field(.null)? = value { return nil }
+        return value
     }
 
-    /// The value for an absent field: `nil` or an empty list, since a server may drop empty lists.
-    private func absentValue<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value {
+    /// The value for a missing field: `nil`, an empty list, what the type makes from null, or the default.
+    private func absentValue<Value: Decodable>(
+        _ type: Value.Type,
+        for key: Key,
+        at place: CodingPlace
+    ) throws -> Value {
         if let optional = type as? any OptionalDecodable.Type,
             let value = try optional.decode(.json(.null), place, depth) as? Value
         {
             return value
         }
-        if case .fields = members, let list = type as? any ListDecodable.Type, list.isList,
-            let value = list.init() as? Value
-        {
+        guard case .fields = members else { throw missing(at: place) }
+        // A server may drop empty lists.
+        if let list = type as? any ListDecodable.Type, list.isList, let value = list.init() as? Value {
             return value
         }
-        throw place.missing()
+        if let value = decodedFromNull(type, at: place) { return value }
+        guard let value = try defaultValue(key, at: place) else { throw missing(at: place) }
+        return try value.decode(type, at: place, depth: depth + 1)
+    }
+
+    /// What a type makes from null, such as a property wrapper around an optional; `nil` if it refuses null.
+    private func decodedFromNull<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) -> Value? {
+        // These never accept null.
+        if type is any FieldConvertible.Type { return nil }
+        do {
+            return try CodedValue.field(.null).decode(type, at: place, depth: depth + 1)
+        } catch {
+            // The error would be about a null that the record does not have; the field is missing.
+            return nil
+        }
+    }
+
+    /// The value that the model's defaults have for a field; `nil` for a nested key or without such a value.
+    private func defaultValue(_ key: any CodingKey, at place: CodingPlace) throws -> CodedValue? {
+        guard case .fields(_, let type) = members, let model = type as? any FieldDefaulting.Type else {
+            return nil
+        }
+        do throws(FieldDefaults.Unusable) {
+            let value = try FieldDefaults.fields(of: model)[key.stringValue] ?? .null
+            return value == .null ? nil : .field(value)
+        } catch {
+            throw place.missing(.unusableDefaults(field: place.field, reason: error.reason))
+        }
+    }
+
+    private func missing(at place: CodingPlace) -> DecodingError {
+        guard case .fields(_, let type) = members, type is any FieldDefaulting.Type else {
+            return place.missing()
+        }
+        return place.missing(.unusableDefaults(field: place.field, reason: "they have no value for it"))
     }
 }

@@ -1,6 +1,6 @@
-/// A value to decode: the fields of a record, one field, or JSON within a field of bytes.
+/// A value to decode: the fields of a model's record, one field, or JSON within a field of bytes.
 enum CodedValue {
-    case record([String: RecordValue])
+    case record([String: RecordValue], of: Any.Type)
     case field(RecordValue)
     case json(JSONValue)
 

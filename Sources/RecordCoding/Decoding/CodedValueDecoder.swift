@@ -10,7 +10,7 @@ struct CodedValueDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let members: CodedMembers
         switch value {
-        case .record(let fields): members = .fields(fields)
+        case .record(let fields, let type): members = .fields(fields, of: type)
         case .json(.object(let object)): members = .object(object)
         default: throw place.mismatch([String: Any].self, expected: "an object", found: value.kind)
         }

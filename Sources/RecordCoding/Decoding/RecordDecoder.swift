@@ -3,7 +3,8 @@ import struct Foundation.Data
 /// Decodes values from records, as the inverse of ``RecordEncoder``.
 ///
 /// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
-/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set.
+/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set. Any other
+/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}
@@ -47,7 +48,7 @@ public struct RecordDecoder: Sendable {
         var fields = record.fields.filter { !ReservedField.isReserved($0.key) }
         let storesSystemFields = type is any SystemFieldsStoring.Type
         if storesSystemFields { fields[SystemFieldsKey.name] = systemFields.map(RecordValue.bytes) ?? .null }
-        let decoder = CodedValueDecoder(value: .record(fields), place: CodingPlace([]), depth: 0)
+        let decoder = CodedValueDecoder(value: .record(fields, of: type), place: CodingPlace([]), depth: 0)
         let value = try T(from: decoder)
         guard storesSystemFields, var model = value as? any SystemFieldsStoring else { return value }
         // A model may omit the key from its coding keys.

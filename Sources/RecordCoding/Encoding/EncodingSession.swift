@@ -2,6 +2,8 @@
 final class EncodingSession {
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
     private(set) var problem: EncodingError?
+    /// The invalid names of fields, which are reported together.
+    private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)] = [:]
 
     /// Notes a misuse; the encoding fails with the first one.
     func fail(_ reason: String, at path: [any CodingKey]) {
@@ -13,8 +15,26 @@ final class EncodingSession {
         problem = problem ?? place.encodingError(place.field, error)
     }
 
+    /// Whether a key can be the name of a field; if not, the encoding fails, and names all such keys.
+    func allowsField(_ key: any CodingKey) -> Bool {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkModelKey(key.stringValue)
+            return true
+        } catch {
+            invalidNames[key.stringValue] = (CodingPlace([], key), error)
+            return false
+        }
+    }
+
     func check() throws {
         if let problem { throw problem }
+        guard let (place, error) = invalidNames.values.first else { return }
+        if invalidNames.count == 1 { throw place.encodingError(place.field, error) }
+        var faults: [String: RecordCodingError.NameFault] = [:]
+        for case .invalidName(_, let name, let fault) in invalidNames.values.map(\.error) {
+            faults[name] = fault
+        }
+        throw CodingPlace([]).encodingError("", .invalidFieldNames(faults))
     }
 
     /// Encodes a value as JSON into a box.

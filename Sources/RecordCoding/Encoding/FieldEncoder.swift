@@ -50,13 +50,9 @@ final class FieldTarget {
         skipsSystemFields && key.stringValue == SystemFieldsKey.name
     }
 
-    func put(_ value: RecordValue, _ key: any CodingKey) throws {
+    func put(_ value: RecordValue, _ key: any CodingKey) {
+        guard session.allowsField(key) else { return }
         let name = key.stringValue
-        do throws(RecordCodingError) {
-            try RecordLimits.checkModelKey(name)
-        } catch {
-            throw CodingPlace([], key).encodingError(name, error)
-        }
         fields[name] = value
         if !boxes.isEmpty { boxes[name] = nil }
     }
@@ -65,11 +61,7 @@ final class FieldTarget {
     func nestedBox(_ key: any CodingKey) -> JSONBox {
         let box = JSONBox()
         guard !skips(key) else { return box }
-        do throws(RecordCodingError) {
-            try RecordLimits.checkModelKey(key.stringValue)
-        } catch {
-            session.fail(error, at: CodingPlace([], key))
-        }
+        guard session.allowsField(key) else { return box }
         fields[key.stringValue] = nil
         boxes[key.stringValue] = box
         return box

@@ -7,17 +7,17 @@ struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey] = []
 
     func encodeNil(forKey key: Key) throws {
-        if !target.skips(key) { try target.put(.null, key) }
+        if !target.skips(key) { target.put(.null, key) }
     }
 
     func encode<Value: Encodable & FieldConvertible>(_ value: Value, forKey key: Key) throws {
         guard !target.skips(key) else { return }
-        try target.put(try value.fieldValue(at: CodingPlace([], key)), key)
+        target.put(try value.fieldValue(at: CodingPlace([], key)), key)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         guard !target.skips(key) else { return }
-        try target.put(try target.fieldValue(of: value, at: CodingPlace([], key)), key)
+        target.put(try target.fieldValue(of: value, at: CodingPlace([], key)), key)
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {

@@ -8,11 +8,11 @@ public enum RecordLimits {
     /// The maximum number of characters in any name.
     public static let maximumNameLength = 255
 
-    /// The names of CloudKit's system fields.
-    private static let systemFieldNames: Set<String> = [
-        "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
-        "creatorUserRecordID",
-        "lastModifiedUserRecordID", "parent", "share",
+    /// The names of CloudKit's system fields, each with a name that a model can use instead.
+    private static let systemFieldNames = [
+        "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
+        "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
+        "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
 
     /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
@@ -66,7 +66,7 @@ public enum RecordLimits {
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
     public static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
-        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
+        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames[name] != nil ? .reserved : nil))
     }
 
     /// Checks names of fields that come from a server; reserved names are allowed.
@@ -84,6 +84,29 @@ public enum RecordLimits {
     public static func checkModelKey(_ name: String) throws(RecordCodingError) {
         try checkFieldName(name)
         try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
+    }
+
+    /// A valid field name to suggest in place of a reserved one; `nil` if there is none.
+    static func alternative(to name: String) -> String? {
+        if let alternative = systemFieldNames[name] { return alternative }
+        guard ReservedField.isReserved(name) else { return nil }
+        let rest = name.dropFirst(ReservedField.prefix.count)
+        let alternative = rest.prefix(1).lowercased() + rest.dropFirst()
+        return isModelKey(alternative) ? alternative : nil
+    }
+
+    /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
+    /// none.
+    static func recordType(like name: String) -> String? {
+        let kept = name.drop { $0.utf8.first?.isLetter != true }.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber)
+        }
+        let name = systemRecordTypes.contains(kept) ? "App\(kept)" : kept
+        return faultOfIdentifier(name) == nil ? name : nil
+    }
+
+    private static func isModelKey(_ name: String) -> Bool {
+        faultOfIdentifier(name) == nil && systemFieldNames[name] == nil && !ReservedField.isReserved(name)
     }
 
     private static func check(
