@@ -1,50 +1,28 @@
-/// The values of a keyed container: the fields of a record, or the members of a JSON object.
-enum CodedMembers {
-    case fields([String: RecordValue])
-    case object([String: JSONValue])
-
-    subscript(name: String) -> CodedValue? {
-        switch self {
-        case .fields(let fields): fields[name].map(CodedValue.field)
-        case .object(let object): object[name].map(CodedValue.json)
-        }
-    }
-
-    var names: [String] {
-        switch self {
-        case .fields(let fields): fields.keys.sorted()
-        case .object(let object): object.keys.sorted()
-        }
-    }
-}
-
 /// A keyed container of the top level or of JSON.
 struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let members: CodedMembers
-    let codingPath: [any CodingKey]
-    private let depth: Int
+    private let decoder: CodedValueDecoder
 
-    init(_ members: CodedMembers, _ codingPath: [any CodingKey], _ depth: Int) {
+    init(_ members: CodedMembers, of decoder: CodedValueDecoder) {
         self.members = members
-        self.codingPath = codingPath
-        self.depth = depth
+        self.decoder = decoder
     }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
 
     var allKeys: [Key] { members.names.compactMap(Key.init(stringValue:)) }
 
     func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard let value = members[key.stringValue] else { throw CodingPlace(codingPath, key).missing() }
+        guard let value = members[key.stringValue] else { throw decoder.place(of: key).missing() }
         return value.isNull
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        let place = CodingPlace(codingPath, key)
-        guard let value = members[key.stringValue], !isDroppedList(type, value) else {
-            return try absentValue(type, at: place)
-        }
-        return try value.decode(type, at: place, depth: depth + 1)
+        guard let value = members[key.stringValue] else { return try absentValue(type, key) }
+        if case .field(.null) = value, let list = emptyList(type) { return list }
+        return try value.decode(type, at: decoder.place(of: key), depth: decoder.depth + 1, decoder.kinds)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -60,8 +38,7 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     func superDecoder() throws -> any Decoder {
         guard members[SuperKey().stringValue] != nil else {
-            let place = CodingPlace(codingPath, SuperKey())
-            return CodedValueDecoder(value: .json(.null), place: place, depth: depth + 1)
+            return try decoder.nested(.json(.null), at: decoder.place(of: SuperKey()))
         }
         return try nestedDecoder(SuperKey())
     }
@@ -69,29 +46,29 @@ struct CodedKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     func superDecoder(forKey key: Key) throws -> any Decoder { try nestedDecoder(key) }
 
     private func nestedDecoder(_ key: any CodingKey) throws -> CodedValueDecoder {
-        let place = CodingPlace(codingPath, key)
+        let place = decoder.place(of: key)
         guard let value = members[key.stringValue] else { throw place.missing() }
-        return try value.nestedDecoder(at: place, depth: depth + 1)
+        return try decoder.nested(value, at: place)
     }
 
-    /// Whether a null stands for a list, since CloudKit has no nulls and a null list is absent.
-    private func isDroppedList(_ type: any Decodable.Type, _ value: CodedValue) -> Bool {
-        guard case .field(.null) = value, let list = type as? any ListDecodable.Type else { return false }
-        return list.isList
-    }
-
-    /// The value for an absent field: `nil` or an empty list, since a server may drop empty lists.
-    private func absentValue<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value {
+    /// The value for an absent field: `nil` or an empty list.
+    private func absentValue<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
+        let place = decoder.place(of: key)
         if let optional = type as? any OptionalDecodable.Type,
-            let value = try optional.decode(.json(.null), place, depth) as? Value
+            let value = try optional.decode(.json(.null), place, decoder.depth, decoder.kinds) as? Value
         {
             return value
         }
-        if case .fields = members, let list = type as? any ListDecodable.Type, list.isList,
-            let value = list.init() as? Value
-        {
-            return value
-        }
+        if case .fields = members, let list = emptyList(type) { return list }
         throw place.missing()
+    }
+
+    /// An empty list; `nil` for another type.
+    ///
+    /// It stands for an absent or a null field, since CloudKit has no nulls, and servers may drop empty
+    /// lists.
+    private func emptyList<Value: Decodable>(_ type: Value.Type) -> Value? {
+        guard decoder.kinds[type].field.isList, let list = type as? any EmptyList.Type else { return nil }
+        return list.init() as? Value
     }
 }

@@ -1,6 +1,8 @@
+import struct Foundation.Data
+
 /// A value to decode: the fields of a record, one field, or JSON within a field of bytes.
 enum CodedValue {
-    case record([String: RecordValue])
+    case record(RecordMembers)
     case field(RecordValue)
     case json(JSONValue)
 
@@ -23,34 +25,54 @@ enum CodedValue {
 
 extension CodedValue {
     /// Decodes a value of any type, as the inverse of the encoder's rules.
-    func decode<Value: Decodable>(_ type: Value.Type, at place: CodingPlace, depth: Int) throws -> Value {
-        if let optional = type as? any OptionalDecodable.Type,
-            let value = try optional.decode(self, place, depth) as? Value
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        at place: @autoclosure () -> CodingPlace,
+        depth: Int,
+        _ kinds: TypeFacts<TypeKind>
+    ) throws -> Value {
+        let kind = kinds[type]
+        if let value = try value(type, kind, at: place()) { return value }
+        let place = place()
+        if case .optional = kind.json, let optional = type as? any OptionalDecodable.Type,
+            let value = try optional.decode(self, place, depth, kinds) as? Value
         {
             return value
         }
-        if let value = try scalar(type, at: place) { return value }
         guard depth <= JSONText.maximumDepth else {
             let start = CodingPlace(Array(place.codingPath.prefix(8)))
             throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
         }
-        if case .field(.bytes) = self {
-            return try opened(at: place).decode(type, at: place, depth: depth)
+        if case .field(.bytes) = self, !kind.field.isSingleData {
+            return try opened(at: place).decode(type, at: place, depth: depth, kinds)
         }
-        let decoder = CodedValueDecoder(value: self, place: place, depth: depth)
-        return try Value(from: decoder)
+        return try Value(from: CodedValueDecoder(self, place, depth, kinds))
     }
 
-    /// Decodes a type that is one value of a field or of JSON; returns `nil` for other types.
-    private func scalar<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) throws -> Value? {
+    /// Decodes a type that is one value of a field or of JSON, or a list of such; returns `nil` for others.
+    private func value<Value: Decodable>(
+        _ type: Value.Type,
+        _ kind: TypeKind,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value? {
+        func decode<Field: FieldConvertible>(_ type: Field.Type, _ value: RecordValue) throws -> Value? {
+            try Field(field: value, at: place()) as? Value
+        }
+        func decode<Element: FieldConvertible>(_ type: Element.Type, _ list: [RecordValue]) throws -> Value? {
+            try Element.values(of: list, at: place()) as? Value
+        }
+        func decode<Content: JSONConvertible>(_ type: Content.Type, _ value: JSONValue) throws -> Value? {
+            try Content(json: value, at: place()) as? Value
+        }
         switch self {
         case .record: return nil
         case .field(let value):
-            guard let convertible = type as? any FieldConvertible.Type else { return nil }
-            return try convertible.init(field: value, at: place) as? Value
+            if case .value(let type) = kind.field { return try decode(type, value) }
+            if case .values(let type) = kind.field, case .list(let list) = value { return try decode(type, list) }
+            return nil
         case .json(let value):
-            guard let convertible = type as? any JSONConvertible.Type else { return nil }
-            return try convertible.init(json: value, at: place) as? Value
+            if case .value(let type) = kind.json { return try decode(type, value) }
+            return nil
         }
     }
 
@@ -68,22 +90,28 @@ extension CodedValue {
 /// An optional, seen without its wrapped type.
 protocol OptionalDecodable {
     /// Decodes null as `nil` and everything else as the wrapped type.
-    static func decode(_ value: CodedValue, _ place: CodingPlace, _ depth: Int) throws -> Self
+    static func decode(
+        _ value: CodedValue,
+        _ place: CodingPlace,
+        _ depth: Int,
+        _ kinds: TypeFacts<TypeKind>
+    ) throws -> Self
 }
 
 extension Optional: OptionalDecodable where Wrapped: Decodable {
-    static func decode(_ value: CodedValue, _ place: CodingPlace, _ depth: Int) throws -> Wrapped? {
-        value.isNull ? nil : try value.decode(Wrapped.self, at: place, depth: depth)
+    static func decode(
+        _ value: CodedValue,
+        _ place: CodingPlace,
+        _ depth: Int,
+        _ kinds: TypeFacts<TypeKind>
+    ) throws -> Wrapped? {
+        value.isNull ? nil : try value.decode(Wrapped.self, at: place, depth: depth, kinds)
     }
 }
 
 /// An array, seen without its element type.
-protocol ListDecodable {
-    /// Whether the array is a list in a record, so that a server may have dropped an empty one.
-    static var isList: Bool { get }
+protocol EmptyList {
     init()
 }
 
-extension Array: ListDecodable where Element: Decodable {
-    static var isList: Bool { StaticKind.isListElement(Element.self) }
-}
+extension Array: EmptyList {}

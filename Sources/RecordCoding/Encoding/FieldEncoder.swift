@@ -1,49 +1,48 @@
-import struct Foundation.Data
-
 /// The encoder of the top level: its one keyed container is the fields of a record.
-struct FieldEncoder: Encoder {
-    let target: FieldTarget
-
+///
+/// All containers of one encoding share it.
+final class FieldEncoder: Encoder {
+    let kinds = TypeKind.table.facts
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// Encodes a value into fields.
-    static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordValue] {
-        let target = FieldTarget(skipsSystemFields: value is any SystemFieldsStoring)
-        try value.encode(to: FieldEncoder(target: target))
-        try target.session.check()
-        return target.finished()
-    }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(FieldEncodingContainer(target: target))
-    }
-
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        target.session.fail("its top level is an unkeyed container", at: [])
-        return JSONUnkeyedEncodingContainer(target.session, JSONBox(.array([])), [], 1)
-    }
-
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        target.session.fail("its top level is a single value", at: [])
-        return JSONSingleValueEncodingContainer(
-            session: target.session,
-            box: JSONBox(),
-            place: CodingPlace([]),
-            depth: 1
-        )
-    }
-}
-
-/// The fields while they are encoded, shared by all containers of the top level.
-final class FieldTarget {
-    let session = EncodingSession()
     private let skipsSystemFields: Bool
     private var fields = [String: RecordValue](minimumCapacity: 16)
     /// Fields with JSON that is not complete: nested containers may be filled until the end.
-    private var boxes: [String: JSONBox] = [:]
+    private var nodes: [String: JSONNode] = [:]
+    /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
+    private var problem: EncodingError?
 
-    init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
+    private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
+
+    /// Encodes a value into fields.
+    static func fields<Value: Encodable>(of value: Value, skippingSystemFields: Bool) throws -> [String:
+        RecordValue]
+    {
+        let encoder = FieldEncoder(skipsSystemFields: skippingSystemFields)
+        // A node refers to this encoder.
+        defer { encoder.nodes = [:] }
+        try value.encode(to: encoder)
+        try encoder.check()
+        for (name, node) in encoder.nodes { encoder.fields[name] = .bytes(JSONContent.node(node).data) }
+        return encoder.fields
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(FieldEncodingContainer(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        fail("its top level is an unkeyed container", at: CodingPlace([]))
+        return JSONNode(self, CodingPlace([]), depth: 1).unkeyedContainer()
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        fail("its top level is a single value", at: CodingPlace([]))
+        return JSONNode(self, CodingPlace([]), depth: 1)
+    }
+
+    // MARK: - Fields
 
     /// Whether the key is that of the model's copy of the system fields, which is never a field.
     func skips(_ key: any CodingKey) -> Bool {
@@ -58,26 +57,40 @@ final class FieldTarget {
             throw CodingPlace([], key).encodingError(name, error)
         }
         fields[name] = value
-        if !boxes.isEmpty { boxes[name] = nil }
+        if !nodes.isEmpty { nodes[name] = nil }
     }
 
-    /// A new box that becomes a field at the end.
-    func nestedBox(_ key: any CodingKey) -> JSONBox {
-        let box = JSONBox()
-        guard !skips(key) else { return box }
+    /// A new node that becomes a field at the end.
+    func nestedNode(_ key: any CodingKey) -> JSONNode {
+        let place = CodingPlace([], key)
+        let node = JSONNode(self, place, depth: 1)
+        guard !skips(key) else { return node }
         do throws(RecordCodingError) {
             try RecordLimits.checkModelKey(key.stringValue)
         } catch {
-            session.fail(error, at: CodingPlace([], key))
+            fail(error, at: place)
         }
         fields[key.stringValue] = nil
-        boxes[key.stringValue] = box
-        return box
+        nodes[key.stringValue] = node
+        return node
     }
 
-    func finished() -> [String: RecordValue] {
-        for (name, box) in boxes { fields[name] = .bytes(Data(box.bytes)) }
-        return fields
+    // MARK: - Problems
+
+    /// Notes a misuse; the encoding fails with the first one.
+    func fail(_ reason: String, at place: CodingPlace) {
+        fail(.unsupportedShape(field: place.field, reason: reason), at: place)
+    }
+
+    func fail(_ error: RecordCodingError, at place: CodingPlace) {
+        problem = problem ?? place.encodingError(place.field, error)
+    }
+
+    /// Whether nothing has failed so far.
+    var isSound: Bool { problem == nil }
+
+    func check() throws {
+        if let problem { throw problem }
     }
 }
 

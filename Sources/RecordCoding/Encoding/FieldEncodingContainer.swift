@@ -3,21 +3,21 @@
 /// Every typed `encodeIfPresent` is implemented, since otherwise the standard library's versions, which omit
 /// a `nil`, would be preferred over the generic one.
 struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let target: FieldTarget
+    let encoder: FieldEncoder
     let codingPath: [any CodingKey] = []
 
     func encodeNil(forKey key: Key) throws {
-        if !target.skips(key) { try target.put(.null, key) }
+        if !encoder.skips(key) { try encoder.put(.null, key) }
     }
 
     func encode<Value: Encodable & FieldConvertible>(_ value: Value, forKey key: Key) throws {
-        guard !target.skips(key) else { return }
-        try target.put(try value.fieldValue(at: CodingPlace([], key)), key)
+        guard !encoder.skips(key) else { return }
+        try encoder.put(try value.fieldValue(at: CodingPlace([], key)), key)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        guard !target.skips(key) else { return }
-        try target.put(try target.fieldValue(of: value, at: CodingPlace([], key)), key)
+        guard !encoder.skips(key) else { return }
+        try encoder.put(try encoder.fieldValue(of: value, at: CodingPlace([], key)), key)
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -47,23 +47,14 @@ struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         keyedBy type: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        nestedEncoder(key).container(keyedBy: type)
+        encoder.nestedNode(key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        nestedEncoder(key).unkeyedContainer()
+        encoder.nestedNode(key).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { nestedEncoder(SuperKey()) }
+    func superEncoder() -> any Encoder { encoder.nestedNode(SuperKey()) }
 
-    func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(key) }
-
-    private func nestedEncoder(_ key: any CodingKey) -> JSONBoxEncoder {
-        JSONBoxEncoder(
-            session: target.session,
-            box: target.nestedBox(key),
-            place: CodingPlace([], key),
-            depth: 1
-        )
-    }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder.nestedNode(key) }
 }

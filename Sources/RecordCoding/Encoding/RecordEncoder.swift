@@ -38,7 +38,8 @@ public struct RecordEncoder: Sendable {
             try RecordLimits.check(recordID.zoneID)
             try RecordLimits.checkRecordType(recordType)
         }
-        let fields = try FieldEncoder.fields(of: value)
+        let storesSystemFields = ModelFacts.table[T.self].storing != nil
+        let fields = try FieldEncoder.fields(of: value, skippingSystemFields: storesSystemFields)
         let record = Record(recordType: recordType, recordID: recordID, fields: fields)
         try RecordEncoder.checking(value) { () throws(RecordCodingError) in
             try RecordLimits.checkSize(of: record)
@@ -59,7 +60,7 @@ public struct RecordEncoder: Sendable {
         let record = try encode(model, recordType: M.recordType, recordID: recordID)
         let secondName = model.recordName
         try RecordEncoder.checking(model) { () throws(RecordCodingError) in
-            guard secondName.utf8.elementsEqual(recordName.utf8) else {
+            guard secondName.isIdentical(to: recordName) else {
                 throw .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
             }
         }
