@@ -36,7 +36,8 @@ extension FieldEncoder {
         as type: Content.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> JSONContent? {
-        try (value as? Content)?.jsonContent(at: place())
+        guard let content = value as? Content else { return nil }
+        return try content.jsonContent(at: place())
     }
 
     private func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {

@@ -27,7 +27,8 @@ extension FieldEncoder {
         as type: Field.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> RecordValue? {
-        try (value as? Field)?.fieldValue(at: place())
+        guard let field = value as? Field else { return nil }
+        return try field.fieldValue(at: place())
     }
 
     private func list<Element: FieldConvertible>(
@@ -35,7 +36,8 @@ extension FieldEncoder {
         of type: Element.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> RecordValue? {
-        try (value as? [Element]).map { .list(try Element.list(of: $0, at: place())) }
+        guard let elements = value as? [Element] else { return nil }
+        return .list(try Element.list(of: elements, at: place()))
     }
 }
 

@@ -49,14 +49,25 @@ final class FieldEncoder: Encoder {
         skipsSystemFields && key.stringValue == SystemFieldsKey.name
     }
 
-    func put(_ value: RecordValue, _ key: any CodingKey) throws {
+    /// Stores a value that has a field kind of its own; `nil` is a null.
+    func put<Value: FieldConvertible>(_ value: Value?, _ key: any CodingKey) throws {
+        guard !skips(key) else { return }
+        try put(value?.fieldValue(at: CodingPlace([], key)) ?? .null, key)
+    }
+
+    func put(_ field: RecordValue, _ key: any CodingKey) throws {
         let name = key.stringValue
         do throws(RecordCodingError) {
             try RecordLimits.checkModelKey(name)
         } catch {
             throw CodingPlace([], key).encodingError(name, error)
         }
-        fields[name] = value
+        // Taken out while it is changed, so that each access is a plain load or store, without a check at run
+        // time that no other one overlaps.
+        var changed: [String: RecordValue] = [:]
+        swap(&changed, &fields)
+        changed[name] = field
+        fields = changed
         if !nodes.isEmpty { nodes[name] = nil }
     }
 

@@ -48,18 +48,15 @@ extension JSONNode {
             writer.endArray()
         case .object, .undecided:
             writer.beginObject()
-            for member in sortedMembers {
+            let members = members.sorted { $0.key < $1.key }
+            for (index, member) in members.enumerated() {
+                // A key that was encoded twice keeps the last value.
+                if index + 1 < members.count, members[index + 1].key == member.key { continue }
                 writer.key(member.key)
                 member.content.write(to: &writer)
             }
             writer.endObject()
         case .single(let content): content.write(to: &writer)
         }
-    }
-
-    /// The members in the order of their keys; of those with equal keys, the last one.
-    private var sortedMembers: [Member] {
-        let sorted = members.sorted { $0.key < $1.key }
-        return sorted.indices.filter { $0 + 1 == sorted.count || sorted[$0].key != sorted[$0 + 1].key }.map { sorted[$0] }
     }
 }

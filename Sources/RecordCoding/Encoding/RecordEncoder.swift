@@ -33,16 +33,20 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and a ``RecordCodingError`` below it; an error that the
     ///   value's own `encode(to:)` throws, as it is.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+        do throws(RecordCodingError) {
             try RecordLimits.checkRecordName(recordID.recordName)
             try RecordLimits.check(recordID.zoneID)
             try RecordLimits.checkRecordType(recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
         }
         let storesSystemFields = ModelFacts.table[T.self].storing != nil
         let fields = try FieldEncoder.fields(of: value, skippingSystemFields: storesSystemFields)
         let record = Record(recordType: recordType, recordID: recordID, fields: fields)
-        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+        do throws(RecordCodingError) {
             try RecordLimits.checkSize(of: record)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
         }
         return record
     }
@@ -59,20 +63,12 @@ public struct RecordEncoder: Sendable {
         let recordID = RecordID(recordName: recordName, zoneID: zoneID)
         let record = try encode(model, recordType: M.recordType, recordID: recordID)
         let secondName = model.recordName
-        try RecordEncoder.checking(model) { () throws(RecordCodingError) in
-            guard secondName.isIdentical(to: recordName) else {
-                throw .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
-            }
+        guard secondName.isIdentical(to: recordName) else {
+            throw CodingPlace([]).encodingError(
+                model,
+                .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
+            )
         }
         return record
-    }
-
-    /// Performs a check of the whole value, whose coding path is empty.
-    private static func checking(_ value: Any, _ check: () throws(RecordCodingError) -> Void) throws {
-        do throws(RecordCodingError) {
-            try check()
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
     }
 }

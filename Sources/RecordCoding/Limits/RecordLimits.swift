@@ -15,6 +15,16 @@ public enum RecordLimits {
         "lastModifiedUserRecordID", "parent", "share",
     ]
 
+    /// These names by length, since most names already differ from them in their length.
+    private static let systemFieldNamesByLength = (0...maximumNameLength).map { length in
+        systemFieldNames.filter { $0.utf8.count == length }
+    }
+
+    private static func isSystemField(_ name: String) -> Bool {
+        let length = name.utf8.count
+        return length <= maximumNameLength && systemFieldNamesByLength[length].contains(name)
+    }
+
     /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
     /// types anyway.
     private static let systemRecordTypes: Set<String> = ["Users"]
@@ -66,7 +76,7 @@ public enum RecordLimits {
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
     public static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
-        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
+        try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
 
     /// Checks names of fields that come from a server; reserved names are allowed.
@@ -103,30 +113,21 @@ public enum RecordLimits {
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
-        if let fault = faultOfFreeName(name) { return fault }
-        guard name.utf8.first?.isLetter == true else { return .startsWithoutLetter }
-        let isLegal = name.hasOnly { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
-        return isLegal ? nil : .illegalCharacter
+        let isLegal = name.hasOnly { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
+        let startsWithLetter = name.utf8.first?.isASCIILetter == true
+        if isLegal, startsWithLetter, name.utf8.count <= maximumNameLength { return nil }
+        return faultOfFreeName(name) ?? (startsWithLetter ? .illegalCharacter : .startsWithoutLetter)
     }
 }
 
 extension String {
     /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
+    @inline(__always)
     fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
         var text = self
-        return text.withUTF8 { text in
-            let bytes = UnsafeRawBufferPointer(text)
-            var index = 0
-            while index < bytes.count {
-                if !isLegal(bytes[index]) { return false }
-                index += 1
-            }
+        return text.withUTF8 { bytes in
+            for index in 0..<bytes.count where !isLegal(bytes[index]) { return false }
             return true
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
-    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 }

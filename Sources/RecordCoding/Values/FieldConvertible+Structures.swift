@@ -5,11 +5,15 @@ extension URL: FieldConvertible {
 
     /// A file URL becomes an asset, and any other URL its text.
     func fieldValue(at place: @autoclosure () -> CodingPlace) throws -> RecordValue {
-        isFileURL ? .asset(RecordAsset(fileURL: self)) : .string(try text(at: place()))
+        let text = absoluteString
+        if text.isPlainWebAddress { return .string(text) }
+        return isFileURL ? .asset(RecordAsset(fileURL: self)) : .string(try self.text(at: place()))
     }
 
     /// The absolute text, if the URL can be recreated from it.
     func text(at place: @autoclosure () -> CodingPlace) throws -> String {
+        let absoluteString = absoluteString
+        if absoluteString.isPlainWebAddress { return absoluteString }
         guard URL(string: absoluteString)?.absoluteString == absoluteString else {
             throw place().encodingError(self) {
                 .invalidURL(field: $0, value: absoluteString.abbreviated)

@@ -63,7 +63,9 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
             throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
         }
         let text = description
-        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        // Only a whole number ends with a zero and has a point before it.
+        guard text.utf8.last == UInt8(ascii: "0"), text.hasSuffix(".0") else { return .number(text) }
+        return .number(String(text.dropLast(2)))
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
