@@ -64,7 +64,7 @@ public protocol RecordCodable: Codable, Sendable {
 
 extension RecordCodable {
     /// The name of the Swift type.
-    public static var recordType: String { ModelFacts.table[Self.self].name }
+    public static var recordType: String { ModelFacts.of(Self.self).name }
 
     /// The default version, 1.
     public static var schemaVersion: Int { 1 }

@@ -108,15 +108,15 @@ extension SyncEngine {
         let coding = face.coding
         while true {
             let shown = try await core.contentsToEdit(edited.names, ticket) {
-                try coding.decode($0)
+                StoredModel(model: try coding.decode($0), fields: $0.fields)
             } missing: {
-                try edited.missing(at: $0, $1)
+                StoredModel(model: try edited.missing(at: $0, $1), fields: [:])
             }
             var edits: [ModelEdit<Model>] = []
-            for model in shown.values {
-                var after = model
+            for stored in shown.values {
+                var after = stored.model
                 try change(&after)
-                edits.append(ModelEdit(before: model, after: after))
+                edits.append(ModelEdit(before: stored.model, after: after))
             }
             let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
             if try await core.queue(records, on: shown.bases, ticket) { return edits }
@@ -128,7 +128,7 @@ extension SyncEngine {
     private func encodeEdits(
         _ edits: [ModelEdit<Model>],
         named names: [String],
-        _ shown: ContentsToEdit<Model>,
+        _ shown: ContentsToEdit<StoredModel<Model>>,
         edited: Date
     ) async throws -> [(place: Int, record: Record)] {
         var invalid: [SyncError.InvalidModel] = []
@@ -139,12 +139,17 @@ extension SyncEngine {
                 guard edit.after.recordName.isIdentical(to: name) else {
                     throw CodingFailure.renamed(from: name, to: edit.after.recordName)
                 }
-                let record = try face.coding.encodeReadably(edit.after, edited: edited)
-                if shown.bases[place].shown != nil || shown.bases[place].isDeletionNews {
-                    let before = try face.coding.encode(edit.before, edited: edited)
-                    if record.fields.differingFields(from: before.fields).isEmpty { continue }
+                let basis = shown.bases[place]
+                if basis.shown == nil, !basis.isDeletionNews {
+                    records.append((place, try face.coding.encodeReadably(edit.after, edited: edited)))
+                } else if let record = try face.coding.encodeEdit(
+                    edit.after,
+                    of: edit.before,
+                    over: shown.values[place].fields,
+                    edited: edited
+                ) {
+                    records.append((place, record))
                 }
-                records.append((place, record))
             } catch {
                 invalid.append(SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error)))
             }
@@ -152,6 +157,12 @@ extension SyncEngine {
         if !invalid.isEmpty { throw try core.refusal(of: invalid) }
         return records
     }
+}
+
+/// A model, and the fields of the record that it was decoded from; none if it is the app's.
+private struct StoredModel<Model: RecordCodable>: Sendable {
+    var model: Model
+    var fields: [String: RecordValue]
 }
 
 /// The records of a call to `edit`.

@@ -4,6 +4,8 @@ struct RecordMembers {
     let fields: [String: RecordValue]
     /// What the model finds as its system fields; `nil` if it does not store them.
     let systemFields: RecordValue?
+    /// The model, if it has defaults for missing fields.
+    let defaulting: (any FieldDefaulting.Type)?
 
     subscript(name: String) -> RecordValue? {
         if let systemFields, name == SystemFieldsKey.name { return systemFields }

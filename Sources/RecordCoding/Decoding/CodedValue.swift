@@ -29,7 +29,7 @@ extension CodedValue {
         _ type: Value.Type,
         at place: @autoclosure () -> CodingPlace,
         depth: Int,
-        _ kinds: TypeFacts<TypeKind>
+        _ kinds: TypeKinds
     ) throws -> Value {
         let kind = kinds[type]
         if let value = try value(type, kind, at: place()) { return value }
@@ -94,7 +94,7 @@ protocol OptionalDecodable {
         _ value: CodedValue,
         _ place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeFacts<TypeKind>
+        _ kinds: TypeKinds
     ) throws -> Self
 }
 
@@ -103,7 +103,7 @@ extension Optional: OptionalDecodable where Wrapped: Decodable {
         _ value: CodedValue,
         _ place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeFacts<TypeKind>
+        _ kinds: TypeKinds
     ) throws -> Wrapped? {
         value.isNull ? nil : try value.decode(Wrapped.self, at: place, depth: depth, kinds)
     }

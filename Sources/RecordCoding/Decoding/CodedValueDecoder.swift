@@ -2,14 +2,14 @@
 final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: CodedValue
     let depth: Int
-    let kinds: TypeFacts<TypeKind>
+    let kinds: TypeKinds
     private let place: CodingPlace
     /// The path, which is assembled only if it is needed.
     private(set) lazy var codingPath = place.codingPath
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ value: CodedValue, _ place: CodingPlace, _ depth: Int, _ kinds: TypeFacts<TypeKind>) {
+    init(_ value: CodedValue, _ place: CodingPlace, _ depth: Int, _ kinds: TypeKinds) {
         self.value = value
         self.place = place
         self.depth = depth

@@ -3,7 +3,8 @@ import struct Foundation.Data
 /// Decodes values from records, as the inverse of ``RecordEncoder``.
 ///
 /// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
-/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set.
+/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set. Any other
+/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}
@@ -21,7 +22,7 @@ public struct RecordDecoder: Sendable {
     ///   an error that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
-        if let model = ModelFacts.table[type].model {
+        if let model = ModelFacts.of(type).model {
             try checkName(of: value, as: model, record.recordID.recordName)
         }
         return value
@@ -49,15 +50,16 @@ public struct RecordDecoder: Sendable {
         } catch {
             throw CodingPlace([]).corrupted(error)
         }
-        let storing = ModelFacts.table[type].storing
+        let facts = ModelFacts.of(type)
         let members = RecordMembers(
             fields: record.fields,
-            systemFields: storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null
+            systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
+            defaulting: facts.defaulting
         )
-        let decoder = CodedValueDecoder(.record(members), CodingPlace([]), 0, TypeKind.table.facts)
+        let decoder = CodedValueDecoder(.record(members), CodingPlace([]), 0, TypeKinds())
         let value = try T(from: decoder)
         // A model may omit the key from its coding keys.
-        guard storing != nil, var model = value as? any SystemFieldsStoring else { return value }
+        guard facts.storing != nil, var model = value as? any SystemFieldsStoring else { return value }
         model.systemFields = systemFields
         return model as? T ?? value
     }

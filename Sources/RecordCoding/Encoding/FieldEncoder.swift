@@ -2,29 +2,29 @@
 ///
 /// All containers of one encoding share it.
 final class FieldEncoder: Encoder {
-    let kinds = TypeKind.table.facts
+    let kinds = TypeKinds()
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
     private let skipsSystemFields: Bool
     private var fields = [String: RecordValue](minimumCapacity: 16)
     /// Fields with JSON that is not complete: nested containers may be filled until the end.
-    private var nodes: [String: JSONNode] = [:]
+    private var nodes: [(name: String, node: JSONNode)] = []
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
     private var problem: EncodingError?
+    /// The invalid names of fields, which are reported together.
+    private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)] = [:]
 
     private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
 
     /// Encodes a value into fields.
-    static func fields<Value: Encodable>(of value: Value, skippingSystemFields: Bool) throws -> [String:
-        RecordValue]
-    {
-        let encoder = FieldEncoder(skipsSystemFields: skippingSystemFields)
+    static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordValue] {
+        let encoder = FieldEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
         // A node refers to this encoder.
-        defer { encoder.nodes = [:] }
+        defer { encoder.nodes = [] }
         try value.encode(to: encoder)
         try encoder.check()
-        for (name, node) in encoder.nodes { encoder.fields[name] = .bytes(JSONContent.node(node).data) }
+        for (name, node) in encoder.nodes { encoder.set(.bytes(JSONContent.node(node).data), name) }
         return encoder.fields
     }
 
@@ -52,38 +52,42 @@ final class FieldEncoder: Encoder {
     /// Stores a value that has a field kind of its own; `nil` is a null.
     func put<Value: FieldConvertible>(_ value: Value?, _ key: any CodingKey) throws {
         guard !skips(key) else { return }
-        try put(value?.fieldValue(at: CodingPlace([], key)) ?? .null, key)
+        put(try value?.fieldValue(at: CodingPlace([], key)) ?? .null, key)
     }
 
-    func put(_ field: RecordValue, _ key: any CodingKey) throws {
+    func put(_ field: RecordValue, _ key: any CodingKey) {
         let name = key.stringValue
-        do throws(RecordCodingError) {
-            try RecordLimits.checkModelKey(name)
-        } catch {
-            throw CodingPlace([], key).encodingError(name, error)
-        }
-        // Taken out while it is changed, so that each access is a plain load or store, without a check at run
-        // time that no other one overlaps.
-        var changed: [String: RecordValue] = [:]
-        swap(&changed, &fields)
-        changed[name] = field
-        fields = changed
-        if !nodes.isEmpty { nodes[name] = nil }
+        guard allows(name, key) else { return }
+        set(field, name)
+        if !nodes.isEmpty { nodes.removeAll { $0.name == name } }
     }
 
     /// A new node that becomes a field at the end.
     func nestedNode(_ key: any CodingKey) -> JSONNode {
-        let place = CodingPlace([], key)
-        let node = JSONNode(self, place, depth: 1)
-        guard !skips(key) else { return node }
-        do throws(RecordCodingError) {
-            try RecordLimits.checkModelKey(key.stringValue)
-        } catch {
-            fail(error, at: place)
-        }
-        fields[key.stringValue] = nil
-        nodes[key.stringValue] = node
+        let node = JSONNode(self, CodingPlace([], key), depth: 1)
+        let name = key.stringValue
+        if !skips(key), allows(name, key) { nodes.append((name, node)) }
         return node
+    }
+
+    private func set(_ field: RecordValue, _ name: String) {
+        // Taken out while it is changed: then each access is a load or a store, and the compiler needs no
+        // checks at run time that accesses do not overlap.
+        var changed: [String: RecordValue] = [:]
+        swap(&changed, &fields)
+        changed[name] = field
+        fields = changed
+    }
+
+    /// Whether a key can be the name of a field; if not, the encoding fails, and names all such keys.
+    private func allows(_ name: String, _ key: any CodingKey) -> Bool {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkModelKey(name)
+            return true
+        } catch {
+            invalidNames[name] = (CodingPlace([], key), error)
+            return false
+        }
     }
 
     // MARK: - Problems
@@ -102,6 +106,13 @@ final class FieldEncoder: Encoder {
 
     func check() throws {
         if let problem { throw problem }
+        guard let (place, error) = invalidNames.values.first else { return }
+        if invalidNames.count == 1 { throw place.encodingError(place.field, error) }
+        var faults: [String: RecordCodingError.NameFault] = [:]
+        for case .invalidName(_, let name, let fault) in invalidNames.values.map(\.error) {
+            faults[name] = fault
+        }
+        throw CodingPlace([]).encodingError("", .invalidFieldNames(faults))
     }
 }
 

@@ -10,7 +10,7 @@ struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         guard !encoder.skips(key) else { return }
-        try encoder.put(try encoder.fieldValue(of: value, at: CodingPlace([], key)), key)
+        encoder.put(try encoder.fieldValue(of: value, at: CodingPlace([], key)), key)
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {

@@ -40,8 +40,7 @@ public struct RecordEncoder: Sendable {
         } catch {
             throw CodingPlace([]).encodingError(value, error)
         }
-        let storesSystemFields = ModelFacts.table[T.self].storing != nil
-        let fields = try FieldEncoder.fields(of: value, skippingSystemFields: storesSystemFields)
+        let fields = try FieldEncoder.fields(of: value)
         let record = Record(recordType: recordType, recordID: recordID, fields: fields)
         do throws(RecordCodingError) {
             try RecordLimits.checkSize(of: record)

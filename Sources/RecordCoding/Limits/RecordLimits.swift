@@ -8,16 +8,16 @@ public enum RecordLimits {
     /// The maximum number of characters in any name.
     public static let maximumNameLength = 255
 
-    /// The names of CloudKit's system fields.
-    private static let systemFieldNames: Set<String> = [
-        "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
-        "creatorUserRecordID",
-        "lastModifiedUserRecordID", "parent", "share",
+    /// The names of CloudKit's system fields, each with a name that a model can use instead.
+    private static let systemFieldNames = [
+        "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
+        "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
+        "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
 
-    /// These names by length, since most names already differ from them in their length.
+    /// These names by their length, in which most names differ from all of them.
     private static let systemFieldNamesByLength = (0...maximumNameLength).map { length in
-        systemFieldNames.filter { $0.utf8.count == length }
+        systemFieldNames.keys.filter { $0.utf8.count == length }
     }
 
     private static func isSystemField(_ name: String) -> Bool {
@@ -94,6 +94,29 @@ public enum RecordLimits {
     public static func checkModelKey(_ name: String) throws(RecordCodingError) {
         try checkFieldName(name)
         try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
+    }
+
+    /// A valid field name to suggest in place of a reserved one; `nil` if there is none.
+    static func alternative(to name: String) -> String? {
+        if let alternative = systemFieldNames[name] { return alternative }
+        guard ReservedField.isReserved(name) else { return nil }
+        let rest = name.dropFirst(ReservedField.prefix.count)
+        let alternative = rest.prefix(1).lowercased() + rest.dropFirst()
+        return isModelKey(alternative) ? alternative : nil
+    }
+
+    /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
+    /// none.
+    static func recordType(like name: String) -> String? {
+        let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber)
+        }
+        let name = systemRecordTypes.contains(kept) ? "App\(kept)" : kept
+        return faultOfIdentifier(name) == nil ? name : nil
+    }
+
+    private static func isModelKey(_ name: String) -> Bool {
+        faultOfIdentifier(name) == nil && !isSystemField(name) && !ReservedField.isReserved(name)
     }
 
     private static func check(

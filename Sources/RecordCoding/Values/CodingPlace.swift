@@ -58,9 +58,10 @@ struct CodingPlace {
         corrupted(.valueOutOfRange(field: field, expected: "\(type)", value: value.description.abbreviated))
     }
 
-    func missing() -> DecodingError {
-        let error = RecordCodingError.missingField(field: field)
-        return .keyNotFound(key ?? IndexKey(0), context(error))
+    func missing() -> DecodingError { missing(.missingField(field: field)) }
+
+    func missing(_ error: RecordCodingError) -> DecodingError {
+        .keyNotFound(key ?? IndexKey(0), context(error))
     }
 
     func corrupted(_ error: RecordCodingError) -> DecodingError { .dataCorrupted(context(error)) }

@@ -1,6 +1,9 @@
 /// What the coders need to know of a model's type.
 struct ModelFacts: Sendable {
-    static let table = TypeTable { ModelFacts($0) }
+    private static let table = TypeTable<ModelFacts>()
+
+    /// What is known of a type, found out once.
+    static func of(_ type: Any.Type) -> ModelFacts { table.value(of: type) { ModelFacts(type) } }
 
     /// The name of the type.
     let name: String
@@ -8,10 +11,13 @@ struct ModelFacts: Sendable {
     let model: (any RecordCodable.Type)?
     /// The type, if it stores system fields.
     let storing: (any SystemFieldsStoring.Type)?
+    /// The type, if it has defaults for missing fields.
+    let defaulting: (any FieldDefaulting.Type)?
 
     private init(_ type: Any.Type) {
         name = String(describing: type)
         model = type as? any RecordCodable.Type
         storing = type as? any SystemFieldsStoring.Type
+        defaulting = type as? any FieldDefaulting.Type
     }
 }

@@ -2,8 +2,10 @@ import struct Foundation.Data
 
 /// How values of a type are coded; this follows from the type alone.
 struct TypeKind: Sendable {
-    /// The kinds of all types.
-    static let table = TypeTable { TypeKind($0) }
+    fileprivate static let table = TypeTable<TypeKind>()
+
+    /// The kind of a type, decided once.
+    static func of(_ type: Any.Type) -> TypeKind { table.value(of: type) { TypeKind(type) } }
 
     /// How a field holds a value.
     enum Field: Sendable {
@@ -42,6 +44,13 @@ struct TypeKind: Sendable {
     }
 }
 
+/// The kinds of types for one coder, which looks up most of them without a lock.
+struct TypeKinds {
+    private let known = TypeKind.table.snapshot
+
+    subscript(type: Any.Type) -> TypeKind { known[ObjectIdentifier(type)] ?? TypeKind.of(type) }
+}
+
 extension TypeKind.Field {
     fileprivate init(_ type: Any.Type) {
         if let value = type as? any FieldConvertible.Type {
@@ -49,7 +58,7 @@ extension TypeKind.Field {
         } else if type is any OptionalType.Type {
             self = .optional
         } else if let array = type as? any ArrayType.Type {
-            switch TypeKind.table[array.element].field {
+            switch TypeKind.of(array.element).field {
             case .value(let element): self = .values(element)
             case .single: self = .singles
             case .values, .singles, .optional, .json: self = .json

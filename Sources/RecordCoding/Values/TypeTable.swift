@@ -1,32 +1,35 @@
 import class Foundation.NSLock
 
-/// What is known of types, found out once for each type.
+/// Values that depend on a type alone, each made when it is needed first.
 ///
-/// `@unchecked Sendable` is correct because `known` is accessed only while the lock is held.
-final class TypeTable<Fact: Sendable>: @unchecked Sendable {
+/// `@unchecked Sendable` is correct because `values` is accessed only while the lock is held.
+final class TypeTable<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
-    private var known: [ObjectIdentifier: Fact] = [:]
-    private let find: @Sendable (Any.Type) -> Fact
+    private var values: [ObjectIdentifier: Value] = [:]
 
-    init(_ find: @escaping @Sendable (Any.Type) -> Fact) { self.find = find }
-
-    /// All that is known now, for many look-ups without the lock.
-    var facts: TypeFacts<Fact> { TypeFacts(table: self, known: lock.withLock { known }) }
-
-    subscript(type: Any.Type) -> Fact {
-        let id = ObjectIdentifier(type)
-        if let fact = lock.withLock({ known[id] }) { return fact }
-        // Found without the lock, since this may run an app's code; two threads find the same.
-        let fact = find(type)
-        lock.withLock { known[id] = fact }
-        return fact
+    /// All values so far, for many look-ups without the lock.
+    var snapshot: [ObjectIdentifier: Value] {
+        lock.lock()
+        defer { lock.unlock() }
+        return values
     }
-}
 
-/// What was known of types when a coder began.
-struct TypeFacts<Fact: Sendable> {
-    fileprivate let table: TypeTable<Fact>
-    fileprivate let known: [ObjectIdentifier: Fact]
+    /// The value of a type.
+    ///
+    /// If several threads need it at once, each may run the closure, and all get the first result.
+    func value(of type: Any.Type, make: () -> Value) -> Value {
+        let id = ObjectIdentifier(type)
+        if let value = stored(id, nil) { return value }
+        let value = make()
+        return stored(id, value) ?? value
+    }
 
-    subscript(type: Any.Type) -> Fact { known[ObjectIdentifier(type)] ?? table[type] }
+    /// The stored value, which is the given one if there was none.
+    private func stored(_ id: ObjectIdentifier, _ value: Value?) -> Value? {
+        lock.lock()
+        defer { lock.unlock() }
+        if let first = values[id] { return first }
+        values[id] = value
+        return value
+    }
 }
