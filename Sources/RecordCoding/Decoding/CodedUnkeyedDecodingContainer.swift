@@ -42,7 +42,7 @@ struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try next().decode(type, at: place, depth: decoder.depth + 1, decoder.kinds)
+        let value = try decoder.member(type, next(), at: place)
         currentIndex += 1
         return value
     }

@@ -1,8 +1,7 @@
 import struct Foundation.Data
 
-/// A value to decode: the fields of a record, one field, or JSON within a field of bytes.
+/// A value to decode: one field, or JSON within a field of bytes.
 enum CodedValue {
-    case record(RecordMembers)
     case field(RecordValue)
     case json(JSONValue)
 
@@ -16,7 +15,6 @@ enum CodedValue {
     /// The kind of the value, for messages.
     var kind: String {
         switch self {
-        case .record: "a record"
         case .field(let value): value.kind.rawValue
         case .json(let value): value.kind
         }
@@ -32,10 +30,32 @@ extension CodedValue {
         _ kinds: TypeKinds
     ) throws -> Value {
         let kind = kinds[type]
-        if let value = try value(type, kind, at: place()) { return value }
-        let place = place()
+        switch self {
+        case .field(let field):
+            switch kind.field {
+            case .value(let type): return try CodedValue.value(of: field, as: type, at: place())
+            case .values(let type):
+                guard case .list(let list) = field else { break }
+                return try CodedValue.values(of: list, as: type, at: place())
+            case .single, .singles, .optional, .json: break
+            }
+        case .json(let json):
+            guard case .value(let type) = kind.json else { break }
+            return try CodedValue.value(of: json, as: type, at: place())
+        }
+        return try decodeContainer(type, kind, at: place(), depth, kinds)
+    }
+
+    /// Decodes a type that is not one value.
+    private func decodeContainer<Value: Decodable>(
+        _ type: Value.Type,
+        _ kind: TypeKind,
+        at place: CodingPlace,
+        _ depth: Int,
+        _ kinds: TypeKinds
+    ) throws -> Value {
         if case .optional = kind.json, let optional = type as? any OptionalDecodable.Type,
-            let value = try optional.decode(self, place, depth, kinds) as? Value
+            case let value as Value = try optional.decode(self, place, depth, kinds)
         {
             return value
         }
@@ -49,33 +69,6 @@ extension CodedValue {
         return try Value(from: CodedValueDecoder(self, place, depth, kinds))
     }
 
-    /// Decodes a type that is one value of a field or of JSON, or a list of such; returns `nil` for others.
-    private func value<Value: Decodable>(
-        _ type: Value.Type,
-        _ kind: TypeKind,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value? {
-        func decode<Field: FieldConvertible>(_ type: Field.Type, _ value: RecordValue) throws -> Value? {
-            try Field(field: value, at: place()) as? Value
-        }
-        func decode<Element: FieldConvertible>(_ type: Element.Type, _ list: [RecordValue]) throws -> Value? {
-            try Element.values(of: list, at: place()) as? Value
-        }
-        func decode<Content: JSONConvertible>(_ type: Content.Type, _ value: JSONValue) throws -> Value? {
-            try Content(json: value, at: place()) as? Value
-        }
-        switch self {
-        case .record: return nil
-        case .field(let value):
-            if case .value(let type) = kind.field { return try decode(type, value) }
-            if case .values(let type) = kind.field, case .list(let list) = value { return try decode(type, list) }
-            return nil
-        case .json(let value):
-            if case .value(let type) = kind.json { return try decode(type, value) }
-            return nil
-        }
-    }
-
     /// The value, with the JSON parsed if it is a field of bytes.
     func opened(at place: CodingPlace) throws -> CodedValue {
         guard case .field(.bytes(let data)) = self else { return self }
@@ -87,8 +80,45 @@ extension CodedValue {
     }
 }
 
+// The types on both sides of each `unsafeBitCast` are compared before it. A cast with `as?` takes several times
+// as long, since it makes the type of the optional at run time.
+extension CodedValue {
+    private static func value<Value, Field: FieldConvertible>(
+        of field: RecordValue,
+        as type: Field.Type,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        guard Value.self == Field.self else {
+            throw place().mismatch(Value.self, expected: "\(type)", found: field.kind.rawValue)
+        }
+        return unsafeBitCast(try Field(field: field, at: place()), to: Value.self)
+    }
+
+    private static func values<Value, Element: FieldConvertible>(
+        of list: [RecordValue],
+        as type: Element.Type,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        guard Value.self == [Element].self else {
+            throw place().mismatch(Value.self, expected: "\([Element].self)", found: "a list")
+        }
+        return unsafeBitCast(try Element.values(of: list, at: place()), to: Value.self)
+    }
+
+    private static func value<Value, Content: JSONConvertible>(
+        of json: JSONValue,
+        as type: Content.Type,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        guard Value.self == Content.self else {
+            throw place().mismatch(Value.self, expected: "\(type)", found: json.kind)
+        }
+        return unsafeBitCast(try Content(json: json, at: place()), to: Value.self)
+    }
+}
+
 /// An optional, seen without its wrapped type.
-protocol OptionalDecodable {
+private protocol OptionalDecodable {
     /// Decodes null as `nil` and everything else as the wrapped type.
     static func decode(
         _ value: CodedValue,

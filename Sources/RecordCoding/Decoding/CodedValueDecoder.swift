@@ -1,9 +1,9 @@
-/// The decoder of a record and everything in it, and the container of a single value.
+/// The decoder of everything below a field, and the container of a single value.
 final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
-    let value: CodedValue
-    let depth: Int
     let kinds: TypeKinds
+    private let value: CodedValue
     private let place: CodingPlace
+    private let depth: Int
     /// The path, which is assembled only if it is needed.
     private(set) lazy var codingPath = place.codingPath
 
@@ -17,13 +17,10 @@ final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        let members: CodedMembers
-        switch value {
-        case .record(let record): members = .fields(record)
-        case .json(.object(let object)): members = .object(object)
-        default: throw place.mismatch([String: Any].self, expected: "an object", found: value.kind)
+        guard case .json(.object(let members)) = value else {
+            throw place.mismatch([String: Any].self, expected: "an object", found: value.kind)
         }
-        return KeyedDecodingContainer(CodedKeyedDecodingContainer(members, of: self))
+        return KeyedDecodingContainer(JSONDecodingContainer(members: members, decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -36,8 +33,19 @@ final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
         return CodedUnkeyedDecodingContainer(elements, of: self)
     }
 
+    // MARK: - Members
+
     /// The place of a member.
     func place(of key: any CodingKey) -> CodingPlace { CodingPlace(codingPath, key) }
+
+    /// Decodes a member.
+    func member<Value: Decodable>(
+        _ type: Value.Type,
+        _ member: CodedValue,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        try member.decode(type, at: place(), depth: depth + 1, kinds)
+    }
 
     /// The decoder of a container that a model nests manually.
     func nested(_ value: CodedValue, at place: CodingPlace) throws -> CodedValueDecoder {
@@ -46,14 +54,11 @@ final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
 
     // MARK: - A single value
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     func decodeNil() -> Bool { value.isNull }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if case .record = value {
-            throw place.mismatch(type, expected: "a single value", found: value.kind)
-        }
-        return try value.decode(type, at: place, depth: depth + 1, kinds)
+        try value.decode(type, at: place, depth: depth + 1, kinds)
     }
 }

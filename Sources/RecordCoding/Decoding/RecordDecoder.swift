@@ -51,12 +51,11 @@ public struct RecordDecoder: Sendable {
             throw CodingPlace([]).corrupted(error)
         }
         let facts = ModelFacts.of(type)
-        let members = RecordMembers(
-            fields: record.fields,
+        let decoder = FieldDecoder(
+            record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
             defaulting: facts.defaulting
         )
-        let decoder = CodedValueDecoder(.record(members), CodingPlace([]), 0, TypeKinds())
         let value = try T(from: decoder)
         // A model may omit the key from its coding keys.
         guard facts.storing != nil, var model = value as? any SystemFieldsStoring else { return value }

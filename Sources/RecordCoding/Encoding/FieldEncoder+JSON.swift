@@ -19,7 +19,8 @@ extension FieldEncoder {
             }
         case .optional:
             if let optional = value as? any OptionalEncodable {
-                return try optional.wrapped.map { try jsonContent(of: $0, at: place(), depth: depth) } ?? .null
+                return try optional.wrapped.map { try jsonContent(of: $0, at: place(), depth: depth) }
+                    ?? .null
             }
         case .container: break
         }
@@ -31,13 +32,14 @@ extension FieldEncoder {
         return .node(node)
     }
 
-    private func content<Content: JSONConvertible>(
-        of value: some Encodable,
+    private func content<Value: Encodable, Content: JSONConvertible>(
+        of value: Value,
         as type: Content.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> JSONContent? {
-        guard let content = value as? Content else { return nil }
-        return try content.jsonContent(at: place())
+        // The types are the same, and `as?` takes several times as long.
+        guard Value.self == Content.self else { return nil }
+        return try unsafeBitCast(value, to: Content.self).jsonContent(at: place())
     }
 
     private func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {

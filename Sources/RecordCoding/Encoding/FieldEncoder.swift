@@ -11,7 +11,7 @@ final class FieldEncoder: Encoder {
     /// Fields with JSON that is not complete: nested containers may be filled until the end.
     private var nodes: [(name: String, node: JSONNode)] = []
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
-    private var problem: EncodingError?
+    private var problem: (any Error)?
     /// The invalid names of fields, which are reported together.
     private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)] = [:]
 
@@ -57,16 +57,17 @@ final class FieldEncoder: Encoder {
 
     func put(_ field: RecordValue, _ key: any CodingKey) {
         let name = key.stringValue
-        guard allows(name, key) else { return }
+        guard RecordLimits.isModelKey(name) else { return refuse(name, key) }
         set(field, name)
-        if !nodes.isEmpty { nodes.removeAll { $0.name == name } }
+        if !nodes.isEmpty { nodes = nodes.filter { $0.name != name } }
     }
 
     /// A new node that becomes a field at the end.
     func nestedNode(_ key: any CodingKey) -> JSONNode {
         let node = JSONNode(self, CodingPlace([], key), depth: 1)
         let name = key.stringValue
-        if !skips(key), allows(name, key) { nodes.append((name, node)) }
+        if skips(key) { return node }
+        if RecordLimits.isModelKey(name) { nodes = nodes + [(name, node)] } else { refuse(name, key) }
         return node
     }
 
@@ -79,17 +80,6 @@ final class FieldEncoder: Encoder {
         fields = changed
     }
 
-    /// Whether a key can be the name of a field; if not, the encoding fails, and names all such keys.
-    private func allows(_ name: String, _ key: any CodingKey) -> Bool {
-        do throws(RecordCodingError) {
-            try RecordLimits.checkModelKey(name)
-            return true
-        } catch {
-            invalidNames[name] = (CodingPlace([], key), error)
-            return false
-        }
-    }
-
     // MARK: - Problems
 
     /// Notes a misuse; the encoding fails with the first one.
@@ -99,6 +89,15 @@ final class FieldEncoder: Encoder {
 
     func fail(_ error: RecordCodingError, at place: CodingPlace) {
         problem = problem ?? place.encodingError(place.field, error)
+    }
+
+    /// Notes a key that cannot be the name of a field; the encoding fails, and names all such keys.
+    private func refuse(_ name: String, _ key: any CodingKey) {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkModelKey(name)
+        } catch {
+            invalidNames[name] = (CodingPlace([], key), error)
+        }
     }
 
     /// Whether nothing has failed so far.

@@ -48,15 +48,21 @@ extension JSONNode {
             writer.endArray()
         case .object, .undecided:
             writer.beginObject()
-            let members = members.sorted { $0.key < $1.key }
-            for (index, member) in members.enumerated() {
-                // A key that was encoded twice keeps the last value.
-                if index + 1 < members.count, members[index + 1].key == member.key { continue }
+            for member in sortedMembers {
                 writer.key(member.key)
                 member.content.write(to: &writer)
             }
             writer.endObject()
         case .single(let content): content.write(to: &writer)
         }
+    }
+
+    /// The members in the order of their keys; of those with equal keys, the last one.
+    private var sortedMembers: [Member] {
+        // Many types declare their properties in this order.
+        if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return members }
+        let sorted = members.sorted { $0.key < $1.key }
+        let ends = zip(sorted, sorted.dropFirst()).map { $0.key != $1.key } + [true]
+        return zip(sorted, ends).filter(\.1).map(\.0)
     }
 }

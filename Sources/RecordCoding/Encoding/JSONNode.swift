@@ -62,6 +62,7 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     func place(of key: any CodingKey) -> CodingPlace { CodingPlace(codingPath, key) }
 
     func add(_ content: JSONContent, _ key: String = "") {
+        if members.isEmpty { members.reserveCapacity(4) }
         members.append(Member(key: key, content: content))
     }
 

@@ -115,8 +115,9 @@ public enum RecordLimits {
         return faultOfIdentifier(name) == nil ? name : nil
     }
 
-    private static func isModelKey(_ name: String) -> Bool {
-        faultOfIdentifier(name) == nil && !isSystemField(name) && !ReservedField.isReserved(name)
+    /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
+    static func isModelKey(_ name: String) -> Bool {
+        name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
     }
 
     private static func check(
@@ -136,14 +137,20 @@ public enum RecordLimits {
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
-        let isLegal = name.hasOnly { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
-        let startsWithLetter = name.utf8.first?.isASCIILetter == true
-        if isLegal, startsWithLetter, name.utf8.count <= maximumNameLength { return nil }
-        return faultOfFreeName(name) ?? (startsWithLetter ? .illegalCharacter : .startsWithoutLetter)
+        if name.isIdentifier { return nil }
+        if let fault = faultOfFreeName(name) { return fault }
+        return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
     }
 }
 
 extension String {
+    /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    fileprivate var isIdentifier: Bool {
+        guard utf8.count <= RecordLimits.maximumNameLength else { return false }
+        return hasOnly { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
+            && utf8.first?.isASCIILetter == true
+    }
+
     /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
     @inline(__always)
     fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {

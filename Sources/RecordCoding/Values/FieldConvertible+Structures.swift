@@ -46,7 +46,8 @@ extension URL: FieldConvertible {
                 )
             }
             self = fileURL
-        default: throw place().mismatch(URL.self, expected: "a string or an asset", found: value.kind.rawValue)
+        default:
+            throw place().mismatch(URL.self, expected: "a string or an asset", found: value.kind.rawValue)
         }
     }
 }

@@ -98,6 +98,7 @@ extension Double: FieldConvertible {
         return .double(self)
     }
 
+    @inline(__always)
     init(field value: RecordValue, at place: @autoclosure () -> CodingPlace) throws {
         switch value {
         case .double(let double): self = double

@@ -35,7 +35,7 @@ extension FixedWidthInteger where Self: Codable {
     func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .number(description) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text) = value else {
+        guard case .number(let text, _) = value else {
             throw place().mismatch(Self.self, expected: "an integer", found: value.kind)
         }
         // A number that another program wrote with a zero fraction or an exponent may still be an integer.
@@ -69,7 +69,7 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text) = value else {
+        guard case .number(let text, _) = value else {
             throw place().mismatch(Self.self, expected: "a number", found: value.kind)
         }
         guard let number = Self(text), number.isFinite else { throw place().outOfRange(Self.self, text) }
@@ -77,7 +77,18 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     }
 }
 
-extension Double: JSONConvertible {}
+extension Double: JSONConvertible {
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        guard case .number(let text, let double) = value else {
+            throw place().mismatch(Double.self, expected: "a number", found: value.kind)
+        }
+        guard let number = double ?? Double(text), number.isFinite else {
+            throw place().outOfRange(Double.self, text)
+        }
+        self = number
+    }
+}
+
 extension Float: JSONConvertible {}
 
 extension Date: JSONConvertible {
@@ -94,7 +105,9 @@ extension Date: JSONConvertible {
 }
 
 extension Data: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .string(base64EncodedString()) }
+    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent {
+        .string(base64EncodedString())
+    }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         let text = try String(json: value, at: place())
@@ -130,7 +143,7 @@ extension Decimal: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text) = value else {
+        guard case .number(let text, _) = value else {
             throw place().mismatch(Decimal.self, expected: "a number", found: value.kind)
         }
         guard let decimal = Decimal(string: text), !decimal.isNaN else {
