@@ -33,13 +33,15 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
         return record
     }
 
-    /// Encodes an edited model for an upload; returns `nil` if it equals the one before the edit.
+    /// Encodes an edited model for an upload, with the stored values of fields that the edit does not change.
     ///
     /// - Parameters:
     ///   - model: The edited model.
     ///   - before: The model before the edit.
     ///   - stored: The fields of the record that the model before the edit was decoded from.
     ///   - edited: The date of the edit.
+    /// - Returns: The record; `nil` if the edit changes nothing.
+    /// - Throws: An error if the record is invalid or cannot be decoded again.
     func encodeEdit(
         _ model: Model,
         of before: Model,

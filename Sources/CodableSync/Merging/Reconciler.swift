@@ -80,7 +80,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             let former = try coding.shownFields(of: ancestor)
             let current = try coding.shownFields(of: server)
             guard current.differingFields(from: former).isEmpty else { return nil }
-            let edited = try coding.shownFields(of: contents.completed(client))
+            let edited = shownFields(of: contents.completed(client))
             let kept = edited.unchanged(from: server.fields, shownAs: current)
             var record = client
             record.fields.merge(kept.filter { client.fields[$0.key] != nil }) { $1 }
@@ -88,7 +88,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             try RecordLimits.checkSize(of: record)
             return .redated(record, edited: contents.item.clientEdited)
         } catch {
-            // Without these models, there is no such comparison.
+            // Without both versions of the cloud, there is no such comparison.
             return nil
         }
     }
@@ -131,9 +131,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
             record.systemFields = server.systemFields
             let fields = record.fields
-            let serverFields = shownFields(serverModel, of: server)
-            let clientFields = shownFields(clientModel, of: client)
-            record.fields.merge(fields.unchanged(from: client.fields, shownAs: clientFields)) { $1 }
+            let serverFields = shownFields(of: server)
             record.fields.merge(fields.unchanged(from: server.fields, shownAs: serverFields)) { $1 }
             try RecordLimits.checkSize(of: record)
             // The server's record may lack a field that has a default.
@@ -149,9 +147,9 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// The fields of a record as the model shows them; those that are stored if it cannot be encoded.
-    private func shownFields(_ model: Model, of record: Record) -> [String: RecordValue] {
-        do { return try coding.encode(model, edited: nil).fields } catch { return record.fields }
+    /// The fields of a record as the model shows them; as they are stored if it cannot show the record.
+    private func shownFields(of record: Record) -> [String: RecordValue] {
+        do { return try coding.shownFields(of: record) } catch { return record.fields }
     }
 
     /// Decodes the ancestor; if that fails, the resolver gets none.

@@ -12,10 +12,10 @@ extension SyncEngine {
     ///
     /// The closure gets the current version of the record, which may be newer than the model you pass: it
     /// includes changes from other devices, and all earlier edits on this one. So two edits at once both
-    /// survive, and fields that the closure does not touch keep their newest values. The closure runs on the
-    /// caller's actor, in the order of the calls. Later calls for this record wait for it; other calls do
-    /// not. The closure runs again if another device's change arrives in between, so it should only edit the
-    /// model.
+    /// survive, and fields that the closure does not touch keep their newest values, even where this version
+    /// of the app can decode only a part of a value. The closure runs on the caller's actor, in the order of
+    /// the calls. Later calls for this record wait for it; other calls do not. The closure runs again if
+    /// another device's change arrives in between, so it should only edit the model.
     ///
     /// Returns once the change is durable on this device; sending happens in the background. If the closure
     /// throws, or changes nothing, nothing is queued.

@@ -241,7 +241,9 @@ class GrowingModelScenarios: EngineScenario {
 
     // MARK: Parts of values that a version does not know
 
-    private func makeNestedPair(_ id: String = "a") async throws -> (old: Device<PlaceTolerant>, new: Device<PlaceV2>) {
+    private func makeNestedPair(
+        _ id: String = "a"
+    ) async throws -> (old: Device<PlaceTolerant>, new: Device<PlaceV2>) {
         let (old, new) = (try makeDevice(PlaceTolerant.self), try makeDevice(PlaceV2.self))
         let address = PlaceV2.Address(city: "Oslo", street: "Gate 1")
         try await new.engine.upload(PlaceV2(id: id, title: "old", kind: .lake, address: address))
