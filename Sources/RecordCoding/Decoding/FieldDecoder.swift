@@ -122,7 +122,9 @@ extension FieldDecoder {
     private func defaultValue(_ name: String, at place: CodingPlace) throws -> RecordValue? {
         guard let defaulting else { return nil }
         do throws(FieldDefaults.Unusable) {
-            guard let value = try FieldDefaults.fields(of: defaulting)[name], value != .null else { return nil }
+            guard let value = try FieldDefaults.fields(of: defaulting)[name], value != .null else {
+                return nil
+            }
             return value
         } catch {
             throw place.missing(.unusableDefaults(field: place.field, reason: error.reason))

@@ -11,9 +11,14 @@
 /// | `Data` | bytes |
 /// | ``RecordReference``, ``RecordLocation`` | reference, location |
 /// | `URL` of a file, ``RecordAsset`` | asset |
+/// | type that codes itself as one of these in a single-value container, such as a typed ID | that value |
 /// | array of one of these | list, also when it is empty |
 /// | optional of one of these | its kind, or null, which clears the field |
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
+///
+/// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
+/// these types; to find out, it is run once in a process with a decoder that has no values. Otherwise it is
+/// bytes, as are arrays of it.
 ///
 /// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
 /// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last

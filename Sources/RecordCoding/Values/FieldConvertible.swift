@@ -109,6 +109,16 @@ extension Double: FieldConvertible {
         default: throw place().mismatch(Double.self, expected: "a double", found: value.kind.rawValue)
         }
     }
+
+    /// Lists of numbers may be long, so this takes the numbers out in one loop.
+    static func values(of list: [RecordValue], at place: @autoclosure () -> CodingPlace) throws -> [Double] {
+        var index = -1
+        return try list.map { value in
+            index += 1
+            if case .double(let double) = value { return double }
+            return try Double(field: value, at: place().element(index))
+        }
+    }
 }
 
 extension Float: FieldConvertible {

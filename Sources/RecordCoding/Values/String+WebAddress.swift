@@ -25,8 +25,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension UInt8 {
-    var isASCIILetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
-    var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    var isASCIILetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
+    var isASCIIDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     var isASCIILetterOrDigit: Bool { isASCIILetter || isASCIIDigit }
 
     fileprivate var isPlainInAddress: Bool {

@@ -6,21 +6,22 @@ extension UUID {
         String(unsafeUninitializedCapacity: 36) { text in
             withUnsafeBytes(of: uuid) { bytes in
                 var end = 0
-                for (index, byte) in bytes.enumerated() {
+                for index in 0..<16 {
+                    let byte = bytes[index]
                     if UUID.isAfterHyphen(index) {
                         text[end] = UInt8(ascii: "-")
-                        end += 1
+                        end &+= 1
                     }
                     text[end] = UUID.digit(byte >> 4)
-                    text[end + 1] = UUID.digit(byte & 15)
-                    end += 2
+                    text[end &+ 1] = UUID.digit(byte & 15)
+                    end &+= 2
                 }
             }
             return 36
         }
     }
 
-    /// Reads the text of a UUID, in upper or lower case; the same as `init(uuidString:)`.
+    /// Reads the text of a UUID, in upper or lower case; nothing may be missing, added or misplaced.
     init?(text: String) {
         var text = text
         let bytes = text.withUTF8 { text -> (UInt64, UInt64)? in
@@ -49,7 +50,7 @@ extension UUID {
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+        value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10)
     }
 
     /// The value of a hexadecimal digit; 255 for any other byte.

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import RecordCoding
 
-/// The texts of UUIDs and URLs are made faster than by Foundation, and are the same.
+/// The texts of UUIDs and URLs are made and read faster than by Foundation, and are the same.
 final class TextFormTests: XCTestCase {
     func testTheTextOfAUUIDIsThatOfFoundation() throws {
         var generator = SeededGenerator(seed: 11)
@@ -31,7 +31,6 @@ final class TextFormTests: XCTestCase {
         }
         for text in wrong {
             XCTAssertNil(UUID(text: text), text)
-            XCTAssertNil(UUID(uuidString: text), text)
         }
     }
 
