@@ -13,18 +13,21 @@ enum Base64 {
 
     static func append(_ data: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         let alphabet = alphabet
-        bytes.reserveCapacity(bytes.count + (data.count + 2) / 3 * 4)
-        var index = 0
-        while index < data.count {
-            let available = min(3, data.count - index)
-            var group = UInt32(data[index]) << 16
-            if available > 1 { group |= UInt32(data[index + 1]) << 8 }
-            if available > 2 { group |= UInt32(data[index + 2]) }
-            bytes.append(alphabet[Int(group >> 18)])
-            bytes.append(alphabet[Int(group >> 12 & 63)])
-            bytes.append(available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-            bytes.append(available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
-            index += 3
+        let count = (data.count + 2) / 3 * 4
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
+            var index = 0
+            for start in stride(from: 0, to: count, by: 4) {
+                let available = min(3, data.count - index)
+                var group = UInt32(data[index]) << 16
+                if available > 1 { group |= UInt32(data[index + 1]) << 8 }
+                if available > 2 { group |= UInt32(data[index + 2]) }
+                text[start] = alphabet[Int(group >> 18)]
+                text[start + 1] = alphabet[Int(group >> 12 & 63)]
+                text[start + 2] = available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+                text[start + 3] = available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
+                index += 3
+            }
+            bytes.append(contentsOf: text)
         }
     }
 

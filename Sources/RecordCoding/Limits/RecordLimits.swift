@@ -15,6 +15,16 @@ public enum RecordLimits {
         "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
 
+    /// These names by their length, in which most names differ from all of them.
+    private static let systemFieldNamesByLength = (0...maximumNameLength).map { length in
+        systemFieldNames.keys.filter { $0.utf8.count == length }
+    }
+
+    private static func isSystemField(_ name: String) -> Bool {
+        let length = name.utf8.count
+        return length <= maximumNameLength && systemFieldNamesByLength[length].contains(name)
+    }
+
     /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
     /// types anyway.
     private static let systemRecordTypes: Set<String> = ["Users"]
@@ -66,7 +76,7 @@ public enum RecordLimits {
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
     public static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
-        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames[name] != nil ? .reserved : nil))
+        try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
 
     /// Checks names of fields that come from a server; reserved names are allowed.
@@ -98,15 +108,16 @@ public enum RecordLimits {
     /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
     /// none.
     static func recordType(like name: String) -> String? {
-        let kept = name.drop { $0.utf8.first?.isLetter != true }.filter {
+        let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
             $0.isASCII && ($0.isLetter || $0.isNumber)
         }
         let name = systemRecordTypes.contains(kept) ? "App\(kept)" : kept
         return faultOfIdentifier(name) == nil ? name : nil
     }
 
-    private static func isModelKey(_ name: String) -> Bool {
-        faultOfIdentifier(name) == nil && systemFieldNames[name] == nil && !ReservedField.isReserved(name)
+    /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
+    static func isModelKey(_ name: String) -> Bool {
+        name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
     }
 
     private static func check(
@@ -126,30 +137,27 @@ public enum RecordLimits {
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
+        if name.isIdentifier { return nil }
         if let fault = faultOfFreeName(name) { return fault }
-        guard name.utf8.first?.isLetter == true else { return .startsWithoutLetter }
-        let isLegal = name.hasOnly { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
-        return isLegal ? nil : .illegalCharacter
+        return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
     }
 }
 
 extension String {
+    /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    fileprivate var isIdentifier: Bool {
+        guard utf8.count <= RecordLimits.maximumNameLength else { return false }
+        return hasOnly { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
+            && utf8.first?.isASCIILetter == true
+    }
+
     /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
+    @inline(__always)
     fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
         var text = self
-        return text.withUTF8 { text in
-            let bytes = UnsafeRawBufferPointer(text)
-            var index = 0
-            while index < bytes.count {
-                if !isLegal(bytes[index]) { return false }
-                index += 1
-            }
+        return text.withUTF8 { bytes in
+            for index in 0..<bytes.count where !isLegal(bytes[index]) { return false }
             return true
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
-    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 }

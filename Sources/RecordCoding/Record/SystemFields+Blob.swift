@@ -7,7 +7,7 @@ extension SystemFields {
 
     /// The system fields as an opaque blob to store with a model; equal fields give equal bytes.
     public var encodedBlob: Data {
-        var writer = JSONWriter(reserving: 192)
+        var writer = JSONWriter(reserving: 256 + (archive?.count ?? 0) * 4 / 3)
         writer.beginObject()
         writer.key("codableSyncSystemFields")
         writer.int(SystemFields.blobVersion)

@@ -28,6 +28,14 @@ struct CodingPlace {
         return text
     }
 
+    /// The place of an element of the array at this place.
+    func element(_ index: Int) -> CodingPlace { CodingPlace(codingPath, IndexKey(index)) }
+
+    /// The error for a value, made from the path as text.
+    func encodingError(_ value: Any, _ error: (_ field: String) -> RecordCodingError) -> EncodingError {
+        encodingError(value, error(field))
+    }
+
     func encodingError(_ value: Any, _ error: RecordCodingError) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: codingPath,

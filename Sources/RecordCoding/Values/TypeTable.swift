@@ -7,6 +7,13 @@ final class TypeTable<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var values: [ObjectIdentifier: Value] = [:]
 
+    /// All values so far, for many look-ups without the lock.
+    var snapshot: [ObjectIdentifier: Value] {
+        lock.lock()
+        defer { lock.unlock() }
+        return values
+    }
+
     /// The value of a type.
     ///
     /// If several threads need it at once, each may run the closure, and all get the first result.
