@@ -42,7 +42,7 @@ extension Work {
         return try rows("reminder", Reminder.sample())
             + rows("landmark", landmark)
             + rows("document", Document.sample(), isLong: true)
-            + table("landmark", landmark, id: landmark.id, in: queue)
+            + table("landmark", landmark, in: queue)
     }
 
     /// A model into the values of a row, and back.
@@ -59,12 +59,12 @@ extension Work {
     }
 
     /// A model into a table in memory, and back, in one transaction for all repetitions.
-    private static func table<Model: FetchableRecord & PersistableRecord & Codable>(
+    private static func table<Model: FetchableRecord & PersistableRecord & Codable & Identifiable & Sendable>(
         _ subject: String,
         _ model: Model,
-        id: some DatabaseValueConvertible & Sendable,
         in queue: DatabaseQueue
-    ) throws -> [Work] where Model: Sendable {
+    ) throws -> [Work] where Model.ID: DatabaseValueConvertible & Sendable {
+        let id = model.id
         try queue.write { try model.insert($0) }
         return [
             Work(
@@ -83,7 +83,7 @@ extension Work {
                 by: .grdb,
                 repeating: { count in
                     try queue.read { database in
-                        for _ in 0..<count { _ = try Model.fetchOne(database, key: ["id": id]) }
+                        for _ in 0..<count { _ = try Model.fetchOne(database, id: id) }
                     }
                 }
             ),

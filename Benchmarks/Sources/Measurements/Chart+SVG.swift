@@ -14,7 +14,6 @@ private struct ChartDrawing {
     private let right = 40.0
     private let header = 118.0
     private let rowHeight = 48.0
-    private let groupHeight = 34.0
 
     init(_ chart: Chart) {
         self.chart = chart
@@ -22,10 +21,13 @@ private struct ChartDrawing {
     }
 
     private var bottom: Double {
-        header + chart.groups.reduce(0) { $0 + groupHeight + Double($1.rows.count) * rowHeight }
+        header + chart.groups.reduce(0) { $0 + height(of: $1) + Double($1.rows.count) * rowHeight }
     }
 
     private var height: Double { bottom + 46 }
+
+    /// The height of a group's title.
+    private func height(of group: Chart.Group) -> Double { group.title.isEmpty ? 0 : 34 }
 
     private func x(_ ratio: Double) -> Double {
         let low = log(axis.range.lowerBound)
@@ -49,8 +51,8 @@ private struct ChartDrawing {
         lines += legend + grid
         var y = header
         for group in chart.groups {
-            lines.append(text(24, y + 22, group.title, "group"))
-            y += groupHeight
+            if !group.title.isEmpty { lines.append(text(24, y + 22, group.title, "group")) }
+            y += height(of: group)
             for row in group.rows {
                 lines += draw(row, at: y + rowHeight / 2)
                 y += rowHeight
@@ -76,7 +78,7 @@ private struct ChartDrawing {
                 ".s\(index){fill:\(pick(color.0, color.1))}"
             }
             return """
-                .paper{fill:\(paper)}.heading,.group,.unit{fill:\(ink)}.note,.tick{fill:\(soft)}.row{fill:\(ink)}\
+                .paper{fill:\(paper)}.value,.mark{stroke:\(paper)}.heading,.group,.unit{fill:\(ink)}.note,.tick{fill:\(soft)}.row{fill:\(ink)}\
                 .grid{stroke:\(line)}.one{stroke:\(ink)}\(series.joined())
                 """
         }
@@ -84,7 +86,7 @@ private struct ChartDrawing {
             <style>
             text{font-family:-apple-system,"Segoe UI","Noto Sans","DejaVu Sans",Helvetica,Arial,sans-serif;font-size:13px}
             .heading{font-size:19px;font-weight:600}.group{font-size:14px;font-weight:600}.tick,.value{font-size:12px}
-            .unit{font-size:12px;font-weight:600}.grid{stroke-width:1}.one{stroke-width:1.5}
+            .unit{font-size:12px;font-weight:600}.value{stroke-width:4px;paint-order:stroke;stroke-linejoin:round}.mark{stroke-width:1.5px}.grid{stroke-width:1}.one{stroke-width:1.5}
             \(rules("#1b2026", "#57606a", "#d9dee3", "#ffffff") { light, _ in light })
             @media (prefers-color-scheme:dark){\(rules("#e8edf2", "#a3adb8", "#353c44", "#14181d") { _, dark in dark })}
             </style>
@@ -97,7 +99,7 @@ private struct ChartDrawing {
         for (index, name) in chart.series.enumerated() {
             lines.append(mark(index, x, 78))
             lines.append(text(x + 12, 82, name, "row"))
-            x += 44 + Double(name.count) * 7.2
+            x += 40 + Double(name.count) * 6.8
         }
         return lines
     }
@@ -123,21 +125,23 @@ private struct ChartDrawing {
         lines.append(
             "<line class=\"grid\" x1=\"\(n(left))\" x2=\"\(n(width - right))\" y1=\"\(n(y))\" y2=\"\(n(y))\"/>"
         )
-        // Labels stand above and below the row in turn, where there is room.
+        // Labels stand above and below the row, wherever there is room; of two series, one has each side.
         var ends = [-Double.infinity, -Double.infinity]
         for dot in row.dots.sorted(by: { $0.ratio < $1.ratio }) {
             let x = x(dot.ratio)
-            let label = "\(chart.series[dot.series]) \(dot.ratio.formatted)×"
-            let half = Double(label.count) * 3.3
-            let center = min(x, width - half - 6)
-            let lane = center - half >= ends[0] || ends[0] <= ends[1] ? 0 : 1
+            let hasOwnSide = chart.series.count == 2
+            let label = (hasOwnSide ? "" : "\(chart.series[dot.series]) ") + "\(dot.ratio.formatted)×"
+            let half = Double(label.count) * 3.7
+            let center = max(left + half, min(x, width - half - 6))
+            let fits = center - half >= ends[0] || ends[0] <= ends[1]
+            let lane = hasOwnSide ? dot.series : fits ? 0 : 1
             let start = max(center - half, ends[lane])
-            ends[lane] = start + half * 2 + 8
+            ends[lane] = start + half * 2 + 6
             lines.append(mark(dot.series, x, y))
             lines.append(
                 text(
                     start + half,
-                    y + (lane == 0 ? -10 : 19),
+                    y + (lane == 0 ? -10 : 20),
                     label,
                     "value s\(dot.series)",
                     anchor: "middle"
@@ -149,7 +153,7 @@ private struct ChartDrawing {
 
     /// A circle, square, triangle or diamond: the series can be told apart without colours.
     private func mark(_ series: Int, _ x: Double, _ y: Double) -> String {
-        let kind = "class=\"s\(series)\""
+        let kind = "class=\"mark s\(series)\""
         switch series {
         case 0: return "<circle \(kind) cx=\"\(n(x))\" cy=\"\(n(y))\" r=\"5.5\"/>"
         case 1: return "<rect \(kind) x=\"\(n(x - 5))\" y=\"\(n(y - 5))\" width=\"10\" height=\"10\"/>"

@@ -93,7 +93,7 @@ package struct CodingReport {
             subtitle: subtitle,
             series: ["encode", "decode"],
             unit: "\(own) = 1",
-            groups: [Chart.Group(title: "Kind of the property", rows: rows)]
+            groups: [Chart.Group(title: "", rows: rows)]
         )
     }
 
