@@ -42,7 +42,7 @@ private struct ChartDrawing {
             height="\(n(height))" role="img" aria-labelledby="title desc">
             """,
             "<title id=\"title\">\(escaped(chart.title))</title>",
-            "<desc id=\"desc\">\(escaped(chart.subtitle)) The page that shows this plot has its numbers as a table.</desc>",
+            "<desc id=\"desc\">\(escaped(chart.subtitle)). The page that shows this plot has its numbers as a table.</desc>",
             style,
             "<rect class=\"paper\" width=\"\(n(width))\" height=\"\(n(height))\" rx=\"8\"/>",
             text(24, 34, chart.title, "heading"),

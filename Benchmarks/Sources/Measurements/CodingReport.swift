@@ -52,7 +52,7 @@ package struct CodingReport {
             return Chart.Group(title: model.title, rows: rows)
         }
         return Chart(
-            title: "How long others take for the same model",
+            title: "How long others take, compared with \(own)",
             subtitle: subtitle,
             series: others.map(\.title),
             unit: "\(own) = 1",
@@ -89,7 +89,7 @@ package struct CodingReport {
             return Chart.Row(title: kind.replacing("-", with: " "), dots: dots)
         }
         return Chart(
-            title: "How long JSON takes for eight fields of one kind",
+            title: "How long JSON takes for eight fields of a kind, compared with \(own)",
             subtitle: subtitle,
             series: ["encode", "decode"],
             unit: "\(own) = 1",
