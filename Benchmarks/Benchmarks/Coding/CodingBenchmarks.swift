@@ -10,7 +10,7 @@ let benchmarks: @Sendable () -> Void = {
         metrics: [.throughput, .wallClock],
         timeUnits: .microseconds,
         warmupIterations: 3,
-        maxDuration: .seconds(1),
+        maxDuration: .milliseconds(400),
         maxIterations: 100_000
     )
     do {

@@ -1,9 +1,23 @@
 import Foundation
 
-/// The median time of one repetition of each work, in microseconds.
+/// The median time of one repetition of each work in its quickest round, in microseconds.
 package struct Timings {
     /// The times by the work's name.
     package private(set) var microseconds: [String: Double] = [:]
+
+    /// Joins rounds of the same works: what else the machine did in a round makes no difference to the quickest.
+    ///
+    /// - Parameter rounds: The rounds.
+    /// - Throws: ``MeasurementError`` if there are none, or they are not of the same works.
+    package init(rounds: [Timings]) throws {
+        guard let first = rounds.first else { throw MeasurementError("There are no results.") }
+        for round in rounds {
+            guard round.microseconds.keys == first.microseconds.keys else {
+                throw MeasurementError("The rounds are not of the same works.")
+            }
+            microseconds.merge(round.microseconds) { min($0, $1) }
+        }
+    }
 
     /// Reads results in the format of JMH, as the benchmark package exports them.
     ///

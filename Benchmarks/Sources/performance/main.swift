@@ -7,7 +7,7 @@ let usage = """
     usage:
       performance check PROFILE LIMITS               compares a profile with the limits; exits 1 if one is exceeded
       performance update PROFILE LIMITS PERCENT      sets the limits to the profile's values and some percent
-      performance report JMH PROFILE LIMITS PAGE SYSTEM    writes the tables of the page, and its plots beside it
+      performance report ROUNDS PROFILE LIMITS PAGE SYSTEM    writes the tables of the page, and its plots beside it
     """
 
 /// Prints every limit with its value.
@@ -30,8 +30,11 @@ func check(_ works: CountedWorks, _ limits: Limits, named file: String) throws -
     return true
 }
 
-func report(jmh: URL, works: CountedWorks, limits: Limits, page file: URL, system: String) throws {
-    let coding = CodingReport(try Timings(jmh: Data(contentsOf: jmh)))
+func report(rounds: URL, works: CountedWorks, limits: Limits, page file: URL, system: String) throws {
+    let files = try FileManager.default.contentsOfDirectory(at: rounds, includingPropertiesForKeys: nil)
+        .map { $0.appending(path: "Current_run.jmh.json") }
+        .filter { FileManager.default.fileExists(atPath: $0.path) }
+    let coding = CodingReport(try Timings(rounds: files.map { try Timings(jmh: Data(contentsOf: $0)) }))
     var page = GeneratedPage(try String(contentsOf: file, encoding: .utf8))
     try page.replace("system", with: system)
     try page.replace("models", with: coding.modelTable())

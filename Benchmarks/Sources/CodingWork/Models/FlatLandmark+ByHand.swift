@@ -5,25 +5,21 @@ extension FlatLandmark: WrittenByHand {
     /// The record that the coder makes.
     package var recordByHand: Record {
         let name = id.textByHand
-        return Record(
-            recordType: "FlatLandmark",
-            recordID: RecordID(recordName: name),
-            fields: [
-                "id": .string(name),
-                "name": .string(self.name),
-                "country": .string(country),
-                "category": .string(category.rawValue),
-                "isFavorite": .int64(isFavorite ? 1 : 0),
-                "visits": .int64(Int64(visits)),
-                "elevation": .double(elevation),
-                "rating": .double(rating),
-                "opened": .date(opened),
-                "website": .string(website.absoluteString),
-                "tags": .list(tags.map { .string($0) }),
-                "note": note.map { .string($0) } ?? .null,
-                "coordinate": .bytes(coordinate.jsonByHand),
-            ]
-        )
+        var fields = [String: RecordValue](minimumCapacity: 13)
+        fields["id"] = .string(name)
+        fields["name"] = .string(self.name)
+        fields["country"] = .string(country)
+        fields["category"] = .string(category.rawValue)
+        fields["isFavorite"] = .int64(isFavorite ? 1 : 0)
+        fields["visits"] = .int64(Int64(visits))
+        fields["elevation"] = .double(elevation)
+        fields["rating"] = .double(rating)
+        fields["opened"] = .date(opened)
+        fields["website"] = .string(website.absoluteString)
+        fields["tags"] = .list(tags.map { .string($0) })
+        fields["note"] = note.map { .string($0) } ?? .null
+        fields["coordinate"] = .bytes(coordinate.jsonByHand)
+        return Record(recordType: "FlatLandmark", recordID: RecordID(recordName: name), fields: fields)
     }
 
     /// Reads the fields of a record.
