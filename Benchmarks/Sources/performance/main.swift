@@ -73,7 +73,7 @@ func run(_ arguments: [String]) throws -> Bool {
     case ("report", 6):
         let works = try CountedWorks(directory: urls[2])
         try report(
-            jmh: urls[1],
+            rounds: urls[1],
             works: works,
             limits: Limits(file: urls[3]),
             page: urls[4],

@@ -28,6 +28,18 @@ final class ReportTests: XCTestCase {
         XCTAssertThrowsError(try Timings(jmh: Data("[]".utf8)))
     }
 
+    func testTheQuickestRoundOfEachWorkCounts() throws {
+        let rounds = try [(2, 9), (5, 4), (3, 8)].map { first, second in
+            try Timings(
+                jmh: jmh([("a/b/c_(repeats:_1)", Double(first)), ("a/b/d_(repeats:_1)", Double(second))])
+            )
+        }
+        XCTAssertEqual(try Timings(rounds: rounds).microseconds, ["a/b/c": 2, "a/b/d": 4])
+        XCTAssertThrowsError(try Timings(rounds: []))
+        let other = try Timings(jmh: jmh([("a/b/c_(repeats:_1)", 1)]))
+        XCTAssertThrowsError(try Timings(rounds: rounds + [other]))
+    }
+
     func testAGeneratedPartIsReplacedAndTheTextAroundItStays() throws {
         var page = GeneratedPage("A\n<!-- begin x -->\nold\n<!-- end x -->\nB\n")
         try page.replace("x", with: "new")
