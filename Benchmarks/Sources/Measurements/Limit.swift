@@ -17,7 +17,7 @@ package struct Limit: Codable, Equatable {
     package var to: [String: Double]?
     /// The highest value that passes.
     package var most: Double
-    /// The value to reach in the end; it is shown, not checked.
+    /// The value to reach in the end; it is shown, not checked, and the limit is never set below it.
     package var aim: Double?
 
     package init(measure: Measure, of: String, to: [String: Double]? = nil, most: Double, aim: Double? = nil)
@@ -111,7 +111,7 @@ package struct Limits: Codable, Equatable {
         try limits.map { Finding(limit: $0, value: try $0.value(in: works)) }
     }
 
-    /// Sets each limit to what a run has reached.
+    /// Sets each limit to its aim, or to what a run has reached where that is more.
     ///
     /// - Parameters:
     ///   - works: The counts.
@@ -123,8 +123,8 @@ package struct Limits: Codable, Equatable {
         for index in limits.indices {
             let value = try limits[index].value(in: works)
             let isExact = limits[index].measure == .allocations && limits[index].to == nil
-            updated.limits[index].most =
-                isExact ? value.rounded(.up) : (value * (1 + percent / 100)).roundedUp
+            let reached = isExact ? value.rounded(.up) : (value * (1 + percent / 100)).roundedUp
+            updated.limits[index].most = max(reached, limits[index].aim ?? reached)
         }
         return updated
     }

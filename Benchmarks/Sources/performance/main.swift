@@ -6,7 +6,7 @@ import Measurements
 let usage = """
     usage:
       performance check PROFILE LIMITS               compares a profile with the limits; exits 1 if one is exceeded
-      performance update PROFILE LIMITS PERCENT      sets the limits to the profile's values and some percent
+      performance update PROFILE LIMITS PERCENT      sets limits above their aims to its values and some percent
       performance report ROUNDS PROFILE LIMITS PAGE SYSTEM    writes the tables of the page, and its plots beside it
     """
 

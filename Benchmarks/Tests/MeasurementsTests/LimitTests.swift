@@ -86,14 +86,16 @@ final class LimitTests: XCTestCase {
         }
     }
 
-    func testAnUpdateSetsLimitsThatTheRunKeepsAndLeavesAims() throws {
+    func testAnUpdateSetsLimitsThatTheRunKeepsAndNoneBelowItsAim() throws {
         let limits = Limits(limits: [
             Limit(measure: .instructions, of: "a/encode/own", to: ["a/encode/JSON": 1], most: 0.1, aim: 0.2),
             Limit(measure: .allocations, of: "a/encode/own", most: 99, aim: 2),
+            Limit(measure: .allocations, of: "a/encode/JSON", most: 99, aim: 12),
+            Limit(measure: .allocations, of: "a/encode/JSON", most: 99),
         ])
         let updated = try limits.updated(from: works(), adding: 5)
-        XCTAssertEqual(updated.limits.map(\.most), [0.525, 3])
-        XCTAssertEqual(updated.limits.map(\.aim), [0.2, 2])
+        XCTAssertEqual(updated.limits.map(\.most), [0.525, 3, 12, 10])
+        XCTAssertEqual(updated.limits.map(\.aim), [0.2, 2, 12, nil])
         XCTAssertTrue(try updated.findings(in: works()).allSatisfy(\.passes))
     }
 
