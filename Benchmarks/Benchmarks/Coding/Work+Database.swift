@@ -31,25 +31,36 @@ extension Work {
         try queue.write { database in
             try database.execute(
                 sql: """
+                    CREATE TABLE reminder (id BLOB PRIMARY KEY, title TEXT, isDone INTEGER);
                     CREATE TABLE landmark (
                         id BLOB PRIMARY KEY, name TEXT, country TEXT, category TEXT, isFavorite INTEGER, visits INTEGER,
                         elevation REAL, rating REAL, opened TEXT, website TEXT, tags TEXT, note TEXT, coordinate TEXT
                     );
+                    CREATE TABLE document (id BLOB PRIMARY KEY, title TEXT, text TEXT, samples TEXT);
                     """
             )
         }
-        let landmark = try FlatLandmark.sample()
-        return try rows("reminder", Reminder.sample())
-            + rows("landmark", landmark)
-            + rows("document", Document.sample(), isLong: true)
-            + table("landmark", landmark, in: queue)
+        return try works("reminder", Reminder.sample(), in: queue)
+            + works("landmark", FlatLandmark.sample(), in: queue)
+            + works("document", Document.sample(), in: queue, isLong: true)
+    }
+
+    private typealias Stored = FetchableRecord & PersistableRecord & Codable & Identifiable & Sendable
+
+    private static func works<Model: Stored>(
+        _ subject: String,
+        _ model: Model,
+        in queue: DatabaseQueue,
+        isLong: Bool = false
+    ) throws -> [Work] where Model.ID: DatabaseValueConvertible & Sendable {
+        try rows(subject, model, isLong: isLong) + table(subject, model, in: queue, isLong: isLong)
     }
 
     /// A model into the values of a row, and back.
-    private static func rows<Model: FetchableRecord & PersistableRecord & Codable>(
+    private static func rows<Model: Stored>(
         _ subject: String,
         _ model: Model,
-        isLong: Bool = false
+        isLong: Bool
     ) throws -> [Work] {
         let row = Row(try model.databaseDictionary)
         return [
@@ -59,10 +70,11 @@ extension Work {
     }
 
     /// A model into a table in memory, and back, in one transaction for all repetitions.
-    private static func table<Model: FetchableRecord & PersistableRecord & Codable & Identifiable & Sendable>(
+    private static func table<Model: Stored>(
         _ subject: String,
         _ model: Model,
-        in queue: DatabaseQueue
+        in queue: DatabaseQueue,
+        isLong: Bool
     ) throws -> [Work] where Model.ID: DatabaseValueConvertible & Sendable {
         let id = model.id
         try queue.write { try model.insert($0) }
@@ -71,6 +83,7 @@ extension Work {
                 subject,
                 "save",
                 by: .grdb,
+                isLong: isLong,
                 repeating: { count in
                     try queue.write { database in
                         for _ in 0..<count { try model.insert(database, onConflict: .replace) }
@@ -81,6 +94,7 @@ extension Work {
                 subject,
                 "load",
                 by: .grdb,
+                isLong: isLong,
                 repeating: { count in
                     try queue.read { database in
                         for _ in 0..<count { _ = try Model.fetchOne(database, id: id) }

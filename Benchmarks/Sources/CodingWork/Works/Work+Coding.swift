@@ -7,7 +7,6 @@ extension Work {
         try models("reminder", Reminder.sample())
             + models("landmark", FlatLandmark.sample())
             + models("document", Document.sample(), isLong: true)
-            + saving("landmark", FlatLandmark.sample())
             + systemFields()
             + sizeChecks()
             + merges()

@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 
 extension Work {
-    /// Encoding and decoding of one model, and of its record as a line of JSON.
+    /// Encoding and decoding of one model, of its record as a line of JSON, and both together.
     static func models<Model: WrittenByHand>(
         _ subject: String,
         _ model: Model,
@@ -11,6 +11,7 @@ extension Work {
         try encoding(subject, model, isLong: isLong)
             + decoding(subject, model, isLong: isLong)
             + lines(subject, model, isLong: isLong)
+            + saving(subject, model, isLong: isLong)
     }
 
     private static func encoding(_ subject: String, _ model: some WrittenByHand, isLong: Bool) -> [Work] {
@@ -70,18 +71,24 @@ extension Work {
     }
 
     /// A model to the bytes that are stored, and back.
-    static func saving<Model: WrittenByHand>(_ subject: String, _ model: Model) throws -> [Work] {
+    private static func saving<Model: WrittenByHand>(
+        _ subject: String,
+        _ model: Model,
+        isLong: Bool
+    ) throws -> [Work] {
         let line = RecordJSON.encode(try RecordEncoder().encode(model))
         let text = try JSONEncoder().encode(model)
         let encoder = JSONEncoder()
         let decoder = JSONDecoder()
         return [
-            Work(subject, "save", by: .codableSync) { RecordJSON.encode(try RecordEncoder().encode(model)) },
-            Work(subject, "save", by: .json) { try encoder.encode(model) },
-            Work(subject, "load", by: .codableSync) {
+            Work(subject, "save", by: .codableSync, isLong: isLong) {
+                RecordJSON.encode(try RecordEncoder().encode(model))
+            },
+            Work(subject, "save", by: .json, isLong: isLong) { try encoder.encode(model) },
+            Work(subject, "load", by: .codableSync, isLong: isLong) {
                 try RecordDecoder().decode(Model.self, from: RecordJSON.decode(line))
             },
-            Work(subject, "load", by: .json) { try decoder.decode(Model.self, from: text) },
+            Work(subject, "load", by: .json, isLong: isLong) { try decoder.decode(Model.self, from: text) },
         ]
     }
 }
