@@ -54,10 +54,8 @@ extension CodedValue {
         _ depth: Int,
         _ kinds: TypeKinds
     ) throws -> Value {
-        if case .optional = kind.json, let optional = type as? any OptionalDecodable.Type,
-            case let value as Value = try optional.decode(self, place, depth, kinds)
-        {
-            return value
+        if case .optional = kind.json, let type = type as? any OptionalDecodable.Type {
+            return try decodeOptional(type, at: place, depth, kinds)
         }
         guard depth <= JSONText.maximumDepth else {
             let start = CodingPlace(Array(place.codingPath.prefix(8)))
@@ -69,11 +67,21 @@ extension CodedValue {
         return try Value(from: CodedValueDecoder(self, place, depth, kinds))
     }
 
+    private func decodeOptional<Value: Decodable>(
+        _ type: any OptionalDecodable.Type,
+        at place: CodingPlace,
+        _ depth: Int,
+        _ kinds: TypeKinds
+    ) throws -> Value {
+        if case let value as Value = try type.decode(self, place, depth, kinds) { return value }
+        throw place.mismatch(Value.self, expected: "\(type)", found: self.kind)
+    }
+
     /// The value, with the JSON parsed if it is a field of bytes.
     func opened(at place: CodingPlace) throws -> CodedValue {
         guard case .field(.bytes(let data)) = self else { return self }
         do throws(JSONError) {
-            return .json(try JSONValue(parsing: Array(data)))
+            return .json(try JSONValue(parsing: data.withUnsafeBytes { Array($0) }))
         } catch {
             throw place.corrupted(.malformedJSON(field: place.field, reason: error.description))
         }

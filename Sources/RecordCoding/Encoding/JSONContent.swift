@@ -5,6 +5,8 @@ enum JSONContent {
     case null
     case bool(Bool)
     case number(String)
+    /// A finite number.
+    case double(Double)
     case string(String)
     case raw([UInt8])
     case array([JSONContent])
@@ -28,6 +30,7 @@ enum JSONContent {
         case .null: writer.null()
         case .bool(let bool): writer.bool(bool)
         case .number(let text): writer.raw(text.utf8)
+        case .double(let double): writer.shortest(double)
         case .string(let string): writer.string(string)
         case .raw(let bytes): writer.raw(bytes)
         case .array(let elements):

@@ -38,22 +38,24 @@ enum Base64 {
         let padding = last != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
         let digits = text.count - padding
         let values = values
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits * 3 / 4)
         var held: UInt32 = 0
-        var bits = 0
-        for index in 0..<digits {
-            let value = values[Int(text[index])]
-            guard value < 64 else { return nil }
-            held = held << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(bits)))
-                held &= (1 << UInt32(bits)) - 1
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: digits * 3 / 4) { bytes, count in
+            var bits = 0
+            for index in 0..<digits {
+                let value = values[Int(text[index])]
+                if value >= 64 { return isValid = false }
+                held = held << 6 | UInt32(value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    bytes[count] = UInt8(truncatingIfNeeded: held >> UInt32(bits))
+                    count += 1
+                    held &= (1 << UInt32(bits)) - 1
+                }
             }
         }
         // Remaining bits that are not zero would be a second spelling.
-        return held == 0 ? bytes : nil
+        return isValid && held == 0 ? bytes : nil
     }
 }

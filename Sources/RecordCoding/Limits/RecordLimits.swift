@@ -146,9 +146,14 @@ public enum RecordLimits {
 extension String {
     /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
     fileprivate var isIdentifier: Bool {
-        guard utf8.count <= RecordLimits.maximumNameLength else { return false }
-        return hasOnly { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
-            && utf8.first?.isASCIILetter == true
+        var text = self
+        return text.withUTF8 { bytes in
+            guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
+                return false
+            }
+            for byte in bytes where !(byte.isASCIILetterOrDigit || byte == UInt8(ascii: "_")) { return false }
+            return true
+        }
     }
 
     /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.

@@ -32,7 +32,7 @@ extension SystemFields {
     /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.
     public init(blob: Data) throws {
         do {
-            var reader = JSONReader(Array(blob))
+            var reader = JSONReader(blob.withUnsafeBytes { Array($0) })
             try reader.beginObject()
             guard try reader.nextKey() == "codableSyncSystemFields" else {
                 throw JSONError(offset: 0, reason: "the mark of system fields was expected")

@@ -78,6 +78,13 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
 }
 
 extension Double: JSONConvertible {
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+        guard isFinite else {
+            throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
+        }
+        return .double(self)
+    }
+
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .number(let text, let double) = value else {
             throw place().mismatch(Double.self, expected: "a number", found: value.kind)
