@@ -166,7 +166,10 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             let model = try coding.decode(client)
             guard let kept = try Model.resolveDeletion(of: model) else { return .server }
             let name = client.recordID.recordName
-            let record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            var record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            let stored = record.fields.unchanged(from: client.fields, shownAs: shownFields(of: client))
+            record.fields.merge(stored) { $1 }
+            try RecordLimits.checkSize(of: record)
             if record.isSame(as: edit, on: nil, shown: client) { return .client }
             return .merged(record, edited: item.clientEdited)
         } catch {

@@ -11,6 +11,7 @@ extension FieldEncoder {
         case .unordered:
             if let collection = value as? any UnorderedEncodable {
                 let place = place()
+                try checkDepth(depth, of: value, at: place)
                 return .array(
                     try collection.sortedContents {
                         try self.jsonContent(of: $0, at: place, depth: depth + 1)

@@ -60,12 +60,18 @@ extension JSONNode {
         }
     }
 
-    /// The members in the order of their keys; of those with equal keys, the last one.
+    /// The members in the order of their keys' bytes; of those with equal keys, the last one.
     private var sortedMembers: [Member] {
         // Many types declare their properties in this order.
-        if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return members }
-        let sorted = members.sorted { $0.key < $1.key }
-        let ends = zip(sorted, sorted.dropFirst()).map { $0.key != $1.key } + [true]
+        if zip(members, members.dropFirst()).allSatisfy({ $0.precedes($1) }) { return members }
+        let sorted = members.sorted { $0.precedes($1) }
+        let ends = zip(sorted, sorted.dropFirst()).map { $0.precedes($1) } + [true]
         return zip(sorted, ends).filter(\.1).map(\.0)
     }
+}
+
+extension JSONNode.Member {
+    /// Whether the key comes first by its bytes; `<` has no fixed order for some keys of different Unicode
+    /// forms.
+    fileprivate func precedes(_ other: Self) -> Bool { key.utf8.lexicographicallyPrecedes(other.key.utf8) }
 }

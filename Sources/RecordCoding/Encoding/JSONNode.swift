@@ -69,7 +69,11 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     /// A node for a member that is filled by a container or encoder of its own.
     func addNode(at key: any CodingKey) -> JSONNode {
         // A node that is too deep is cut off, so it is not added here and does not make the path longer.
-        guard depth < JSONText.maximumDepth else { return JSONNode(encoder, place, depth: depth + 1) }
+        guard depth < JSONText.maximumDepth else {
+            let node = JSONNode(encoder, place, depth: depth + 1)
+            node.checkDepth()
+            return node
+        }
         let node = JSONNode(encoder, place(of: key), depth: depth + 1)
         add(.node(node), key.stringValue)
         return node

@@ -17,8 +17,8 @@
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
 ///
 /// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
-/// these types; to find out, it is run once in a process with a decoder that has no values. Otherwise it is
-/// bytes, as are arrays of it.
+/// these types; to find out, it is run a few times in a process with a decoder that has no values. Otherwise
+/// it is bytes, as are arrays of it.
 ///
 /// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
 /// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last

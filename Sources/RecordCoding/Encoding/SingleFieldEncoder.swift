@@ -35,7 +35,9 @@ final class SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         let field = try encoder.fieldValue(of: value, at: place)
-        guard field.kind == expected.fieldKind || Value.self == expected else { throw unexpected(value) }
+        guard field.kind == expected.fieldKind || field == .null || Value.self == expected else {
+            throw unexpected(value)
+        }
         try put(field)
     }
 

@@ -86,6 +86,36 @@ final class SingleValueTests: XCTestCase {
         )
     }
 
+    /// Such a decoder tries the next type only after the errors that a decoder of values throws.
+    func testAWrapperWhoseDecoderCatchesOneKindOfErrorIsBytes() throws {
+        try assertStored(Catching<MismatchCaught>("a"), .bytes(Data(#""a""#.utf8)))
+        try assertStored(Catching<MismatchCaught>(nil), .bytes(Data("7".utf8)))
+        try assertStored([Catching<CorruptionCaught>("a")], .bytes(Data(#"["a"]"#.utf8)))
+        try assertStored(Catching<AbsenceCaught>("a"), .bytes(Data(#""a""#.utf8)))
+    }
+
+    func testACGFloatIsItsNumber() throws {
+        try assertStored(CGFloat(0.5), 0.5)
+        try assertStored([CGFloat(0.5), 2], [0.5, 2.0])
+    }
+
+    /// The decoder of such a wrapper asks for one type, and its encoder writes an optional.
+    func testAWrapperAroundAnOptionalIsItsScalarOrNull() throws {
+        struct Lenient: Codable, Equatable {
+            var number: Int?
+            init(_ number: Int?) { self.number = number }
+            init(from decoder: any Decoder) throws {
+                number = try? decoder.singleValueContainer().decode(Int.self)
+            }
+            func encode(to encoder: any Encoder) throws { try encoder.singleValueEncode(number) }
+        }
+        try assertStored(Lenient(7), 7)
+        try assertStored(Lenient(nil), .null)
+        XCTAssertEqual(try decoded(Box<Lenient>.self, [:]).value, Lenient(nil))
+        let failure = failure { _ = try fields(Box(value: [Lenient(7), Lenient(nil)])) }
+        XCTAssertEqual(failure?.error, .mixedList(field: "value"))
+    }
+
     func testAWrapperThatMayBeNullIsBytes() throws {
         struct Nullable: Codable, Equatable {
             var text: String?
@@ -179,5 +209,47 @@ final class SingleValueTests: XCTestCase {
             .unexpectedKind(field: "value[1]", expected: "a string", found: "int64")
         )
         XCTAssertEqual(text?.path, ["value", "Index 1"])
+    }
+}
+
+private protocol Catcher {
+    static func catches(_ error: any Error) -> Bool
+}
+
+private enum MismatchCaught: Catcher {
+    static func catches(_ error: any Error) -> Bool {
+        if case DecodingError.typeMismatch = error { true } else { false }
+    }
+}
+
+private enum CorruptionCaught: Catcher {
+    static func catches(_ error: any Error) -> Bool {
+        if case DecodingError.dataCorrupted = error { true } else { false }
+    }
+}
+
+private enum AbsenceCaught: Catcher {
+    static func catches(_ error: any Error) -> Bool {
+        if case DecodingError.valueNotFound = error { true } else { false }
+    }
+}
+
+/// A text or the number 7, whose decoder asks for the number after some errors only.
+private struct Catching<Some: Catcher>: Codable, Equatable {
+    var text: String?
+
+    init(_ text: String?) { self.text = text }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        do {
+            text = try container.decode(String.self)
+        } catch let error where Some.catches(error) {
+            guard try container.decode(Int.self) == 7 else { throw error }
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        if let text { try encoder.singleValueEncode(text) } else { try encoder.singleValueEncode(7) }
     }
 }
