@@ -107,7 +107,7 @@ extension CodedValue {
         as type: Element.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> Value {
-        guard Value.self == [Element].self else {
+        guard Value.self == Element.arrayType else {
             throw place().mismatch(Value.self, expected: "\([Element].self)", found: "a list")
         }
         return unsafeBitCast(try Element.values(of: list, at: place()), to: Value.self)

@@ -38,7 +38,7 @@ extension FieldEncoder {
         of type: Element.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> RecordValue? {
-        guard Value.self == [Element].self else { return nil }
+        guard Value.self == Element.arrayType else { return nil }
         return .list(try Element.list(of: unsafeBitCast(value, to: [Element].self), at: place()))
     }
 }

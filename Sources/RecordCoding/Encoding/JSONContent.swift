@@ -62,8 +62,10 @@ extension JSONNode {
 
     /// The members in the order of their keys' bytes; of those with equal keys, the last one.
     private var sortedMembers: [Member] {
+        let members = members
         // Many types declare their properties in this order.
-        if zip(members, members.dropFirst()).allSatisfy({ $0.precedes($1) }) { return members }
+        let isSorted = (1..<max(members.count, 1)).allSatisfy { members[$0 - 1].precedes(members[$0]) }
+        if isSorted { return members }
         let sorted = members.sorted { $0.precedes($1) }
         let ends = zip(sorted, sorted.dropFirst()).map { $0.precedes($1) } + [true]
         return zip(sorted, ends).filter(\.1).map(\.0)
@@ -73,5 +75,5 @@ extension JSONNode {
 extension JSONNode.Member {
     /// Whether the key comes first by its bytes; `<` has no fixed order for some keys of different Unicode
     /// forms.
-    fileprivate func precedes(_ other: Self) -> Bool { key.utf8.lexicographicallyPrecedes(other.key.utf8) }
+    fileprivate func precedes(_ other: Self) -> Bool { key.precedes(other.key) }
 }

@@ -18,8 +18,7 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     private let place: CodingPlace
     private(set) var shape = Shape.undecided
     private(set) var members: [Member] = []
-    /// The path, which is assembled only if it is needed.
-    private(set) lazy var codingPath = place.codingPath
+    private var assembledPath: [any CodingKey]?
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -27,6 +26,14 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
         self.encoder = encoder
         self.place = place
         self.depth = depth
+    }
+
+    /// The path, which is assembled only if it is needed, and once.
+    var codingPath: [any CodingKey] {
+        if let path = assembledPath { return path }
+        let path = place.codingPath
+        assembledPath = path
+        return path
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -62,8 +69,12 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     func place(of key: any CodingKey) -> CodingPlace { CodingPlace(codingPath, key) }
 
     func add(_ content: JSONContent, _ key: String = "") {
-        if members.isEmpty { members.reserveCapacity(4) }
-        members.append(Member(key: key, content: content))
+        // Taken out while it is changed, as in `FieldEncoder.put`.
+        var changed: [Member] = []
+        swap(&changed, &members)
+        if changed.isEmpty { changed.reserveCapacity(4) }
+        changed.append(Member(key: key, content: content))
+        members = changed
     }
 
     /// A node for a member that is filled by a container or encoder of its own.

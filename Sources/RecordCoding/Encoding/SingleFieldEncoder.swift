@@ -1,18 +1,21 @@
 /// The encoder of a type that codes itself as one value, which becomes a field or an element of a list.
-final class SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
-    private let encoder: FieldEncoder
-    private let place: CodingPlace
-    private let expected: any FieldConvertible.Type
-    private var result: RecordValue?
-
-    var codingPath: [any CodingKey] { place.codingPath }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    private init(_ encoder: FieldEncoder, _ place: CodingPlace, _ expected: any FieldConvertible.Type) {
-        self.encoder = encoder
-        self.place = place
-        self.expected = expected
+///
+/// Its state is in the encoder of the fields, so that none has to be allocated.
+struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
+    /// A value while it encodes itself.
+    struct State {
+        /// Tells values apart, since a value may keep its encoder for too long.
+        fileprivate var number = 0
+        fileprivate var place = CodingPlace([])
+        fileprivate var expected: any FieldConvertible.Type = String.self
+        fileprivate var result: RecordValue?
     }
+
+    private let encoder: FieldEncoder
+    private let number: Int
+
+    var codingPath: [any CodingKey] { encoder.single.place.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     static func fieldValue(
         of value: some Encodable,
@@ -20,21 +23,27 @@ final class SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         at place: CodingPlace,
         encoder: FieldEncoder
     ) throws -> RecordValue {
-        let single = SingleFieldEncoder(encoder, place, type)
+        let number = encoder.singleCount + 1
+        encoder.singleCount = number
+        var outer = State(number: number, place: place, expected: type)
+        swap(&outer, &encoder.single)
+        defer { swap(&outer, &encoder.single) }
+        let single = SingleFieldEncoder(encoder: encoder, number: number)
         try value.encode(to: single)
-        guard let result = single.result else { throw single.unexpected(value) }
+        guard let result = encoder.single.result else { throw single.unexpected(value) }
         return result
     }
 
     func encodeNil() throws { try put(.null) }
 
     func encode<Value: Encodable & FieldConvertible>(_ value: Value) throws {
-        guard Value.fieldKind == expected.fieldKind else { throw unexpected(value) }
-        try put(try value.fieldValue(at: place))
+        guard Value.fieldKind == encoder.single.expected.fieldKind else { throw unexpected(value) }
+        try put(try value.fieldValue(at: encoder.single.place))
     }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        let field = try encoder.fieldValue(of: value, at: place)
+        let field = try encoder.fieldValue(of: value, at: encoder.single.place)
+        let expected = encoder.single.expected
         guard field.kind == expected.fieldKind || field == .null || Value.self == expected else {
             throw unexpected(value)
         }
@@ -53,19 +62,25 @@ final class SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
 
     /// A node for what is encoded in vain.
     private func misused() -> JSONNode {
+        let place = encoder.single.place
         encoder.fail(SingleFieldEncoder.misuse, at: place)
         return JSONNode(encoder, place, depth: 1)
     }
 
     private func unexpected(_ value: Any) -> EncodingError {
-        place.encodingError(value) { .unsupportedShape(field: $0, reason: SingleFieldEncoder.misuse) }
+        encoder.single.place.encodingError(value) {
+            .unsupportedShape(field: $0, reason: SingleFieldEncoder.misuse)
+        }
     }
 
     private func put(_ field: RecordValue) throws {
-        if result != nil {
-            encoder.fail("it encodes a single value beside another one", at: place)
+        if encoder.single.number != number || encoder.single.result != nil {
+            encoder.fail("it encodes a single value beside another one", at: encoder.single.place)
             try encoder.check()
         }
-        result = field
+        var changed = State()
+        swap(&changed, &encoder.single)
+        changed.result = field
+        encoder.single = changed
     }
 }

@@ -59,15 +59,20 @@ package struct JSONWriter {
     /// that reading them as numbers is an error.
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return string(value.description) }
-        separate()
-        bytes.append(contentsOf: value.description.utf8)
+        appendShortest(value, withoutZero: false)
     }
 
     /// Writes the shortest decimal that is read as the same number, which must be finite.
-    mutating func shortest(_ value: Double) {
+    mutating func shortest(_ value: Double) { appendShortest(value, withoutZero: true) }
+
+    private mutating func appendShortest(_ value: Double, withoutZero: Bool) {
         separate()
-        bytes.append(contentsOf: value.description.utf8)
-        if bytes.suffix(2).elementsEqual(".0".utf8) { bytes.removeLast(2) }
+        var text = value.description
+        text.withUTF8 { text in
+            let end = text.count - 2
+            let isWhole = end > 0 && text[end] == UInt8(ascii: ".") && text[end + 1] == UInt8(ascii: "0")
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: isWhole && withoutZero ? text[..<end] : text[...]))
+        }
     }
 
     package mutating func bool(_ value: Bool) {

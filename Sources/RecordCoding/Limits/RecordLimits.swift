@@ -15,19 +15,18 @@ public enum RecordLimits {
         "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
 
-    /// These names by their length, in which most names differ from all of them.
-    private static let systemFieldNamesByLength = (0...maximumNameLength).map { length in
-        systemFieldNames.keys.filter { $0.utf8.count == length }
+    /// The bits of the lengths that these names have; most names differ from all of them.
+    private static let systemFieldNameLengths = systemFieldNames.keys.reduce(UInt64(0)) {
+        $0 | 1 << UInt64($1.utf8.count)
     }
 
     private static func isSystemField(_ name: String) -> Bool {
-        let length = name.utf8.count
-        return length <= maximumNameLength && systemFieldNamesByLength[length].contains(name)
+        systemFieldNameLengths >> UInt64(name.utf8.count) & 1 != 0 && systemFieldNames[name] != nil
     }
 
-    /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
+    /// The record type that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
     /// types anyway.
-    private static let systemRecordTypes: Set<String> = ["Users"]
+    private static let systemRecordType = "Users"
 
     /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
     ///
@@ -67,7 +66,7 @@ public enum RecordLimits {
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own types.
     public static func checkRecordType(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
-        try check(name, as: .recordType, fault: fault ?? (systemRecordTypes.contains(name) ? .reserved : nil))
+        try check(name, as: .recordType, fault: fault ?? (name == systemRecordType ? .reserved : nil))
     }
 
     /// Checks the name of a field by the rule for record types; the engine's own fields are allowed.
@@ -111,7 +110,7 @@ public enum RecordLimits {
         let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
             $0.isASCII && ($0.isLetter || $0.isNumber)
         }
-        let name = systemRecordTypes.contains(kept) ? "App\(kept)" : kept
+        let name = kept == systemRecordType ? "App\(kept)" : kept
         return faultOfIdentifier(name) == nil ? name : nil
     }
 
@@ -131,7 +130,7 @@ public enum RecordLimits {
     private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
         let bytes = name.utf8
         if bytes.isEmpty { return .empty }
-        guard name.hasOnly({ $0 < 0x80 }) else { return .notASCII }
+        guard name.isASCII else { return .notASCII }
         if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
         return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
     }
@@ -151,18 +150,18 @@ extension String {
             guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
                 return false
             }
-            for byte in bytes where !(byte.isASCIILetterOrDigit || byte == UInt8(ascii: "_")) { return false }
-            return true
+            // Without a way out of the loop, the compiler tests many bytes at a time.
+            var illegal: UInt8 = 0
+            for byte in bytes {
+                illegal |= byte.isASCIILetterOrDigit || byte == UInt8(ascii: "_") ? 0 : 1
+            }
+            return illegal == 0
         }
     }
 
-    /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
-    @inline(__always)
-    fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
+    /// Whether this is ASCII; the bytes are read in place, since names are checked with every record.
+    fileprivate var isASCII: Bool {
         var text = self
-        return text.withUTF8 { bytes in
-            for index in 0..<bytes.count where !isLegal(bytes[index]) { return false }
-            return true
-        }
+        return text.withUTF8 { bytes in bytes.reduce(0, |) < 0x80 }
     }
 }

@@ -11,6 +11,9 @@ protocol FieldConvertible: Codable, SendableMetatype {
     /// Reads the value of a field.
     init(field value: RecordValue, at place: @autoclosure () -> CodingPlace) throws
 
+    /// The type of arrays of this type; asking for it is faster than making it in a generic function.
+    static var arrayType: Any.Type { get }
+
     /// Converts an array to the elements of a list, or throws.
     static func list(of values: [Self], at place: @autoclosure () -> CodingPlace) throws -> [RecordValue]
 
@@ -19,6 +22,8 @@ protocol FieldConvertible: Codable, SendableMetatype {
 }
 
 extension FieldConvertible {
+    static var arrayType: Any.Type { [Self].self }
+
     static func list(of values: [Self], at place: @autoclosure () -> CodingPlace) throws -> [RecordValue] {
         try values.indices.map { try values[$0].fieldValue(at: place().element($0)) }
     }

@@ -1,6 +1,7 @@
 /// What the coders need to know of a model's type.
-struct ModelFacts: Sendable {
+final class ModelFacts: Sendable {
     private static let table = TypeTable<ModelFacts>()
+    private static let unknownOrder = FieldOrder([])
 
     /// What is known of a type, found out once.
     static func of(_ type: Any.Type) -> ModelFacts { table.value(of: type) { ModelFacts(type) } }
@@ -13,11 +14,30 @@ struct ModelFacts: Sendable {
     let storing: (any SystemFieldsStoring.Type)?
     /// The type, if it has defaults for missing fields.
     let defaulting: (any FieldDefaulting.Type)?
+    /// The order of the fields; empty if no value was encoded yet.
+    let order: FieldOrder
 
     private init(_ type: Any.Type) {
         name = String(describing: type)
         model = type as? any RecordCodable.Type
         storing = type as? any SystemFieldsStoring.Type
         defaulting = type as? any FieldDefaulting.Type
+        order = ModelFacts.unknownOrder
+    }
+
+    private init(_ facts: ModelFacts, _ order: FieldOrder) {
+        name = facts.name
+        model = facts.model
+        storing = facts.storing
+        defaulting = facts.defaulting
+        self.order = order
+    }
+
+    /// Keeps the order of the fields of a type's first value.
+    static func keep(_ order: FieldOrder, of type: Any.Type) {
+        table.update(of: type) { facts in
+            if let facts, facts.order.names.isEmpty { return ModelFacts(facts, order) }
+            return facts
+        }
     }
 }
