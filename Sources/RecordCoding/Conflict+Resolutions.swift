@@ -71,14 +71,22 @@ private struct FieldMerge {
     /// The merged fields, each decided separately.
     var fields: [String: RecordValue] {
         var fields = server
-        for name in client.keys { fields[name] = value(of: name) }
-        for name in server.keys where client[name] == nil { fields[name] = value(of: name) }
+        var common = 0
+        for (name, mine) in client {
+            let theirs = server[name]
+            if theirs != nil { common += 1 }
+            // Most fields did not change.
+            if let theirs, mine.isIdentical(to: theirs) { continue }
+            fields[name] = value(of: name, mine, theirs ?? .null)
+        }
+        guard common < server.count else { return fields }
+        for (name, theirs) in server where client[name] == nil {
+            fields[name] = value(of: name, .null, theirs)
+        }
         return fields
     }
 
-    private func value(of name: String) -> RecordValue {
-        let mine = client[name] ?? .null
-        let theirs = server[name] ?? .null
+    private func value(of name: String, _ mine: RecordValue, _ theirs: RecordValue) -> RecordValue {
         let preferred = prefersClient ? mine : theirs
         if mine.isIdentical(to: theirs) { return theirs }
         if let ancestor {

@@ -27,9 +27,9 @@ extension CodedValue {
         _ type: Value.Type,
         at place: @autoclosure () -> CodingPlace,
         depth: Int,
-        _ kinds: TypeKinds
+        _ root: FieldDecoder
     ) throws -> Value {
-        let kind = kinds[type]
+        let kind = root.kinds[type]
         switch self {
         case .field(let field):
             switch kind.field {
@@ -43,7 +43,7 @@ extension CodedValue {
             guard case .value(let type) = kind.json else { break }
             return try CodedValue.value(of: json, as: type, at: place())
         }
-        return try decodeContainer(type, kind, at: place(), depth, kinds)
+        return try decodeContainer(type, kind, at: place(), depth, root)
     }
 
     /// Decodes a type that is not one value.
@@ -52,28 +52,31 @@ extension CodedValue {
         _ kind: TypeKind,
         at place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeKinds
+        _ root: FieldDecoder
     ) throws -> Value {
         if case .optional = kind.json, let type = type as? any OptionalDecodable.Type {
-            return try decodeOptional(type, at: place, depth, kinds)
+            return try decodeOptional(type, at: place, depth, root)
         }
         guard depth <= JSONText.maximumDepth else {
             let start = CodingPlace(Array(place.codingPath.prefix(8)))
             throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
         }
         if case .field(.bytes) = self, !kind.field.isSingleData {
-            return try opened(at: place).decode(type, at: place, depth: depth, kinds)
+            return try opened(at: place).decode(type, at: place, depth: depth, root)
         }
-        return try Value(from: CodedValueDecoder(self, place, depth, kinds))
+        if case .single = kind.field, case .field(let field) = self {
+            return try SingleFieldDecoder.value(of: field, at: place, depth, root)
+        }
+        return try Value(from: CodedValueDecoder(self, place, depth, root))
     }
 
     private func decodeOptional<Value: Decodable>(
         _ type: any OptionalDecodable.Type,
         at place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeKinds
+        _ root: FieldDecoder
     ) throws -> Value {
-        if case let value as Value = try type.decode(self, place, depth, kinds) { return value }
+        if case let value as Value = try type.decode(self, place, depth, root) { return value }
         throw place.mismatch(Value.self, expected: "\(type)", found: self.kind)
     }
 
@@ -132,7 +135,7 @@ private protocol OptionalDecodable {
         _ value: CodedValue,
         _ place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeKinds
+        _ root: FieldDecoder
     ) throws -> Self
 }
 
@@ -141,9 +144,9 @@ extension Optional: OptionalDecodable where Wrapped: Decodable {
         _ value: CodedValue,
         _ place: CodingPlace,
         _ depth: Int,
-        _ kinds: TypeKinds
+        _ root: FieldDecoder
     ) throws -> Wrapped? {
-        value.isNull ? nil : try value.decode(Wrapped.self, at: place, depth: depth, kinds)
+        value.isNull ? nil : try value.decode(Wrapped.self, at: place, depth: depth, root)
     }
 }
 

@@ -1,19 +1,26 @@
 /// The decoder of everything below a field, and the container of a single value.
 final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
-    let kinds: TypeKinds
+    let root: FieldDecoder
     private let value: CodedValue
     private let place: CodingPlace
     private let depth: Int
-    /// The path, which is assembled only if it is needed.
-    private(set) lazy var codingPath = place.codingPath
+    private var assembledPath: [any CodingKey]?
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ value: CodedValue, _ place: CodingPlace, _ depth: Int, _ kinds: TypeKinds) {
+    init(_ value: CodedValue, _ place: CodingPlace, _ depth: Int, _ root: FieldDecoder) {
         self.value = value
         self.place = place
         self.depth = depth
-        self.kinds = kinds
+        self.root = root
+    }
+
+    /// The path, which is assembled only if it is needed, and once.
+    var codingPath: [any CodingKey] {
+        if let path = assembledPath { return path }
+        let path = place.codingPath
+        assembledPath = path
+        return path
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -44,12 +51,12 @@ final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
         _ member: CodedValue,
         at place: @autoclosure () -> CodingPlace
     ) throws -> Value {
-        try member.decode(type, at: place(), depth: depth + 1, kinds)
+        try member.decode(type, at: place(), depth: depth + 1, root)
     }
 
     /// The decoder of a container that a model nests manually.
     func nested(_ value: CodedValue, at place: CodingPlace) throws -> CodedValueDecoder {
-        CodedValueDecoder(try value.opened(at: place), place, depth + 1, kinds)
+        CodedValueDecoder(try value.opened(at: place), place, depth + 1, root)
     }
 
     // MARK: - A single value
@@ -59,6 +66,6 @@ final class CodedValueDecoder: Decoder, SingleValueDecodingContainer {
     func decodeNil() -> Bool { value.isNull }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try value.decode(type, at: place, depth: depth + 1, kinds)
+        try value.decode(type, at: place, depth: depth + 1, root)
     }
 }

@@ -2,9 +2,13 @@
 ///
 /// So it does not show the engine's own fields, and shows the system fields to a model that stores them.
 final class FieldDecoder: Decoder {
-    let codingPath: [any CodingKey] = []
-    let userInfo: [CodingUserInfoKey: Any] = [:]
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
     let kinds = TypeKinds()
+    /// The value that decodes itself from a single-value container at present.
+    var single = SingleFieldDecoder.State()
+    /// The number of such values so far.
+    var singleCount = 0
 
     private let fields: [String: RecordValue]
     /// What the model finds as its system fields; `nil` if it does not store them.
@@ -55,19 +59,29 @@ final class FieldDecoder: Decoder {
     }
 
     /// Decodes a type that has a field kind of its own.
-    func scalar<Value: FieldConvertible>(_ key: any CodingKey) throws -> Value {
-        guard let field = present(key.stringValue) else { return try absentValue(Value.self, for: key) }
-        return try Value(field: field, at: CodingPlace([], key))
+    func scalar<Value: FieldConvertible>(
+        _ name: String,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        guard let field = present(name) else { return try absentValue(Value.self, name, at: place()) }
+        return try Value(field: field, at: place())
     }
 
     /// Decodes an optional of a type that has a field kind of its own.
-    func optionalScalar<Value: FieldConvertible>(_ key: any CodingKey) throws -> Value? {
-        try present(key.stringValue).map { try Value(field: $0, at: CodingPlace([], key)) }
+    func optionalScalar<Value: FieldConvertible>(
+        _ name: String,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value? {
+        try present(name).map { try Value(field: $0, at: place()) }
     }
 
-    func value<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
-        guard let field = present(key.stringValue) else { return try absentValue(type, for: key) }
-        return try CodedValue.field(field).decode(type, at: CodingPlace([], key), depth: 1, kinds)
+    func value<Value: Decodable>(
+        _ type: Value.Type,
+        _ name: String,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> Value {
+        guard let field = present(name) else { return try absentValue(type, name, at: place()) }
+        return try CodedValue.field(field).decode(type, at: place(), depth: 1, self)
     }
 
     /// The decoder of a container that a model nests manually.
@@ -77,7 +91,7 @@ final class FieldDecoder: Decoder {
         guard let field = try present(name) ?? defaultValue(name, at: place) ?? self[name] else {
             throw missing(at: place)
         }
-        return CodedValueDecoder(try CodedValue.field(field).opened(at: place), place, 1, kinds)
+        return CodedValueDecoder(try CodedValue.field(field).opened(at: place), place, 1, self)
     }
 
     /// The decoder of a superclass, which may have encoded nothing.
@@ -86,7 +100,7 @@ final class FieldDecoder: Decoder {
         let name = SuperKey().stringValue
         let field = try present(name) ?? defaultValue(name, at: place)
         let value = try field.map { try CodedValue.field($0).opened(at: place) } ?? .json(.null)
-        return CodedValueDecoder(value, place, 1, kinds)
+        return CodedValueDecoder(value, place, 1, self)
     }
 }
 
@@ -94,8 +108,11 @@ final class FieldDecoder: Decoder {
 
 extension FieldDecoder {
     /// The value for a missing field: `nil`, an empty list, what the type makes from null, or the default.
-    private func absentValue<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
-        let place = CodingPlace([], key)
+    private func absentValue<Value: Decodable>(
+        _ type: Value.Type,
+        _ name: String,
+        at place: CodingPlace
+    ) throws -> Value {
         switch kinds[type].field {
         case .value: break
         case .values, .singles:
@@ -104,14 +121,14 @@ extension FieldDecoder {
         case .single, .optional, .json:
             if let value = decodedFromNull(type, at: place) { return value }
         }
-        guard let field = try defaultValue(key.stringValue, at: place) else { throw missing(at: place) }
-        return try CodedValue.field(field).decode(type, at: place, depth: 1, kinds)
+        guard let field = try defaultValue(name, at: place) else { throw missing(at: place) }
+        return try CodedValue.field(field).decode(type, at: place, depth: 1, self)
     }
 
     /// What a type makes from null, such as a property wrapper around an optional; `nil` if it refuses null.
     private func decodedFromNull<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) -> Value? {
         do {
-            return try CodedValue.field(.null).decode(type, at: place, depth: 1, kinds)
+            return try CodedValue.field(.null).decode(type, at: place, depth: 1, self)
         } catch {
             // The error would be about a null that the record does not have; the field is missing.
             return nil

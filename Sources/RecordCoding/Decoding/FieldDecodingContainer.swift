@@ -4,7 +4,7 @@
 /// type.
 struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: FieldDecoder
-    let codingPath: [any CodingKey] = []
+    var codingPath: [any CodingKey] { [] }
 
     var allKeys: [Key] { decoder.names.compactMap(Key.init(stringValue:)) }
 
@@ -16,69 +16,70 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.value(type, key)
+        try decoder.value(type, key.stringValue, at: CodingPlace([], key))
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        decoder.present(key.stringValue) == nil ? nil : try decoder.value(type, key)
+        let name = key.stringValue
+        return decoder.present(name) == nil ? nil : try decoder.value(type, name, at: CodingPlace([], key))
     }
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.scalar(key) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.scalar(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.scalar(key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.scalar(key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.scalar(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.scalar(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.scalar(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.scalar(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.scalar(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.scalar(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.scalar(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.scalar(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.scalar(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.scalar(key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try scalar(key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try scalar(key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try scalar(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try scalar(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try scalar(key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try scalar(key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try scalar(key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try scalar(key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try scalar(key) }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try decoder.optionalScalar(key)
+        try optionalScalar(key)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -90,6 +91,16 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         try decoder.nested(key).unkeyedContainer()
+    }
+
+    @inline(__always)
+    private func scalar<Value: FieldConvertible>(_ key: Key) throws -> Value {
+        try decoder.scalar(key.stringValue, at: CodingPlace([], key))
+    }
+
+    @inline(__always)
+    private func optionalScalar<Value: FieldConvertible>(_ key: Key) throws -> Value? {
+        try decoder.optionalScalar(key.stringValue, at: CodingPlace([], key))
     }
 
     func superDecoder() throws -> any Decoder { try decoder.superDecoder() }

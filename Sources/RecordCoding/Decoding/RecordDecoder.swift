@@ -23,19 +23,22 @@ public struct RecordDecoder: Sendable {
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
         if let model = ModelFacts.of(type).model {
-            try checkName(of: value, as: model, record.recordID.recordName)
+            try checkName(of: value, model, record.recordID.recordName)
         }
         return value
     }
 
-    private func checkName<Model: RecordCodable>(
-        of value: Any,
-        as type: Model.Type,
+    private func checkName<Value, Model: RecordCodable>(
+        of value: Value,
+        _ model: Model.Type,
         _ recordName: String
     ) throws {
-        guard let modelName = (value as? Model)?.recordName, !modelName.isIdentical(to: recordName) else {
-            return
+        guard Value.self == Model.self else { return }
+        // The types are the same, and a cast with `as?` takes several times as long.
+        let modelName = withUnsafePointer(to: value) {
+            UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee.recordName
         }
+        guard !modelName.isIdentical(to: recordName) else { return }
         throw CodingPlace([]).corrupted(
             .recordNameMismatch(recordName: recordName.abbreviated, modelName: modelName.abbreviated)
         )
@@ -56,10 +59,15 @@ public struct RecordDecoder: Sendable {
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
             defaulting: facts.defaulting
         )
-        let value = try T(from: decoder)
+        var value = try T(from: decoder)
         // A model may omit the key from its coding keys.
-        guard facts.storing != nil, var model = value as? any SystemFieldsStoring else { return value }
+        if facts.storing != nil { store(systemFields, in: &value) }
+        return value
+    }
+
+    private func store<T>(_ systemFields: Data?, in value: inout T) {
+        guard var model = value as? any SystemFieldsStoring else { return }
         model.systemFields = systemFields
-        return model as? T ?? value
+        value = model as? T ?? value
     }
 }

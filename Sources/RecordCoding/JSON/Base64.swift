@@ -12,23 +12,32 @@ enum Base64 {
     }()
 
     static func append(_ data: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-        let alphabet = alphabet
         let count = (data.count + 2) / 3 * 4
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
-            var index = 0
-            for start in stride(from: 0, to: count, by: 4) {
-                let available = min(3, data.count - index)
-                var group = UInt32(data[index]) << 16
-                if available > 1 { group |= UInt32(data[index + 1]) << 8 }
-                if available > 2 { group |= UInt32(data[index + 2]) }
-                text[start] = alphabet[Int(group >> 18)]
-                text[start + 1] = alphabet[Int(group >> 12 & 63)]
-                text[start + 2] = available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
-                text[start + 3] = available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
-                index += 3
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 4) { text in
+            alphabet.withUnsafeBufferPointer { alphabet in
+                var (read, written) = (0, 0)
+                while data.count - read >= 3 {
+                    let group =
+                        UInt32(data[read]) << 16 | UInt32(data[read + 1]) << 8 | UInt32(data[read + 2])
+                    text.storeBytes(of: digits(group, alphabet), toByteOffset: written, as: UInt32.self)
+                    (read, written) = (read + 3, written + 4)
+                }
+                guard read < data.count else { return }
+                let hasTwo = data.count - read == 2
+                let group = UInt32(data[read]) << 16 | (hasTwo ? UInt32(data[read + 1]) << 8 : 0)
+                text.storeBytes(of: digits(group, alphabet), toByteOffset: written, as: UInt32.self)
+                text[written + 3] = UInt8(ascii: "=")
+                if !hasTwo { text[written + 2] = UInt8(ascii: "=") }
             }
             bytes.append(contentsOf: text)
         }
+    }
+
+    /// The four digits of three bytes, the first one at the lowest address.
+    private static func digits(_ group: UInt32, _ alphabet: UnsafeBufferPointer<UInt8>) -> UInt32 {
+        let high = UInt32(alphabet[Int(group >> 18)]) << 24 | UInt32(alphabet[Int(group >> 12 & 63)]) << 16
+        let low = UInt32(alphabet[Int(group >> 6 & 63)]) << 8 | UInt32(alphabet[Int(group & 63)])
+        return (high | low).bigEndian
     }
 
     /// Decodes a text; returns `nil` if it is not base64 in its canonical spelling.

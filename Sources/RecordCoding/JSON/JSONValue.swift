@@ -45,6 +45,7 @@ enum JSONValue {
             self = .array(elements)
         case .object:
             var members: [JSONObject.Member] = []
+            members.reserveCapacity(4)
             try reader.beginObject()
             while let key = try reader.nextKey() {
                 members.append((key, try JSONValue(from: &reader)))

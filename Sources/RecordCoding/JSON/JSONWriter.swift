@@ -71,7 +71,9 @@ package struct JSONWriter {
         text.withUTF8 { text in
             let end = text.count - 2
             let isWhole = end > 0 && text[end] == UInt8(ascii: ".") && text[end + 1] == UInt8(ascii: "0")
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: isWhole && withoutZero ? text[..<end] : text[...]))
+            bytes.append(
+                contentsOf: UnsafeBufferPointer(rebasing: isWhole && withoutZero ? text[..<end] : text[...])
+            )
         }
     }
 
@@ -189,14 +191,16 @@ enum JSONText {
         var index = range.lowerBound
         var words: UInt64 = 0
         while range.upperBound - index >= 8 {
-            let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if mayNeedEscape(word) || escapesSlashes && hasByte(UInt64(UInt8(ascii: "/")), word) { break }
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let stops = stops(word) | (escapesSlashes ? places(of: UInt8(ascii: "/"), in: word) : 0)
+            if stops != 0 {
+                let length = stops.trailingZeroBitCount / 8
+                return (index + length, union(words | word & (1 << UInt64(8 * length) - 1)))
+            }
             words |= word
             index += 8
         }
-        words |= words >> 32
-        words |= words >> 16
-        var union = UInt8(truncatingIfNeeded: words | words >> 8)
+        var union = union(words)
         while index < range.upperBound {
             let byte = text[index]
             if needsEscape(byte) || escapesSlashes && byte == UInt8(ascii: "/") { break }
@@ -206,18 +210,27 @@ enum JSONText {
         return (index, union)
     }
 
+    /// The bitwise OR of eight bytes.
+    private static func union(_ word: UInt64) -> UInt8 {
+        let half = word | word >> 32
+        let quarter = half | half >> 16
+        return UInt8(truncatingIfNeeded: quarter | quarter >> 8)
+    }
+
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// Whether one of eight bytes may need an escape.
-    private static func mayNeedEscape(_ word: UInt64) -> Bool {
-        (word &- ones &* 0x20) & ~word & highBits != 0 || hasByte(UInt64(UInt8(ascii: "\"")), word)
-            || hasByte(UInt64(UInt8(ascii: "\\")), word)
+    /// Where eight bytes need an escape: the lowest bit that is set is in the first such byte.
+    private static func stops(_ word: UInt64) -> UInt64 {
+        (word &- ones &* 0x20) & ~word & highBits | places(of: UInt8(ascii: "\""), in: word)
+            | places(of: UInt8(ascii: "\\"), in: word)
     }
 
-    /// Whether one of eight bytes has a value; the byte that becomes zero borrows from its high bit.
-    private static func hasByte(_ byte: UInt64, _ word: UInt64) -> Bool {
-        let zero = word ^ (ones &* byte)
-        return (zero &- ones) & ~zero & highBits != 0
+    /// Where eight bytes have a value: the lowest bit that is set is in the first such byte.
+    ///
+    /// A byte that becomes zero borrows from its high bit, and then perhaps from the byte above.
+    private static func places(of byte: UInt8, in word: UInt64) -> UInt64 {
+        let zero = word ^ (ones &* UInt64(byte))
+        return (zero &- ones) & ~zero & highBits
     }
 }

@@ -20,7 +20,20 @@ extension RecordValue {
         case .location(let location):
             8 * (location.numbers.count { $0 != nil } + (location.timestamp == nil ? 0 : 1))
         case .asset, .null: 0
-        case .list(let values): values.reduce(0) { $0 + $1.size }
+        case .list(let values): values.size
+        }
+    }
+}
+
+extension [RecordValue] {
+    /// The sum of the sizes; lists of numbers may be long, so their elements are counted in place.
+    fileprivate var size: Int {
+        withUnsafeBufferPointer { values in
+            var size = 0
+            for index in values.indices {
+                if case .double = values[index] { size += 8 } else { size += values[index].size }
+            }
+            return size
         }
     }
 }

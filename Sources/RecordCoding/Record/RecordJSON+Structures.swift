@@ -133,23 +133,26 @@ extension RecordJSON {
     static func append(_ systemFields: SystemFields, to writer: inout JSONWriter) {
         writer.key("tag")
         writer.string(systemFields.recordChangeTag)
-        let dates = [("created", systemFields.creationDate), ("modified", systemFields.modificationDate)]
-        for case (let name, let date?) in dates where isStorable(date) {
-            writer.key(name)
-            append(date, to: &writer)
-        }
-        let users = [
-            ("creator", systemFields.creatorUserRecordName),
-            ("modifier", systemFields.lastModifiedUserRecordName),
-        ]
-        for case (let name, let user?) in users {
-            writer.key(name)
-            writer.string(user)
-        }
+        append(systemFields.creationDate, "created", to: &writer)
+        append(systemFields.modificationDate, "modified", to: &writer)
+        append(systemFields.creatorUserRecordName, "creator", to: &writer)
+        append(systemFields.lastModifiedUserRecordName, "modifier", to: &writer)
         if let archive = systemFields.archive {
             writer.key("archive")
             writer.base64(archive)
         }
+    }
+
+    private static func append(_ date: Date?, _ name: String, to writer: inout JSONWriter) {
+        guard let date, isStorable(date) else { return }
+        writer.key(name)
+        append(date, to: &writer)
+    }
+
+    private static func append(_ user: String?, _ name: String, to writer: inout JSONWriter) {
+        guard let user else { return }
+        writer.key(name)
+        writer.string(user)
     }
 
     static func readSystemFields(from reader: inout JSONReader) throws -> SystemFields {

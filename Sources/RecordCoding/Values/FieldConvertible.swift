@@ -115,13 +115,30 @@ extension Double: FieldConvertible {
         }
     }
 
-    /// Lists of numbers may be long, so this takes the numbers out in one loop.
+    // Lists of numbers may be long, so these convert the numbers in one loop.
+
+    static func list(of values: [Double], at place: @autoclosure () -> CodingPlace) throws -> [RecordValue] {
+        try [RecordValue](unsafeUninitializedCapacity: values.count) { list, count in
+            while count < values.count {
+                let value = values[count]
+                let field = value.isFinite ? .double(value) : try value.fieldValue(at: place().element(count))
+                list.initializeElement(at: count, to: field)
+                count += 1
+            }
+        }
+    }
+
     static func values(of list: [RecordValue], at place: @autoclosure () -> CodingPlace) throws -> [Double] {
-        var index = -1
-        return try list.map { value in
-            index += 1
-            if case .double(let double) = value { return double }
-            return try Double(field: value, at: place().element(index))
+        try [Double](unsafeUninitializedCapacity: list.count) { values, count in
+            while count < list.count {
+                if case .double(let double) = list[count] {
+                    values.initializeElement(at: count, to: double)
+                } else {
+                    let double = try Double(field: list[count], at: place().element(count))
+                    values.initializeElement(at: count, to: double)
+                }
+                count += 1
+            }
         }
     }
 }

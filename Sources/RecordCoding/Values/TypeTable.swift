@@ -39,7 +39,7 @@ final class TypeTable<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Values by type. A look-up takes a few instructions, since a type's address is a good hash.
+/// Values by type, each found in a few instructions, since the address of a type is a good hash.
 struct TypeMap<Value> {
     private var slots: [(id: ObjectIdentifier, value: Value?)?] = Array(repeating: nil, count: 32)
     private var count = 0
