@@ -61,13 +61,20 @@ public struct RecordDecoder: Sendable {
         )
         var value = try T(from: decoder)
         // A model may omit the key from its coding keys.
-        if facts.storing != nil { store(systemFields, in: &value) }
+        if let storing = facts.storing { store(systemFields, in: &value, storing) }
         return value
     }
 
-    private func store<T>(_ systemFields: Data?, in value: inout T) {
-        guard var model = value as? any SystemFieldsStoring else { return }
-        model.systemFields = systemFields
-        value = model as? T ?? value
+    private func store<Value, Model: SystemFieldsStoring>(
+        _ systemFields: Data?,
+        in value: inout Value,
+        _ model: Model.Type
+    ) {
+        guard Value.self == Model.self else { return }
+        // As in `checkName`.
+        withUnsafeMutablePointer(to: &value) {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee.systemFields =
+                systemFields
+        }
     }
 }

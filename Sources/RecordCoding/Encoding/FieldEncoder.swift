@@ -20,6 +20,8 @@ final class FieldEncoder: Encoder {
     private var nodes: [(position: Int, node: JSONNode)] = []
     /// The value that encodes itself in a single-value container at present.
     var single = SingleFieldEncoder.State()
+    /// What this value encoded.
+    var singleResult: RecordValue?
     /// The number of such values so far.
     var singleCount = 0
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.

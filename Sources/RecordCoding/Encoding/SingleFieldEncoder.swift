@@ -8,7 +8,6 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         fileprivate var number = 0
         fileprivate var place = CodingPlace([])
         fileprivate var expected: any FieldConvertible.Type = String.self
-        fileprivate var result: RecordValue?
     }
 
     private let encoder: FieldEncoder
@@ -27,10 +26,15 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         encoder.singleCount = number
         var outer = State(number: number, place: place, expected: type)
         swap(&outer, &encoder.single)
-        defer { swap(&outer, &encoder.single) }
+        let outerResult = encoder.singleResult
+        encoder.singleResult = nil
+        defer {
+            swap(&outer, &encoder.single)
+            encoder.singleResult = outerResult
+        }
         let single = SingleFieldEncoder(encoder: encoder, number: number)
         try value.encode(to: single)
-        guard let result = encoder.single.result else { throw single.unexpected(value) }
+        guard let result = encoder.singleResult else { throw single.unexpected(value) }
         return result
     }
 
@@ -74,13 +78,10 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     private func put(_ field: RecordValue) throws {
-        if encoder.single.number != number || encoder.single.result != nil {
+        if encoder.single.number != number || encoder.singleResult != nil {
             encoder.fail("it encodes a single value beside another one", at: encoder.single.place)
             try encoder.check()
         }
-        var changed = State()
-        swap(&changed, &encoder.single)
-        changed.result = field
-        encoder.single = changed
+        encoder.singleResult = field
     }
 }

@@ -60,7 +60,7 @@ extension RecordValue {
     /// - Returns: Whether storing one in place of the other changes nothing.
     package func isIdentical(to other: RecordValue) -> Bool {
         switch (self, other) {
-        case (.string(let mine), .string(let theirs)): mine.utf8.elementsEqual(theirs.utf8)
+        case (.string(let mine), .string(let theirs)): mine.isIdentical(to: theirs)
         case (.double(let mine), .double(let theirs)): mine.bitPattern == theirs.bitPattern
         case (.date(let mine), .date(let theirs)): mine.isIdentical(to: theirs)
         case (.location(let mine), .location(let theirs)): mine.isIdentical(to: theirs)
