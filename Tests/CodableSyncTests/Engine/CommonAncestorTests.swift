@@ -1,3 +1,4 @@
+import Foundation
 import RecordCoding
 import XCTest
 
@@ -88,6 +89,24 @@ final class CommonAncestorTests: XCTestCase {
                 )
                 XCTAssertEqual(found, ["own": 2, "stars": expected], "\(mine) \(isClientLater)")
             }
+        }
+    }
+
+    /// The stored value may have a part that the model does not know.
+    func testADefaultIsRecognizedAsTheModelShowsIt() {
+        let stored = record(["place": .bytes(Data(#"{"city":"","newer":1}"#.utf8))])
+        let standIn = RecordValue.bytes(Data(#"{"city":""}"#.utf8))
+        let other = record(["place": .bytes(Data(#"{"city":"Oslo"}"#.utf8))])
+        for (client, server) in [(stored, other), (other, stored)] {
+            let sides = UnknownAncestor(
+                client: client,
+                server: server,
+                shownClient: client == stored ? ["place": standIn] : other.fields,
+                shownServer: server == stored ? ["place": standIn] : other.fields,
+                defaults: ["place": standIn],
+                isClientLater: client == stored
+            )
+            XCTAssertEqual(sides.undecided.fields, stored.fields)
         }
     }
 
