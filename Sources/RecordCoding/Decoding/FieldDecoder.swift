@@ -96,7 +96,7 @@ extension FieldDecoder {
     /// The value for a missing field: `nil`, an empty list, what the type makes from null, or the default.
     private func absentValue<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
         let place = CodingPlace([], key)
-        switch kinds[type].field {
+        switch kinds.field(type) {
         case .value: break
         case .values, .singles:
             // A server may drop empty lists.
