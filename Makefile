@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles names format performance benchmarks demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations stories trees lint layers claims articles names format performance benchmarks demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -10,6 +10,7 @@ help:
 	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
 	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
 	@echo 'make stories  runs 3000 stories in which a seed decides which job of which engine comes next'
+	@echo 'make trees    codes 100000 random values of random types'
 	@echo 'make lint     checks format, layers and lengths of files'
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
@@ -42,6 +43,9 @@ mutations:
 
 stories:
 	@Scripts/check-stories
+
+trees:
+	@Scripts/check-trees
 
 lint:
 	@Scripts/lint

@@ -35,20 +35,11 @@ extension Conflict {
                 client: record.fields,
                 server: try encoder.encode(server).fields,
                 ancestor: try ancestor.map { try encoder.encode($0).fields },
-                defaults: try ancestor == nil ? defaultFields() : [:],
+                defaults: try ancestor == nil ? Model.defaultFields() : [:],
                 prefersClient: prefersClient(preference)
             ).fields
         let systemFields = (server as? any SystemFieldsStoring)?.systemFields
         return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
-    }
-
-    private func defaultFields() throws -> [String: RecordValue] {
-        guard let model = Model.self as? any FieldDefaulting.Type else { return [:] }
-        do throws(FieldDefaults.Unusable) {
-            return try FieldDefaults.fields(of: model)
-        } catch {
-            throw CodingPlace([]).corrupted(.unusableDefaults(field: "", reason: error.reason))
-        }
     }
 
     private func prefersClient(_ preference: ConflictPreference) -> Bool {

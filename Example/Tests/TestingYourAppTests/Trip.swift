@@ -214,6 +214,41 @@ struct IdentifiedTrip: RecordCodable, Identifiable, Equatable {
 }
 // end typed
 
+// begin measured
+/// Has a distance whose coding Swift synthesizes: an object, so the field is bytes.
+struct PlannedTrip: TripModel {
+    struct Distance: Codable, Equatable {
+        var kilometres: Double
+    }
+
+    let id: String
+    var title: String
+    var distance: Distance?
+}
+
+/// Codes the distance as one value, under the same key: the field would be a double.
+struct MeasuredTrip: TripModel {
+    struct Distance: Codable, Equatable {
+        var kilometres: Double
+
+        init(kilometres: Double) { self.kilometres = kilometres }
+
+        init(from decoder: any Decoder) throws {
+            kilometres = try decoder.singleValueContainer().decode(Double.self)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(kilometres)
+        }
+    }
+
+    let id: String
+    var title: String
+    var distance: Distance?
+}
+// end measured
+
 // begin schema
 /// Has the title in capitals: a version that writes it in another way would damage it.
 struct CapitalTrip: TripModel {

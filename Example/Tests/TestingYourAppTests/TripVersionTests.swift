@@ -217,6 +217,26 @@ final class TripVersionTests: XCTestCase {
     }
     // end wrap
 
+    // begin measure
+    func testAStructThatBecomesOneValueNeedsANewKey() async throws {
+        let (planned, measured) = (device(PlannedTrip.self), device(MeasuredTrip.self))
+        let trip = PlannedTrip(id: "a", title: "Fjords", distance: .init(kilometres: 12))
+        try await planned.upload(trip)
+        try await planned.sync()
+        XCTAssertEqual(try fields()["distance"], .bytes(Data(#"{"kilometres":12}"#.utf8)))
+        try await measured.sync()
+        let shown = try await measured.model(named: "a")
+        XCTAssertNil(shown)
+
+        let other = MeasuredTrip(id: "b", title: "Lakes", distance: .init(kilometres: 30))
+        try await measured.upload(other)
+        try await measured.sync()
+        let reason = try await measured.pendingChanges().first?.parkReason
+        XCTAssertEqual(reason?.kind, .refused)
+        XCTAssertTrue(reason?.message.contains("Use another field name") == true)
+    }
+    // end measure
+
     // begin raise
     func testAnOlderVersionDoesNotChangeARecordOfANewerSchema() async throws {
         let (old, new) = (device(Trip.self), device(CapitalTrip.self))

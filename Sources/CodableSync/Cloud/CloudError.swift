@@ -7,7 +7,7 @@ public import struct Foundation.URL
 ///
 /// ``code`` is for programs, ``message`` is for people.
 public struct CloudError: Error, Hashable, Sendable {
-    private var box: Box
+    private var box: Boxed<Contents>
 
     /// Makes an error.
     ///
@@ -28,7 +28,7 @@ public struct CloudError: Error, Hashable, Sendable {
         userDidResetEncryptedData: Bool = false,
         redirectURL: URL? = nil
     ) {
-        box = .contents(
+        box = .value(
             Contents(
                 code: code,
                 message: message ?? code.summary,
@@ -45,44 +45,44 @@ public struct CloudError: Error, Hashable, Sendable {
 extension CloudError {
     /// The kind of failure.
     public var code: Code {
-        get { contents.code }
-        set { contents.code = newValue }
+        get { box.value.code }
+        set { box.value.code = newValue }
     }
 
     /// What happened, without the contents of any record.
     public var message: String {
-        get { contents.message }
-        set { contents.message = newValue }
+        get { box.value.message }
+        set { box.value.message = newValue }
     }
 
     /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
     public var retryAfter: Duration? {
-        get { contents.retryAfter }
-        set { contents.retryAfter = newValue }
+        get { box.value.retryAfter }
+        set { box.value.retryAfter = newValue }
     }
 
     /// The record on the server, if the error is a conflict that carries it.
     public var serverRecord: Record? {
-        get { contents.serverRecord }
-        set { contents.serverRecord = newValue }
+        get { box.value.serverRecord }
+        set { box.value.serverRecord = newValue }
     }
 
     /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
     public var itemErrors: [RecordID: CloudError] {
-        get { contents.itemErrors }
-        set { contents.itemErrors = newValue }
+        get { box.value.itemErrors }
+        set { box.value.itemErrors = newValue }
     }
 
     /// Whether a zone was not found because the user reset the key of encrypted data.
     public var userDidResetEncryptedData: Bool {
-        get { contents.userDidResetEncryptedData }
-        set { contents.userDidResetEncryptedData = newValue }
+        get { box.value.userDidResetEncryptedData }
+        set { box.value.userDidResetEncryptedData = newValue }
     }
 
     /// Where the user signs in, if a web service requires it.
     public var redirectURL: URL? {
-        get { contents.redirectURL }
-        set { contents.redirectURL = newValue }
+        get { box.value.redirectURL }
+        set { box.value.redirectURL = newValue }
     }
 
     private struct Contents: Hashable, Sendable {
@@ -93,20 +93,6 @@ extension CloudError {
         var itemErrors: [RecordID: CloudError]
         var userDidResetEncryptedData: Bool
         var redirectURL: URL?
-    }
-
-    /// The contents on the heap: results, events and machines hold errors, and stay small by that.
-    private indirect enum Box: Hashable, Sendable {
-        case contents(Contents)
-    }
-
-    private var contents: Contents {
-        get {
-            switch box {
-            case .contents(let contents): contents
-            }
-        }
-        set { box = .contents(newValue) }
     }
 }
 

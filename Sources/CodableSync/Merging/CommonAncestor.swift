@@ -18,18 +18,16 @@ enum CommonAncestor {
     ///
     /// - Parameters:
     ///   - ancestor: The version on which the edit was based; `nil` if there was none.
-    ///   - client: The newest edit of this device.
     ///   - server: The record in the cloud.
     ///   - lost: The saves whose responses were lost, oldest first.
-    ///   - isClientLater: Whether this device's edit is the later one.
+    ///   - unknown: Both sides, which are needed only if there is no ancestor.
     /// - Returns: The given ancestor, with the values that the server has from the lost saves.
     static func reconstruct(
         from ancestor: Record?,
-        client: Record,
         server: Record,
         lost: [LostWrite],
-        isClientLater: Bool
-    ) -> Record? {
+        unknown: () throws -> UnknownAncestor
+    ) rethrows -> Record? {
         var own: [String: RecordValue] = [:]
         for write in lost {
             for (name, value) in write.record.fields where write.arrived(value, of: name, in: server) {
@@ -37,26 +35,9 @@ enum CommonAncestor {
             }
         }
         if own.isEmpty { return ancestor }
-        var result = ancestor ?? client
-        if ancestor == nil {
-            let names = Set(client.fields.keys).union(server.fields.keys)
-            for name in names where !ReservedField.isReserved(name) {
-                result.fields[name] = undecided(client.value(name), server.value(name), isClientLater)
-            }
-        }
+        var result = try ancestor ?? unknown().undecided
         result.fields.merge(own) { $1 }
         return result
-    }
-
-    /// An ancestor value for which a merge decides the field as it would without an ancestor.
-    private static func undecided(
-        _ client: RecordValue,
-        _ server: RecordValue,
-        _ isClientLater: Bool
-    ) -> RecordValue {
-        if client.isNothing { return client }
-        if server.isNothing { return server }
-        return isClientLater ? server : client
     }
 }
 

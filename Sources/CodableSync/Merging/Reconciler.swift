@@ -111,21 +111,28 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         }
         let clientEdited = contents.item.clientEdited
         let serverEdited = server.cloudEditDate
-        let ancestor = CommonAncestor.reconstruct(
-            from: contents.ancestor,
-            client: client,
-            server: server,
-            lost: contents.lost,
-            isClientLater: (clientEdited ?? .distantPast) > serverEdited
-        )
-        let conflict = Conflict(
-            client: clientModel,
-            server: serverModel,
-            ancestor: self.ancestor(ancestor),
-            clientEdited: clientEdited ?? .distantPast,
-            serverEdited: serverEdited
-        )
         do {
+            let ancestor = try CommonAncestor.reconstruct(
+                from: contents.ancestor,
+                server: server,
+                lost: contents.lost
+            ) {
+                UnknownAncestor(
+                    client: client,
+                    server: server,
+                    shownClient: shownFields(of: client),
+                    shownServer: shownFields(of: server),
+                    defaults: try Model.defaultFields(),
+                    isClientLater: (clientEdited ?? .distantPast) > serverEdited
+                )
+            }
+            let conflict = Conflict(
+                client: clientModel,
+                server: serverModel,
+                ancestor: self.ancestor(ancestor),
+                clientEdited: clientEdited ?? .distantPast,
+                serverEdited: serverEdited
+            )
             guard let resolved = try Model.resolveConflict(conflict) else { return .server }
             let edited = clientEdited.map { max($0, serverEdited) }
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)

@@ -13,7 +13,7 @@ public import protocol Foundation.LocalizedError
 /// }
 /// ```
 public struct SyncError: Error, Hashable, Sendable {
-    private var box: Box
+    private var box: Boxed<Contents>
 
     /// Makes an error.
     ///
@@ -30,7 +30,7 @@ public struct SyncError: Error, Hashable, Sendable {
         retryDate: Date? = nil,
         cloudError: CloudError? = nil
     ) {
-        box = .contents(
+        box = .value(
             Contents(
                 code: code,
                 message: message ?? "",
@@ -46,34 +46,34 @@ public struct SyncError: Error, Hashable, Sendable {
 extension SyncError {
     /// The kind of failure.
     public var code: Code {
-        get { contents.code }
-        set { contents.code = newValue }
+        get { box.value.code }
+        set { box.value.code = newValue }
     }
 
     /// What happened and what to do, without the contents of any record.
     public var message: String {
-        get { contents.message }
-        set { contents.message = newValue }
+        get { box.value.message }
+        set { box.value.message = newValue }
     }
 
     /// The records that the failure is about; empty if it is about none in particular.
     ///
     /// A model without a record name is described in the message only.
     public var recordNames: [String] {
-        get { contents.recordNames }
-        set { contents.recordNames = newValue }
+        get { box.value.recordNames }
+        set { box.value.recordNames = newValue }
     }
 
     /// When to try again, if the server ordered a wait: with the request that failed, or before the call.
     public var retryDate: Date? {
-        get { contents.retryDate }
-        set { contents.retryDate = newValue }
+        get { box.value.retryDate }
+        set { box.value.retryDate = newValue }
     }
 
     /// The failure of the database, if the code is ``Code-swift.enum/cloud``.
     public var cloudError: CloudError? {
-        get { contents.cloudError }
-        set { contents.cloudError = newValue }
+        get { box.value.cloudError }
+        set { box.value.cloudError = newValue }
     }
 
     private struct Contents: Hashable, Sendable {
@@ -82,20 +82,6 @@ extension SyncError {
         var recordNames: [String]
         var retryDate: Date?
         var cloudError: CloudError?
-    }
-
-    /// The contents on the heap: answers, events and statuses hold errors, and stay small by that.
-    private indirect enum Box: Hashable, Sendable {
-        case contents(Contents)
-    }
-
-    private var contents: Contents {
-        get {
-            switch box {
-            case .contents(let contents): contents
-            }
-        }
-        set { box = .contents(newValue) }
     }
 }
 

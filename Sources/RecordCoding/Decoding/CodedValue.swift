@@ -29,55 +29,66 @@ extension CodedValue {
         depth: Int,
         _ root: FieldDecoder
     ) throws -> Value {
-        let kind = root.kinds[type]
         switch self {
         case .field(let field):
-            switch kind.field {
+            let kind = root.kinds.field(type)
+            switch kind {
             case .value(let type): return try CodedValue.value(of: field, as: type, at: place())
             case .values(let type):
                 guard case .list(let list) = field else { break }
                 return try CodedValue.values(of: list, as: type, at: place())
-            case .single, .singles, .optional, .json: break
+            case .optional: return try decodeOptional(type, at: place(), depth, root)
+            case .single, .singles, .json: break
             }
+            return try decodeContainer(type, field, kind, at: place(), depth, root)
         case .json(let json):
-            guard case .value(let type) = kind.json else { break }
-            return try CodedValue.value(of: json, as: type, at: place())
+            switch root.kinds.json(type) {
+            case .value(let type): return try CodedValue.value(of: json, as: type, at: place())
+            case .optional: return try decodeOptional(type, at: place(), depth, root)
+            case .unordered, .container: break
+            }
+            let place = place()
+            try CodedValue.check(depth, at: place)
+            return try Value(from: CodedValueDecoder(self, place, depth, root))
         }
-        return try decodeContainer(type, kind, at: place(), depth, root)
     }
 
-    /// Decodes a type that is not one value.
+    /// Decodes a type that is not one value from a field.
     private func decodeContainer<Value: Decodable>(
         _ type: Value.Type,
-        _ kind: TypeKind,
+        _ field: RecordValue,
+        _ kind: TypeKind.Field,
         at place: CodingPlace,
         _ depth: Int,
         _ root: FieldDecoder
     ) throws -> Value {
-        if case .optional = kind.json, let type = type as? any OptionalDecodable.Type {
-            return try decodeOptional(type, at: place, depth, root)
-        }
-        guard depth <= JSONText.maximumDepth else {
-            let start = CodingPlace(Array(place.codingPath.prefix(8)))
-            throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
-        }
-        if case .field(.bytes) = self, !kind.field.isSingleData {
+        try CodedValue.check(depth, at: place)
+        if case .bytes = field, !kind.isSingleData {
             return try opened(at: place).decode(type, at: place, depth: depth, root)
         }
-        if case .single = kind.field, case .field(let field) = self {
-            return try SingleFieldDecoder.value(of: field, at: place, depth, root)
-        }
+        if case .single = kind { return try SingleFieldDecoder.value(of: field, at: place, depth, root) }
         return try Value(from: CodedValueDecoder(self, place, depth, root))
     }
 
     private func decodeOptional<Value: Decodable>(
-        _ type: any OptionalDecodable.Type,
+        _ type: Value.Type,
         at place: CodingPlace,
         _ depth: Int,
         _ root: FieldDecoder
     ) throws -> Value {
-        if case let value as Value = try type.decode(self, place, depth, root) { return value }
-        throw place.mismatch(Value.self, expected: "\(type)", found: self.kind)
+        if let optional = type as? any OptionalDecodable.Type,
+            case let value as Value = try optional.decode(self, place, depth, root)
+        {
+            return value
+        }
+        throw place.mismatch(type, expected: "\(type)", found: kind)
+    }
+
+    /// Limits the depth of containers.
+    private static func check(_ depth: Int, at place: CodingPlace) throws {
+        guard depth > JSONText.maximumDepth else { return }
+        let start = CodingPlace(Array(place.codingPath.prefix(8)))
+        throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
     }
 
     /// The value, with the JSON parsed if it is a field of bytes.
@@ -91,8 +102,10 @@ extension CodedValue {
     }
 }
 
-// The types on both sides of each `unsafeBitCast` are compared before it. A cast with `as?` takes several times
-// as long, since it makes the type of the optional at run time.
+// Each `unsafeBitCast` stands behind a comparison of the static types on both of its sides, so it reads a value
+// as the type that the value has: it changes no layout, and copies and releases the value as that type. The
+// types are always the same, since `TypeKind` finds a type's conformance by the type itself. A cast with `as?`
+// takes several times as long, since it makes the type of the optional at run time.
 extension CodedValue {
     private static func value<Value, Field: FieldConvertible>(
         of field: RecordValue,

@@ -113,7 +113,7 @@ extension FieldDecoder {
         _ name: String,
         at place: CodingPlace
     ) throws -> Value {
-        switch kinds[type].field {
+        switch kinds.field(type) {
         case .value: break
         case .values, .singles:
             // A server may drop empty lists.

@@ -32,3 +32,17 @@ enum FieldDefaults {
         }
     }
 }
+
+extension RecordCodable {
+    /// The fields that the model has if a record lacks them; none if it is not ``FieldDefaulting``.
+    ///
+    /// - Throws: `DecodingError` if ``FieldDefaulting/fieldDefaults`` cannot be encoded.
+    package static func defaultFields() throws -> [String: RecordValue] {
+        guard let model = Self.self as? any FieldDefaulting.Type else { return [:] }
+        do throws(FieldDefaults.Unusable) {
+            return try FieldDefaults.fields(of: model)
+        } catch {
+            throw CodingPlace([]).corrupted(.unusableDefaults(field: "", reason: error.reason))
+        }
+    }
+}

@@ -4,7 +4,9 @@ import struct Foundation.Data
 ///
 /// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
 /// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set. Any other
-/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default.
+/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default. So the
+/// `init(from:)` of a property's type may run with a null that the record does not have, as well as without a
+/// value (see ``RecordEncoder``); it must throw an error for what it cannot read, not trap.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}

@@ -5,7 +5,7 @@ extension FieldEncoder {
         at place: @autoclosure () -> CodingPlace,
         depth: Int
     ) throws -> JSONContent {
-        switch kinds[Value.self].json {
+        switch kinds.json(Value.self) {
         case .value(let type):
             if let content = try content(of: value, as: type, at: place()) { return content }
         case .unordered:
@@ -38,12 +38,12 @@ extension FieldEncoder {
         as type: Content.Type,
         at place: @autoclosure () -> CodingPlace
     ) throws -> JSONContent? {
-        // The types are the same, and `as?` takes several times as long.
+        // The types are the same, so the cast changes nothing, and `as?` takes several times as long.
         guard Value.self == Content.self else { return nil }
         return try unsafeBitCast(value, to: Content.self).jsonContent(at: place())
     }
 
-    private func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {
+    func checkDepth(_ depth: Int, of value: Any, at place: CodingPlace) throws {
         guard depth > JSONText.maximumDepth else { return }
         // The whole path would have thousands of characters, so only its start is shown.
         let start = CodingPlace(Array(place.codingPath.prefix(8)))

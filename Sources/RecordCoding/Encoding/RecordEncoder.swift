@@ -17,8 +17,16 @@
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
 ///
 /// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
-/// these types; to find out, it is run a few times in a process with a decoder that has no values. Otherwise
-/// it is bytes, as are arrays of it.
+/// these types. If it encodes another type, what that would be in JSON is read as the type that it asks for:
+/// a type that asks for a `Date` is a date, even if it encodes the date's number. All other types are bytes,
+/// as are arrays of them, and arrays of a type that can be decoded without a value: it may encode a null, and
+/// a list has no nulls.
+///
+/// To find out what a type asks for, encoders and decoders run its `init(from:)` a few times in a process,
+/// with a decoder that has no values and throws a `DecodingError` for each request. They do so for the types
+/// of properties of the top level, with what optionals wrap and arrays contain, but for no type that is only
+/// part of nested values. Such an `init(from:)` must not trap on the error, and must not repeat a request
+/// until it succeeds.
 ///
 /// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
 /// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last

@@ -1,4 +1,10 @@
+import struct Foundation.URL
+
 /// The encoder of a type that codes itself as one value, which becomes a field or an element of a list.
+///
+/// The value has the type that the `init(from:)` asks for, so that its kind follows from the type alone. A type
+/// may encode something else that its decoder accepts in JSON, as a `Date` that encodes itself is a number:
+/// then that JSON is read as the type that the `init(from:)` asks for, and the result is stored.
 ///
 /// Its state is in the encoder of the fields, so that none has to be allocated.
 struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
@@ -7,24 +13,33 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         /// Tells values apart, since a value may keep its encoder for too long.
         fileprivate var number = 0
         fileprivate var place = CodingPlace([])
+        fileprivate var depth = 0
         fileprivate var expected: any FieldConvertible.Type = String.self
+        /// What was encoded, if it is of another kind.
+        fileprivate var other: JSONNode?
     }
 
     private let encoder: FieldEncoder
     private let number: Int
 
-    var codingPath: [any CodingKey] { encoder.single.place.codingPath }
+    private var place: CodingPlace { encoder.single.place }
+    private var depth: Int { encoder.single.depth }
+    private var expected: any FieldConvertible.Type { encoder.single.expected }
+
+    var codingPath: [any CodingKey] { place.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     static func fieldValue(
         of value: some Encodable,
         as type: any FieldConvertible.Type,
         at place: CodingPlace,
+        depth: Int = 1,
         encoder: FieldEncoder
     ) throws -> RecordValue {
+        try encoder.checkDepth(depth, of: value, at: place)
         let number = encoder.singleCount + 1
         encoder.singleCount = number
-        var outer = State(number: number, place: place, expected: type)
+        var outer = State(number: number, place: place, depth: depth, expected: type)
         swap(&outer, &encoder.single)
         let outerResult = encoder.singleResult
         encoder.singleResult = nil
@@ -34,54 +49,85 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         }
         let single = SingleFieldEncoder(encoder: encoder, number: number)
         try value.encode(to: single)
+        if let node = encoder.single.other { return try single.converted(node, of: value) }
         guard let result = encoder.singleResult else { throw single.unexpected(value) }
         return result
-    }
-
-    func encodeNil() throws { try put(.null) }
-
-    func encode<Value: Encodable & FieldConvertible>(_ value: Value) throws {
-        guard Value.fieldKind == encoder.single.expected.fieldKind else { throw unexpected(value) }
-        try put(try value.fieldValue(at: encoder.single.place))
-    }
-
-    func encode<Value: Encodable>(_ value: Value) throws {
-        let field = try encoder.fieldValue(of: value, at: encoder.single.place)
-        let expected = encoder.single.expected
-        guard field.kind == expected.fieldKind || field == .null || Value.self == expected else {
-            throw unexpected(value)
-        }
-        try put(field)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        misused().container(keyedBy: type)
+        node().container(keyedBy: type)
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { misused().unkeyedContainer() }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { node().unkeyedContainer() }
 
-    private static let misuse = "it decodes a single value, and encodes something else"
+    func encodeNil() throws { try put(.null) }
 
-    /// A node for what is encoded in vain.
-    private func misused() -> JSONNode {
-        let place = encoder.single.place
-        encoder.fail(SingleFieldEncoder.misuse, at: place)
-        return JSONNode(encoder, place, depth: 1)
+    func encode<Value: Encodable & FieldConvertible>(_ value: Value) throws {
+        guard Value.fieldKind == expected.fieldKind else { return try node().encode(value) }
+        try put(try value.fieldValue(at: place))
     }
 
-    private func unexpected(_ value: Any) -> EncodingError {
-        encoder.single.place.encodingError(value) {
-            .unsupportedShape(field: $0, reason: SingleFieldEncoder.misuse)
+    func encode<Value: Encodable>(_ value: Value) throws {
+        switch encoder.kinds.field(Value.self) {
+        case .value(let type) where type.fieldKind == expected.fieldKind:
+            let field = try encoder.fieldValue(of: value, at: place)
+            // A file is an asset only for a decoder that asks for a URL.
+            if field.kind == expected.fieldKind || expected == URL.self { return try put(field) }
+        case .single(let type) where type.fieldKind == expected.fieldKind:
+            return try put(
+                try SingleFieldEncoder.fieldValue(
+                    of: value,
+                    as: type,
+                    at: place,
+                    depth: depth + 1,
+                    encoder: encoder
+                )
+            )
+        case .optional:
+            guard let optional = value as? any OptionalEncodable else { break }
+            return if let wrapped = optional.wrapped { try encode(wrapped) } else { try encodeNil() }
+        case .value, .single, .values, .singles, .json: break
         }
+        try node().encode(value)
     }
 
     private func put(_ field: RecordValue) throws {
-        if encoder.single.number != number || encoder.singleResult != nil {
-            encoder.fail("it encodes a single value beside another one", at: encoder.single.place)
+        if encoder.single.number != number || encoder.singleResult != nil || encoder.single.other != nil {
+            failBesideAnother()
             try encoder.check()
         }
         encoder.singleResult = field
+    }
+
+    /// The node for a value of another kind.
+    private func node() -> JSONNode {
+        if encoder.single.number != number || encoder.singleResult != nil { failBesideAnother() }
+        let node = encoder.single.other ?? JSONNode(encoder, place, depth: depth)
+        encoder.single.other = node
+        return node
+    }
+
+    /// Reads a value of another kind as the decoder would.
+    private func converted(_ node: JSONNode, of value: some Encodable) throws -> RecordValue {
+        try encoder.check()
+        func read<Field: FieldConvertible>(_ type: Field.Type) throws -> Field {
+            let json = try JSONValue(parsing: JSONContent.node(node).bytes)
+            let decoder = FieldDecoder([:], systemFields: nil, defaulting: nil)
+            return try CodedValue.json(json).decode(type, at: place, depth: depth, decoder)
+        }
+        let field: any FieldConvertible
+        do { field = try read(expected) } catch { throw unexpected(value) }
+        return try field.fieldValue(at: place)
+    }
+
+    private func failBesideAnother() {
+        encoder.fail("it encodes a single value beside another one", at: place)
+    }
+
+    private func unexpected(_ value: Any) -> EncodingError {
+        let reason = "its init(from:) asks for one \(expected), and cannot read what it encodes"
+        return place.encodingError(value) { .unsupportedShape(field: $0, reason: reason) }
     }
 }

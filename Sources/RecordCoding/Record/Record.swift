@@ -9,7 +9,8 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// The values by field name.
     public var fields: [String: RecordValue]
-    private var details: Details
+    /// What most records in memory lack.
+    private var details: Boxed<Details>?
 
     /// Makes a record.
     ///
@@ -29,19 +30,19 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = Details(systemFields, parent)
+        details = Record.details(systemFields, parent)
     }
 
     /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields? {
-        get { details.systemFields }
-        set { details = Details(newValue, parent) }
+        get { details?.value.systemFields }
+        set { details = Record.details(newValue, parent) }
     }
 
     /// The parent record in a hierarchy for sharing.
     public var parent: RecordReference? {
-        get { details.parent }
-        set { details = Details(systemFields, newValue) }
+        get { details?.value.parent }
+        set { details = Record.details(systemFields, newValue) }
     }
 
     /// The change tag of the record's version on the server; `nil` if it was never saved.
@@ -49,23 +50,14 @@ public struct Record: Hashable, Sendable {
 }
 
 extension Record {
-    /// What a new record lacks, on the heap: records are copied often, and what holds them stays small.
-    private indirect enum Details: Hashable, Sendable {
-        case nothing
-        case some(systemFields: SystemFields?, parent: RecordReference?)
+    private struct Details: Hashable, Sendable {
+        var systemFields: SystemFields?
+        var parent: RecordReference?
+    }
 
-        init(_ systemFields: SystemFields?, _ parent: RecordReference?) {
-            self =
-                systemFields == nil && parent == nil
-                ? .nothing : .some(systemFields: systemFields, parent: parent)
-        }
-
-        var systemFields: SystemFields? {
-            if case .some(let systemFields, _) = self { systemFields } else { nil }
-        }
-
-        var parent: RecordReference? {
-            if case .some(_, let parent) = self { parent } else { nil }
-        }
+    private static func details(_ systemFields: SystemFields?, _ parent: RecordReference?) -> Boxed<Details>?
+    {
+        guard systemFields != nil || parent != nil else { return nil }
+        return .value(Details(systemFields: systemFields, parent: parent))
     }
 }

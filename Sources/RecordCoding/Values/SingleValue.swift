@@ -1,21 +1,35 @@
 import struct Foundation.UUID
 
-/// Finds out which value stands for a type that codes itself in a single-value container.
-enum SingleValue {
-    /// The type of that value; `nil` if the type is coded otherwise.
+/// The value that stands for a type that codes itself in a single-value container.
+struct SingleValue {
+    /// The type of that value.
+    let type: any FieldConvertible.Type
+    /// Whether the type may encode a null in its place, since it can be decoded without a value.
+    let mayBeNull: Bool
+
+    /// Finds out the value of a type; `nil` if the type is coded otherwise.
     ///
     /// It is the only type that it asks a single-value container for, or else its raw value. So this runs
     /// the `init(from:)` with a decoder that notes each request and grants none, once for each error after
     /// which a type may ask for another value. A type that asks for more than one type and has no raw value
     /// could encode values of different kinds, and stays JSON.
-    static func type(of type: Any.Type) -> (any FieldConvertible.Type)? {
-        let raw = rawValue(of: type)
-        guard let decodable = type as? any Decodable.Type else { return raw }
+    ///
+    /// The decoder refuses keyed and unkeyed containers, so this runs no `init(from:)` of the type's members.
+    init?(of type: Any.Type) {
+        let raw = SingleValue.rawValue(of: type)
         let probe = DecodingProbe()
-        for refusal in DecodingProbe.Refusal.allCases { probe.decode(decodable, refusal) }
-        // A type may have a raw value and yet be coded in another way, as types in user defaults often are.
-        guard probe.container == .single else { return nil }
-        return probe.only ?? raw
+        var decodesNothing = false
+        if let decodable = type as? any Decodable.Type {
+            for refusal in DecodingProbe.Refusal.allCases where probe.decodes(decodable, refusal) {
+                decodesNothing = true
+            }
+            // A type may have a raw value and yet be coded in another way, as types in user defaults often
+            // are.
+            guard probe.container == .single else { return nil }
+        }
+        guard let type = probe.only ?? raw else { return nil }
+        self.type = type
+        mayBeNull = decodesNothing && raw == nil
     }
 
     private static func rawValue(of type: Any.Type) -> (any FieldConvertible.Type)? {
@@ -44,10 +58,15 @@ private final class DecodingProbe: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    func decode(_ type: any Decodable.Type, _ refusal: Refusal) {
+    /// Whether a type can be decoded although every request is refused.
+    func decodes(_ type: any Decodable.Type, _ refusal: Refusal) -> Bool {
         self.refusal = refusal
-        // Every request throws, so the outcome does not matter.
-        do { _ = try type.init(from: self) } catch { return }
+        do {
+            _ = try type.init(from: self)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// The only type that was asked for.

@@ -3,9 +3,28 @@ import struct Foundation.Data
 /// How values of a type are coded; this follows from the type alone.
 struct TypeKind: Sendable {
     fileprivate static let table = TypeTable<TypeKind>()
+    /// The kinds of fields of types that were coded inside of JSON first.
+    private static let fields = TypeTable<Field>()
+    /// The types whose kind is being decided, since their `init(from:)` may code a value of their own type.
+    @TaskLocal private static var beingDecided: [ObjectIdentifier] = []
 
-    /// The kind of a type, decided once.
-    static func of(_ type: Any.Type) -> TypeKind { table.value(of: type) { TypeKind(type) } }
+    /// How a field holds values of a type, decided once.
+    ///
+    /// This may run the type's `init(from:)`; see ``SingleValue``.
+    static func field(of type: Any.Type) -> Field {
+        if beingDecided.contains(ObjectIdentifier(type)) { return .json }
+        return table.value(of: type) { TypeKind(field: decidedField(of: type), json: JSON(type)) }.field
+            ?? fields.value(of: type) { decidedField(of: type) }
+    }
+
+    private static func decidedField(of type: Any.Type) -> Field {
+        $beingDecided.withValue(beingDecided + [ObjectIdentifier(type)]) { Field(type) }
+    }
+
+    /// How values of a type are coded inside of JSON, decided once.
+    static func json(of type: Any.Type) -> JSON {
+        table.value(of: type) { TypeKind(field: nil, json: JSON(type)) }.json
+    }
 
     /// How a field holds a value.
     enum Field: Sendable {
@@ -35,20 +54,22 @@ struct TypeKind: Sendable {
         case container
     }
 
-    let field: Field
-    let json: JSON
-
-    private init(_ type: Any.Type) {
-        field = Field(type)
-        json = JSON(type)
-    }
+    /// `nil` if the type was coded inside of JSON first, where it is not needed.
+    fileprivate let field: Field?
+    fileprivate let json: JSON
 }
 
 /// The kinds of types for one coder, which looks up most of them without a lock.
 struct TypeKinds {
     private let known = TypeKind.table.snapshot
 
-    subscript(type: Any.Type) -> TypeKind { known[ObjectIdentifier(type)] ?? TypeKind.of(type) }
+    func field(_ type: Any.Type) -> TypeKind.Field {
+        known[ObjectIdentifier(type)]?.field ?? TypeKind.field(of: type)
+    }
+
+    func json(_ type: Any.Type) -> TypeKind.JSON {
+        known[ObjectIdentifier(type)]?.json ?? TypeKind.json(of: type)
+    }
 }
 
 extension TypeKind.Field {
@@ -58,13 +79,14 @@ extension TypeKind.Field {
         } else if type is any OptionalType.Type {
             self = .optional
         } else if let array = type as? any ArrayType.Type {
-            switch TypeKind.of(array.element).field {
+            switch TypeKind.field(of: array.element) {
             case .value(let element): self = .values(element)
-            case .single: self = .singles
+            // A list has no nulls.
+            case .single: self = SingleValue(of: array.element)?.mayBeNull == true ? .json : .singles
             case .values, .singles, .optional, .json: self = .json
             }
-        } else if let value = SingleValue.type(of: type) {
-            self = .single(value)
+        } else if let value = SingleValue(of: type) {
+            self = .single(value.type)
         } else {
             self = .json
         }
@@ -73,14 +95,6 @@ extension TypeKind.Field {
     /// Whether it is one value of bytes, which are not JSON.
     var isSingleData: Bool {
         if case .single(let type) = self { type == Data.self } else { false }
-    }
-
-    /// Whether a server may drop an empty value, because it is a list.
-    var isList: Bool {
-        switch self {
-        case .values, .singles: true
-        case .value, .single, .optional, .json: false
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import RecordCoding
 import XCTest
 
@@ -15,16 +16,24 @@ final class CommonAncestorTests: XCTestCase {
         server: [String: RecordValue],
         sent: [String: RecordValue],
         base: [String: RecordValue]?,
+        defaults: [String: RecordValue] = [:],
         isClientLater: Bool = false
     ) -> [String: RecordValue]? {
         let lost = LostWrite(handle: ContentHandle(1), record: record(sent), base: base.map(record))
         return CommonAncestor.reconstruct(
             from: ancestor.map(record),
-            client: record(client),
             server: record(server),
-            lost: [lost],
-            isClientLater: isClientLater
-        )?.fields
+            lost: [lost]
+        ) {
+            UnknownAncestor(
+                client: record(client),
+                server: record(server),
+                shownClient: defaults.merging(client) { $1 },
+                shownServer: defaults.merging(server) { $1 },
+                defaults: defaults,
+                isClientLater: isClientLater
+            )
+        }?.fields
     }
 
     func testAFieldThatTheServerHasFromThisDeviceIsItsOwnAncestor() {
@@ -58,6 +67,47 @@ final class CommonAncestorTests: XCTestCase {
         XCTAssertEqual(early, ["own": 2, "both": 5, "mine": .null, "theirs": .null])
         let late = ancestor(nil, client: client, server: server, sent: sent, base: base, isClientLater: true)
         XCTAssertEqual(late, ["own": 2, "both": 6, "mine": .null, "theirs": .null])
+    }
+
+    /// Whichever side has the default, stored or because its record lacks the field, and whichever is later.
+    func testWithoutAnAncestorADefaultYieldsToTheOtherSide() {
+        let sides: [(mine: RecordValue, theirs: RecordValue?, ancestor: RecordValue)] = [
+            (3, 5, 3), (5, 3, 3), (5, nil, .null),
+        ]
+        for (mine, theirs, expected) in sides {
+            for isClientLater in [true, false] {
+                var server: [String: RecordValue] = ["own": 2]
+                server["stars"] = theirs
+                let found = ancestor(
+                    nil,
+                    client: ["own": 4, "stars": mine],
+                    server: server,
+                    sent: ["own": 2],
+                    base: ["own": 1],
+                    defaults: ["stars": 3],
+                    isClientLater: isClientLater
+                )
+                XCTAssertEqual(found, ["own": 2, "stars": expected], "\(mine) \(isClientLater)")
+            }
+        }
+    }
+
+    /// The stored value may have a part that the model does not know.
+    func testADefaultIsRecognizedAsTheModelShowsIt() {
+        let stored = record(["place": .bytes(Data(#"{"city":"","newer":1}"#.utf8))])
+        let standIn = RecordValue.bytes(Data(#"{"city":""}"#.utf8))
+        let other = record(["place": .bytes(Data(#"{"city":"Oslo"}"#.utf8))])
+        for (client, server) in [(stored, other), (other, stored)] {
+            let sides = UnknownAncestor(
+                client: client,
+                server: server,
+                shownClient: client == stored ? ["place": standIn] : other.fields,
+                shownServer: server == stored ? ["place": standIn] : other.fields,
+                defaults: ["place": standIn],
+                isClientLater: client == stored
+            )
+            XCTAssertEqual(sides.undecided.fields, stored.fields)
+        }
     }
 
     func testASentCreationIsNoAncestor() {

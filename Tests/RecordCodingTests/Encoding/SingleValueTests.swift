@@ -112,8 +112,10 @@ final class SingleValueTests: XCTestCase {
         try assertStored(Lenient(7), 7)
         try assertStored(Lenient(nil), .null)
         XCTAssertEqual(try decoded(Box<Lenient>.self, [:]).value, Lenient(nil))
-        let failure = failure { _ = try fields(Box(value: [Lenient(7), Lenient(nil)])) }
-        XCTAssertEqual(failure?.error, .mixedList(field: "value"))
+        // A list has no nulls, and the kind of the field must not depend on the values.
+        try assertStored([Lenient(7), Lenient(nil)], .bytes(Data("[7,null]".utf8)))
+        try assertStored([Lenient(7)], .bytes(Data("[7]".utf8)))
+        XCTAssertEqual(try decoded(Box<[Lenient]>.self, ["value": [7]]).value, [Lenient(7)])
     }
 
     func testAWrapperThatMayBeNullIsBytes() throws {
@@ -197,6 +199,31 @@ final class SingleValueTests: XCTestCase {
             }
             XCTAssertEqual(failure?.path, ["value"], name)
         }
+    }
+
+    /// A raw value is no null.
+    func testAnArrayOfEnumsWithAFallbackIsAList() throws {
+        enum Kind: String, Codable {
+            case known, other
+            init(from decoder: any Decoder) throws {
+                self = (try? decoder.singleValueContainer().decode(String.self)).flatMap(Kind.init) ?? .other
+            }
+        }
+        try assertStored([Kind.known, .other], ["known", "other"])
+        XCTAssertEqual(try decoded(Box<[Kind]>.self, ["value": ["known", "new"]]).value, [.known, .other])
+    }
+
+    func testAnArrayWithANullThatCannotBeDecodedIsRefused() throws {
+        struct Strict: Codable {
+            var text: String?
+            init(_ text: String?) { self.text = text }
+            init(from decoder: any Decoder) throws {
+                text = try decoder.singleValueContainer().decode(String.self)
+            }
+            func encode(to encoder: any Encoder) throws { try encoder.singleValueEncode(text) }
+        }
+        let failure = failure { _ = try fields(Box(value: [Strict("a"), Strict(nil)])) }
+        XCTAssertEqual(failure?.error, .mixedList(field: "value"))
     }
 
     func testAnErrorInAWrapperKeepsItsPath() throws {

@@ -1,0 +1,46 @@
+import struct Foundation.Date
+
+/// A change of this device that the server has not confirmed.
+package struct LocalChange: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// The encoded model, and an upper bound for its size in a request in bytes.
+        case save(ContentHandle, size: Int)
+        case delete
+    }
+
+    package var kind: Kind
+    /// When the user made the change; `nil` for models of `uploadOnce`, which are older than any other
+    /// edit.
+    package var edited: Date?
+    /// The version on which the change was made: the common ancestor in a conflict.
+    package var base: ContentHandle? {
+        didSet { if base == nil { contested = nil } }
+    }
+    /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields
+    /// since the edit began, so they are in conflict.
+    package var contested: ContentHandle?
+    /// Why the change is parked; `nil` if it is not.
+    package var parked: ParkReason?
+
+    package init(
+        kind: Kind,
+        edited: Date?,
+        base: ContentHandle?,
+        contested: ContentHandle? = nil,
+        parked: ParkReason? = nil
+    ) {
+        self.kind = kind
+        self.edited = edited
+        self.base = base
+        self.contested = contested
+        self.parked = parked
+    }
+
+    /// The stored model; `nil` for a deletion.
+    package var handle: ContentHandle? {
+        if case .save(let handle, _) = kind { return handle }
+        return nil
+    }
+
+    package var isDeletion: Bool { kind == .delete }
+}

@@ -1,0 +1,31 @@
+/// A change to a record that the app has not accepted yet.
+package struct Undelivered: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// Changed by another device or by a conflict; carries the contents to show.
+        case updated(ContentHandle)
+        /// This device's upload was confirmed.
+        case saved(ContentHandle)
+        /// Deleted elsewhere.
+        case deleted
+
+        /// The contents to show; `nil` for a deletion.
+        package var handle: ContentHandle? {
+            switch self {
+            case .updated(let handle), .saved(let handle): handle
+            case .deleted: nil
+            }
+        }
+    }
+
+    package var kind: Kind
+    /// The contents that count as seen once the app accepts the change.
+    package var seen: ContentHandle?
+    /// Increases with every change to deliver, and so tells a newer change from the one that was handed out.
+    package var order: UInt64
+
+    package init(kind: Kind, seen: ContentHandle?, order: UInt64) {
+        self.kind = kind
+        self.seen = seen
+        self.order = order
+    }
+}
