@@ -1,164 +1,164 @@
 /// CloudKit's limits for records and names, as checks that throw.
 public enum RecordLimits {
-  /// The maximum size of a record's field data in bytes, without files.
-  ///
-  /// CloudKit documents 1 MB without defining the unit; this is the smaller interpretation.
-  public static let maximumRecordBytes = 1_000_000
+    /// The maximum size of a record's field data in bytes, without files.
+    ///
+    /// CloudKit documents 1 MB without defining the unit; this is the smaller interpretation.
+    public static let maximumRecordBytes = 1_000_000
 
-  /// The maximum number of characters in any name.
-  public static let maximumNameLength = 255
+    /// The maximum number of characters in any name.
+    public static let maximumNameLength = 255
 
-  /// The names of CloudKit's system fields, each with a name that a model can use instead.
-  private static let systemFieldNames = [
-    "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
-    "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
-    "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
-  ]
+    /// The names of CloudKit's system fields, each with a name that a model can use instead.
+    private static let systemFieldNames = [
+        "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
+        "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
+        "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
+    ]
 
-  /// The bits of the lengths that these names have; most names differ from all of them.
-  private static let systemFieldNameLengths = systemFieldNames.keys.reduce(UInt64(0)) {
-    $0 | 1 << UInt64($1.utf8.count)
-  }
-
-  private static func isSystemField(_ name: String) -> Bool {
-    systemFieldNameLengths >> UInt64(name.utf8.count) & 1 != 0 && systemFieldNames[name] != nil
-  }
-
-  /// The record type that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
-  /// types anyway.
-  private static let systemRecordType = "Users"
-
-  /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
-  ///
-  /// - Parameter name: The name.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-  public static func checkRecordName(_ name: String) throws(RecordCodingError) {
-    try check(name, as: .recordName, fault: faultOfFreeName(name))
-  }
-
-  /// Whether a record can have this name.
-  ///
-  /// - Parameter name: The name.
-  /// - Returns: Whether ``checkRecordName(_:)`` accepts it.
-  package static func allowsRecordName(_ name: String) -> Bool { faultOfFreeName(name) == nil }
-
-  /// Checks the name of a zone by the rule for record names; the default zone's name is also allowed.
-  ///
-  /// - Parameter name: The name.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-  public static func checkZoneName(_ name: String) throws(RecordCodingError) {
-    guard name != ZoneID.defaultZoneName else { return }
-    try check(name, as: .zoneName, fault: faultOfFreeName(name))
-  }
-
-  /// Checks both names of a zone ID.
-  ///
-  /// - Parameter zoneID: The zone ID.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-  public static func check(_ zoneID: ZoneID) throws(RecordCodingError) {
-    try checkZoneName(zoneID.zoneName)
-    try check(zoneID.ownerName, as: .ownerName, fault: zoneID.ownerName.isEmpty ? .empty : nil)
-  }
-
-  /// Checks a record type: an ASCII letter, then letters, digits and underscores, 255 characters at most.
-  ///
-  /// - Parameter name: The record type.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own types.
-  public static func checkRecordType(_ name: String) throws(RecordCodingError) {
-    let fault = faultOfIdentifier(name)
-    try check(name, as: .recordType, fault: fault ?? (name == systemRecordType ? .reserved : nil))
-  }
-
-  /// Checks the name of a field by the rule for record types; the engine's own fields are allowed.
-  ///
-  /// - Parameter name: The name.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
-  public static func checkFieldName(_ name: String) throws(RecordCodingError) {
-    let fault = faultOfIdentifier(name)
-    try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
-  }
-
-  /// Checks names of fields that come from a server; reserved names are allowed.
-  ///
-  /// - Parameter names: The names.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first invalid one.
-  static func checkForeignFieldNames(_ names: some Sequence<String>) throws(RecordCodingError) {
-    for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
-  }
-
-  /// Checks a key of a model: the name of a field that does not start with the reserved prefix.
-  ///
-  /// - Parameter name: The key.
-  /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-  public static func checkModelKey(_ name: String) throws(RecordCodingError) {
-    try checkFieldName(name)
-    try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
-  }
-
-  /// A valid field name to suggest in place of a reserved one; `nil` if there is none.
-  static func alternative(to name: String) -> String? {
-    if let alternative = systemFieldNames[name] { return alternative }
-    guard ReservedField.isReserved(name) else { return nil }
-    let rest = name.dropFirst(ReservedField.prefix.count)
-    let alternative = rest.prefix(1).lowercased() + rest.dropFirst()
-    return isModelKey(alternative) ? alternative : nil
-  }
-
-  /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
-  /// none.
-  static func recordType(like name: String) -> String? {
-    let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
-      $0.isASCII && ($0.isLetter || $0.isNumber)
+    /// The bits of the lengths that these names have; most names differ from all of them.
+    private static let systemFieldNameLengths = systemFieldNames.keys.reduce(UInt64(0)) {
+        $0 | 1 << UInt64($1.utf8.count)
     }
-    let name = kept == systemRecordType ? "App\(kept)" : kept
-    return faultOfIdentifier(name) == nil ? name : nil
-  }
 
-  /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
-  static func isModelKey(_ name: String) -> Bool {
-    name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
-  }
+    private static func isSystemField(_ name: String) -> Bool {
+        systemFieldNameLengths >> UInt64(name.utf8.count) & 1 != 0 && systemFieldNames[name] != nil
+    }
 
-  private static func check(
-    _ name: String,
-    as kind: RecordCodingError.NameKind,
-    fault: RecordCodingError.NameFault?
-  ) throws(RecordCodingError) {
-    if let fault { throw .invalidName(kind: kind, name: name.abbreviated, fault: fault) }
-  }
+    /// The record type that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
+    /// types anyway.
+    private static let systemRecordType = "Users"
 
-  private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
-    let bytes = name.utf8
-    if bytes.isEmpty { return .empty }
-    guard name.isASCII else { return .notASCII }
-    if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
-    return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
-  }
+    /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkRecordName(_ name: String) throws(RecordCodingError) {
+        try check(name, as: .recordName, fault: faultOfFreeName(name))
+    }
 
-  private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
-    if name.isIdentifier { return nil }
-    if let fault = faultOfFreeName(name) { return fault }
-    return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
-  }
+    /// Whether a record can have this name.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: Whether ``checkRecordName(_:)`` accepts it.
+    package static func allowsRecordName(_ name: String) -> Bool { faultOfFreeName(name) == nil }
+
+    /// Checks the name of a zone by the rule for record names; the default zone's name is also allowed.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkZoneName(_ name: String) throws(RecordCodingError) {
+        guard name != ZoneID.defaultZoneName else { return }
+        try check(name, as: .zoneName, fault: faultOfFreeName(name))
+    }
+
+    /// Checks both names of a zone ID.
+    ///
+    /// - Parameter zoneID: The zone ID.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func check(_ zoneID: ZoneID) throws(RecordCodingError) {
+        try checkZoneName(zoneID.zoneName)
+        try check(zoneID.ownerName, as: .ownerName, fault: zoneID.ownerName.isEmpty ? .empty : nil)
+    }
+
+    /// Checks a record type: an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    ///
+    /// - Parameter name: The record type.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own types.
+    public static func checkRecordType(_ name: String) throws(RecordCodingError) {
+        let fault = faultOfIdentifier(name)
+        try check(name, as: .recordType, fault: fault ?? (name == systemRecordType ? .reserved : nil))
+    }
+
+    /// Checks the name of a field by the rule for record types; the engine's own fields are allowed.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
+    public static func checkFieldName(_ name: String) throws(RecordCodingError) {
+        let fault = faultOfIdentifier(name)
+        try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
+    }
+
+    /// Checks names of fields that come from a server; reserved names are allowed.
+    ///
+    /// - Parameter names: The names.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first invalid one.
+    static func checkForeignFieldNames(_ names: some Sequence<String>) throws(RecordCodingError) {
+        for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
+    }
+
+    /// Checks a key of a model: the name of a field that does not start with the reserved prefix.
+    ///
+    /// - Parameter name: The key.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    public static func checkModelKey(_ name: String) throws(RecordCodingError) {
+        try checkFieldName(name)
+        try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
+    }
+
+    /// A valid field name to suggest in place of a reserved one; `nil` if there is none.
+    static func alternative(to name: String) -> String? {
+        if let alternative = systemFieldNames[name] { return alternative }
+        guard ReservedField.isReserved(name) else { return nil }
+        let rest = name.dropFirst(ReservedField.prefix.count)
+        let alternative = rest.prefix(1).lowercased() + rest.dropFirst()
+        return isModelKey(alternative) ? alternative : nil
+    }
+
+    /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
+    /// none.
+    static func recordType(like name: String) -> String? {
+        let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber)
+        }
+        let name = kept == systemRecordType ? "App\(kept)" : kept
+        return faultOfIdentifier(name) == nil ? name : nil
+    }
+
+    /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
+    static func isModelKey(_ name: String) -> Bool {
+        name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
+    }
+
+    private static func check(
+        _ name: String,
+        as kind: RecordCodingError.NameKind,
+        fault: RecordCodingError.NameFault?
+    ) throws(RecordCodingError) {
+        if let fault { throw .invalidName(kind: kind, name: name.abbreviated, fault: fault) }
+    }
+
+    private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
+        let bytes = name.utf8
+        if bytes.isEmpty { return .empty }
+        guard name.isASCII else { return .notASCII }
+        if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
+        return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
+    }
+
+    private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
+        if name.isIdentifier { return nil }
+        if let fault = faultOfFreeName(name) { return fault }
+        return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
+    }
 }
 
 extension String {
-  /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
-  fileprivate var isIdentifier: Bool {
-    var text = self
-    return text.withUTF8 { bytes in
-      guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
-        return false
-      }
-      let legal = ASCIISet.identifier
-      for byte in bytes where !legal.contains(byte) { return false }
-      return true
+    /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    fileprivate var isIdentifier: Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
+                return false
+            }
+            let legal = ASCIISet.identifier
+            for byte in bytes where !legal.contains(byte) { return false }
+            return true
+        }
     }
-  }
 
-  /// Whether this is ASCII; the bytes are read in place, since names are checked with every record.
-  fileprivate var isASCII: Bool {
-    var text = self
-    return text.withUTF8 { bytes in bytes.reduce(0, |) < 0x80 }
-  }
+    /// Whether this is ASCII; the bytes are read in place, since names are checked with every record.
+    fileprivate var isASCII: Bool {
+        var text = self
+        return text.withUTF8 { bytes in bytes.reduce(0, |) < 0x80 }
+    }
 }
