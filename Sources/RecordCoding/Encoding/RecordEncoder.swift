@@ -19,8 +19,8 @@
 /// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
 /// these types. If it encodes another type, what that would be in JSON is read as the type that it asks for:
 /// a type that asks for a `Date` is a date, even if it encodes the date's number. All other types are bytes,
-/// as are arrays of them, and arrays of a type that can be decoded without a value: it may encode a null, and
-/// a list has no nulls.
+/// as are arrays of them. So are arrays of a type without a raw value that can be decoded without any value:
+/// it may encode a null, and a list has no nulls.
 ///
 /// To find out what a type asks for, encoders and decoders run its `init(from:)` a few times in a process,
 /// with a decoder that has no values and throws a `DecodingError` for each request. They do so for the types
