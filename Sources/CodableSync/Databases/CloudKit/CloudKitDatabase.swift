@@ -1,0 +1,161 @@
+#if canImport(CloudKit)
+    import CloudKit
+    import Foundation
+
+    /// A database of an app's iCloud container.
+    ///
+    /// ```swift
+    /// let engine = SyncEngine<Landmark>()  // the user's private database of the app's default container
+    /// let other = SyncEngine<Landmark>(database: .cloudKit(containerIdentifier: "iCloud.com.example.landmarks"))
+    /// ```
+    ///
+    /// The app needs the capability iCloud with CloudKit and a container, and for pushes the capability Push
+    /// Notifications. You can use the database from any task.
+    ///
+    /// Requests of tasks with the priority `userInitiated` or above have that quality of service, so they fail at
+    /// once if there is no network; the others are `utility`, and the system may delay them.
+    public final class CloudKitDatabase: CloudDatabase {
+        /// Which of the container's databases this is.
+        public let scope: DatabaseScope
+        /// The container's identifier and the scope.
+        public let identifier: String
+
+        let database: CKDatabase
+        let encryptedFields: [String: Set<String>]
+        private let container: CKContainer
+        private let account = CloudKitAccount()
+
+        /// Connects to a database of a container; the first request is made later.
+        ///
+        /// - Parameters:
+        ///   - containerIdentifier: The container's identifier, as in the app's entitlements; by default the app's
+        ///     default container.
+        ///   - scope: Which of the container's databases is meant.
+        public convenience init(containerIdentifier: String? = nil, scope: DatabaseScope = .private) {
+            self.init(containerIdentifier: containerIdentifier, scope: scope, encryptedFields: [:])
+        }
+
+        /// Connects to a database of a container.
+        ///
+        /// - Parameter encryptedFields: The names of the fields to encrypt, by record type.
+        package init(
+            containerIdentifier: String?,
+            scope: DatabaseScope,
+            encryptedFields: [String: Set<String>]
+        ) {
+            container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
+            database = container.database(with: CKDatabase.Scope(scope))
+            identifier = "\(container.containerIdentifier ?? "default")/\(scope.rawValue)"
+            self.scope = scope
+            self.encryptedFields = encryptedFields
+        }
+
+        /// CloudKit's limits.
+        public var limits: DatabaseLimits { .cloudKit }
+
+        /// Account changes, as the system reports them; pushes come through the app.
+        public var signals: AsyncStream<CloudSignal> { account.signals }
+
+        /// A number that increases with each account change that the system reports.
+        public var accountGeneration: Int { account.generation }
+
+        /// Looks up the account's status.
+        ///
+        /// - Returns: The account's status.
+        /// - Throws: ``CloudError`` if it could not be looked up.
+        public func accountStatus() async throws -> AccountStatus {
+            do {
+                return AccountStatus(try await container.accountStatus())
+            } catch {
+                throw reader.error(error)
+            }
+        }
+
+        /// Looks up the user.
+        ///
+        /// - Returns: The user record name.
+        /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
+        public func userRecordName() async throws -> String {
+            do {
+                let name = try await container.userRecordID().recordName
+                account.note(user: name)
+                return name
+            } catch {
+                throw reader.error(error)
+            }
+        }
+
+        /// What converts responses.
+        var reader: CloudKitReader { CloudKitReader(user: account.user) }
+
+        /// Makes a request with the quality of service that its task's priority asks for.
+        ///
+        /// - Parameter request: Makes the request, and converts the response.
+        /// - Throws: ``CloudError``.
+        func perform<Answer: Sendable>(
+            _ request: @Sendable (CKDatabase) async throws -> Answer
+        ) async throws -> Answer {
+            let configuration = CKOperation.Configuration()
+            configuration.qualityOfService =
+                Task.currentPriority >= .userInitiated ? .userInitiated : .utility
+            do {
+                return try await database.configuredWith(configuration: configuration, body: request)
+            } catch {
+                throw reader.error(error)
+            }
+        }
+    }
+
+    extension CloudDatabase where Self == CloudKitDatabase {
+        /// The default database of an engine: the user's private database of the app's default container.
+        public static var `default`: CloudKitDatabase { CloudKitDatabase() }
+
+        /// A database of a container.
+        ///
+        /// - Parameters:
+        ///   - containerIdentifier: The container's identifier; by default the app's default container.
+        ///   - scope: Which of the container's databases is meant.
+        /// - Returns: A connection to it.
+        public static func cloudKit(
+            containerIdentifier: String? = nil,
+            scope: DatabaseScope = .private
+        ) -> CloudKitDatabase {
+            CloudKitDatabase(containerIdentifier: containerIdentifier, scope: scope)
+        }
+    }
+
+    extension CKDatabase.Scope {
+        init(_ scope: DatabaseScope) {
+            switch scope {
+            case .public: self = .public
+            case .private: self = .private
+            case .shared: self = .shared
+            }
+        }
+    }
+
+    extension DatabaseScope {
+        /// Converts a scope; `nil` for one that this version does not know.
+        init?(_ scope: CKDatabase.Scope) {
+            switch scope {
+            case .public: self = .public
+            case .private: self = .private
+            case .shared: self = .shared
+            @unknown default: return nil
+            }
+        }
+    }
+
+    extension AccountStatus {
+        init(_ status: CKAccountStatus) {
+            switch status {
+            case .couldNotDetermine: self = .couldNotDetermine
+            case .available: self = .available
+            case .restricted: self = .restricted
+            case .noAccount: self = .noAccount
+            case .temporarilyUnavailable: self = .temporarilyUnavailable
+            @unknown default: self = .couldNotDetermine
+            }
+        }
+    }
+#endif
