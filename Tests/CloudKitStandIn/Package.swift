@@ -24,7 +24,9 @@ let package = Package(
         .testTarget(
             name: "CloudKitTests",
             dependencies: ["CodableSync", "CloudKit", "CoreLocation"],
-            exclude: ["Contract/FakeDatabaseContractTests.swift", "Contract/LedgerBackedDatabaseTests.swift"],
+            exclude: [
+                "Contract/FakeDatabaseContractTests.swift", "Contract/LedgerBackedDatabaseTests.swift",
+            ],
             swiftSettings: settings
         ),
     ],

@@ -15,15 +15,9 @@
         ///
         /// - Returns: The record; `nil` if the archive is not one.
         static func restored(from archive: Data) -> CKRecord? {
-            do {
-                let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archive)
-                unarchiver.requiresSecureCoding = true
-                defer { unarchiver.finishDecoding() }
-                return CKRecord(coder: unarchiver)
-            } catch {
-                // These are not the bytes of an archive; what follows is up to the caller.
-                return nil
-            }
+            guard let unarchiver = NSKeyedUnarchiver.secure(archive) else { return nil }
+            defer { unarchiver.finishDecoding() }
+            return CKRecord(coder: unarchiver)
         }
     }
 
@@ -38,16 +32,31 @@
         /// - Throws: `changeTokenExpired` if the bytes are not those of a token.
         var cloudKitToken: CKServerChangeToken {
             get throws(CloudError) {
-                let token: CKServerChangeToken?
-                do {
-                    token = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: data)
-                } catch {
-                    throw CloudError(.changeTokenExpired, message: "The change token is unreadable.")
-                }
-                guard let token else {
+                let unarchiver = NSKeyedUnarchiver.secure(data)
+                defer { unarchiver?.finishDecoding() }
+                let root = NSKeyedArchiveRootObjectKey
+                guard let token = unarchiver?.decodeObject(of: CKServerChangeToken.self, forKey: root) else {
                     throw CloudError(.changeTokenExpired, message: "The change token is unreadable.")
                 }
                 return token
+            }
+        }
+    }
+
+    extension NSKeyedUnarchiver {
+        /// An unarchiver that decodes only expected classes, and returns `nil` where it cannot.
+        ///
+        /// - Returns: The unarchiver; `nil` if the bytes are no archive.
+        fileprivate static func secure(_ archive: Data) -> NSKeyedUnarchiver? {
+            do {
+                let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archive)
+                unarchiver.requiresSecureCoding = true
+                // By default, an unexpected class ends the process on some systems.
+                unarchiver.decodingFailurePolicy = .setErrorAndReturn
+                return unarchiver
+            } catch {
+                // The callers say what it means that this is not an archive.
+                return nil
             }
         }
     }

@@ -87,7 +87,9 @@
         /// - Parameter userInfo: The payload from the system.
         /// - Returns: The notification, or `nil` if the payload is not CloudKit's.
         public func notification(from userInfo: [AnyHashable: Any]) -> CloudNotification? {
-            guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else { return nil }
+            guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else {
+                return nil
+            }
             return CloudNotification(
                 notification,
                 // CloudKit's ID is an object without a name, so the name is read from the payload.

@@ -135,7 +135,8 @@
 
     extension CKSubscription {
         /// Makes a subscription whose pushes wake the app and show nothing.
-        fileprivate static func silent(_ subscription: CloudSubscription) throws(CloudError) -> CKSubscription {
+        fileprivate static func silent(_ subscription: CloudSubscription) throws(CloudError) -> CKSubscription
+        {
             let made: CKSubscription
             switch subscription.kind {
             case .database:

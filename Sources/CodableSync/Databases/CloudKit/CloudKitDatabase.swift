@@ -37,7 +37,10 @@
 
         /// Connects to a database of a container.
         ///
-        /// - Parameter encryptedFields: The names of the fields to encrypt, by record type.
+        /// - Parameters:
+        ///   - containerIdentifier: The container's identifier; by default the app's default container.
+        ///   - scope: Which of the container's databases is meant.
+        ///   - encryptedFields: The names of the fields to encrypt, by record type.
         package init(
             containerIdentifier: String?,
             scope: DatabaseScope,
@@ -91,6 +94,7 @@
         /// Makes a request with the quality of service that its task's priority asks for.
         ///
         /// - Parameter request: Makes the request, and converts the response.
+        /// - Returns: The converted response.
         /// - Throws: ``CloudError``.
         func perform<Answer: Sendable>(
             _ request: @Sendable (CKDatabase) async throws -> Answer

@@ -10,6 +10,7 @@
         ///   - error: The error.
         ///   - zoneID: The zone as the request spelled it, for the server's record; `nil` takes CloudKit's
         ///     spelling.
+        /// - Returns: The error.
         func error(_ error: any Error, in zoneID: ZoneID? = nil) -> CloudError {
             switch error {
             case let error as CloudError: error
@@ -26,7 +27,8 @@
                 retryAfter: error.retryAfterSeconds.flatMap(Duration.init(waiting:)),
                 serverRecord: error.serverRecord.map { record($0, in: zoneID) },
                 itemErrors: itemErrors(of: error),
-                userDidResetEncryptedData: error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool ?? false
+                userDidResetEncryptedData: error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool
+                    ?? false
             )
         }
 
@@ -64,7 +66,9 @@
     extension CKError {
         /// The errors of items, if the error is only their container.
         var itemErrors: [AnyHashable: any Error]? {
-            guard code == .partialFailure, let errors = partialErrorsByItemID, !errors.isEmpty else { return nil }
+            guard code == .partialFailure, let errors = partialErrorsByItemID, !errors.isEmpty else {
+                return nil
+            }
             return errors
         }
     }

@@ -14,6 +14,7 @@
         /// - Parameters:
         ///   - record: The record.
         ///   - zoneID: The zone as the request spelled it; `nil` takes CloudKit's spelling.
+        /// - Returns: The record.
         func record(_ record: CKRecord, in zoneID: ZoneID? = nil) -> Record {
             let recordID = id(record.recordID, in: zoneID)
             var fields: [String: RecordValue] = [:]
@@ -39,6 +40,7 @@
         ///   - recordID: The ID.
         ///   - zoneID: The zone as the request spelled it, since CloudKit may spell the current user in another
         ///     way.
+        /// - Returns: The ID.
         func id(_ recordID: CKRecord.ID, in zoneID: ZoneID? = nil) -> RecordID {
             let found = ZoneID(recordID.zoneID)
             let isSame = zoneID?.isSameZone(as: found) ?? false

@@ -29,7 +29,8 @@
                 if isEncrypted, !value.isEncryptable {
                     throw CloudError(
                         .invalidArguments,
-                        message: "The field \(name.quoted) is a reference or an asset, which cannot be encrypted."
+                        message:
+                            "The field \(name.quoted) is a reference or an asset, which cannot be encrypted."
                     )
                 }
                 view[name] = try self.value(value, in: target.recordID.zoneID)
@@ -96,7 +97,9 @@
             _ reference: RecordReference,
             in zoneID: CKRecordZone.ID
         ) throws(CloudError) -> CKRecord.Reference {
-            let targetZone = try reference.zoneID.map { zoneID throws(CloudError) in try CKRecordZone.ID(zoneID) }
+            let targetZone = try reference.zoneID.map { zoneID throws(CloudError) in
+                try CKRecordZone.ID(zoneID)
+            }
             let action: CKRecord.ReferenceAction =
                 switch reference.action {
                 case .none: .none

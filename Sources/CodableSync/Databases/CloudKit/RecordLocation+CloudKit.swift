@@ -30,7 +30,10 @@
         /// timestamp is the beginning of 1970.
         convenience init(_ location: RecordLocation) {
             self.init(
-                coordinate: CLLocationCoordinate2D(latitude: location.latitude, longitude: location.longitude),
+                coordinate: CLLocationCoordinate2D(
+                    latitude: location.latitude,
+                    longitude: location.longitude
+                ),
                 altitude: location.altitude ?? 0,
                 horizontalAccuracy: location.horizontalAccuracy ?? 0,
                 verticalAccuracy: location.verticalAccuracy ?? -1,

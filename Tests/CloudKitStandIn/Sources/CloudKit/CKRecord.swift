@@ -1,3 +1,6 @@
+// Apple documents these declarations.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import Foundation
 
 /// A mutable class that is nevertheless `Sendable`, as Apple's is: whoever has a record does not share it.
@@ -17,12 +20,14 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     public internal(set) var modificationDate: Date?
     public internal(set) var creatorUserRecordID: CKRecord.ID?
     public internal(set) var lastModifiedUserRecordID: CKRecord.ID?
-    @NSCopying open var parent: CKRecord.Reference?
+    open var parent: CKRecord.Reference? {
+        didSet { StandIn.check(parent?.action != .deleteSelf, "the action of a parent is not none") }
+    }
 
     let values = CKRecordValues()
     let encrypted = CKRecordValues()
 
-    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID) {
+    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
         StandIn.check(name: recordType, .identifier)
         self.recordType = recordType
         self.recordID = recordID

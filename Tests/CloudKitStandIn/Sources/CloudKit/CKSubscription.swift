@@ -1,3 +1,6 @@
+// Apple documents these declarations.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import Foundation
 
 /// Mutable, as Apple's class is: whoever has one does not share it.

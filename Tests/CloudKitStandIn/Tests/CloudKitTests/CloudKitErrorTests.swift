@@ -1,8 +1,9 @@
 import CloudKit
-@testable import CodableSync
 import Foundation
 import RecordCoding
 import XCTest
+
+@testable import CodableSync
 
 /// What the adapter makes of CloudKit's errors.
 final class CloudKitErrorTests: AdapterTestCase {

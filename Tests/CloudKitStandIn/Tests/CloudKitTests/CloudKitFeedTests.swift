@@ -8,7 +8,10 @@ import XCTest
 final class CloudKitFeedTests: AdapterTestCase {
     func testATokenIsASecureArchive() async throws {
         let token = try await changes().changeToken
-        let native = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: token.data)
+        let native = try NSKeyedUnarchiver.unarchivedObject(
+            ofClass: CKServerChangeToken.self,
+            from: token.data
+        )
         XCTAssertNotNil(native)
         try await save(record("a"))
         let news = try await changes(since: ChangeToken(Data([UInt8](token.data))))

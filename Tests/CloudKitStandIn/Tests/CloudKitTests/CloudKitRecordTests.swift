@@ -89,7 +89,10 @@ final class CloudKitRecordTests: AdapterTestCase {
     func testWhatCannotBeSentFailsItsAtomicZoneOnly() async throws {
         let other = ZoneID(zoneName: "Other")
         let result = try await database.modifyRecords(
-            saving: [record("_bad"), record("a"), Record(recordType: "Note", recordID: RecordID(recordName: "c", zoneID: other))],
+            saving: [
+                record("_bad"), record("a"),
+                Record(recordType: "Note", recordID: RecordID(recordName: "c", zoneID: other)),
+            ],
             deleting: [id("d")],
             savePolicy: .ifServerRecordUnchanged,
             atomically: true

@@ -55,7 +55,9 @@ extension FakeCloudKit {
             deletions[id] = answer.deleteResults[server(id)].map { native($0) }
         }
         try throwItemErrors(
-            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in first }
+            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in
+                first
+            }
         )
         return (saves, deletions)
     }
@@ -98,7 +100,9 @@ extension FakeCloudKit {
             deletions[id] = answer.deleteResults[server(id)].map { native($0) }
         }
         try throwItemErrors(
-            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in first }
+            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in
+                first
+            }
         )
         return (saves, deletions)
     }
@@ -135,7 +139,9 @@ extension FakeCloudKit {
         var deletions: [CKSubscription.ID: Result<Void, any Error>] = [:]
         for id in subscriptionIDsToDelete { deletions[id] = answer.deleteResults[id].map { native($0) } }
         try throwItemErrors(
-            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in first }
+            saves.compactMapValues(\.failure).merging(deletions.compactMapValues(\.failure)) { first, _ in
+                first
+            }
         )
         return (saves, deletions)
     }

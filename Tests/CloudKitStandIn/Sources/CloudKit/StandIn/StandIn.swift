@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Foundation
 
 /// Which service answers for which container, and what Apple's classes check when they are made.
@@ -66,10 +68,13 @@ public enum StandIn {
     /// A value in the class in which Apple's records return it.
     public static func object(_ value: any CKRecordValueProtocol) -> any CKRecordValueProtocol {
         switch value {
+        // First, since a whole number can also be cast to an integer.
+        case let number as NSNumber: return number
         case let text as String: return NSString(string: text)
         case let number as Int64: return NSNumber(value: number)
         case let number as Double: return NSNumber(value: number)
-        case let date as Date: return NSDate(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
+        case let date as Date:
+            return NSDate(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
         case let data as Data: return NSData(data: data)
         case let list as NSArray:
             let elements = list.map { element -> any CKRecordValueProtocol in

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // The declarations of this folder are the stand-in's own: Apple's CloudKit has none of them.
 
 /// What answers the requests of a container: supplied by tests, in the place of iCloud.
