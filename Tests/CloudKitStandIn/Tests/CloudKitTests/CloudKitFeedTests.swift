@@ -172,6 +172,9 @@ final class CloudKitFeedTests: AdapterTestCase {
         let known = try await save(record("b"))
         XCTAssertEqual(known.systemFields?.creatorUserRecordName, "alice")
         XCTAssertEqual(known.systemFields?.lastModifiedUserRecordName, "alice")
+        service.changeAccount { _ in }
+        let unsure = try await save(record("c"))
+        XCTAssertEqual(unsure.systemFields?.creatorUserRecordName, CKCurrentUserDefaultName)
     }
 
     func testADatabaseNobodyUsesAnyMoreIsReleased() async throws {
