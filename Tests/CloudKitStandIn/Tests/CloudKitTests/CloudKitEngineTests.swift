@@ -1,6 +1,7 @@
 import CloudKit
 import CodableSync
 import Foundation
+import RecordCoding
 import XCTest
 
 struct Memo: RecordCodable, Equatable, Identifiable {
@@ -128,5 +129,87 @@ final class CloudKitEngineTests: XCTestCase {
         let models = try await engine.allModels()
         XCTAssertEqual(models, [])
         try await engine.close()
+    }
+
+    // MARK: Events in the cloud
+
+    /// What two devices have after an event in the cloud; the same on the adapter as on the fake behind it.
+    private struct Outcome: Equatable {
+        var models: [[Memo]] = []
+        var pending: [Int] = []
+        var stored: [Memo] = []
+        var errors: [String] = []
+    }
+
+    private func outcome(
+        after event: (FakeCloud, ZoneID) throws -> Void,
+        on service: FakeCloudKit,
+        isAdapter: Bool
+    ) async throws -> Outcome {
+        let second = service.secondDevice()
+        let databases: [any CloudDatabase] =
+            isAdapter ? [service.database(), second.database()] : [service.device, second.device]
+        let engines = databases.map { SyncEngine<Memo>(database: $0, configuration: configuration) }
+        try await engines[0].upload(Memo(id: "a", title: "one"), Memo(id: "b", title: "two"))
+        for engine in engines { _ = try await engine.sync() }
+
+        try event(service.device.cloud, ZoneID(zoneName: "Memo"))
+
+        var outcome = Outcome()
+        _ = try await engines[1].edit(named: "a") { $0.count = 1 }
+        for engine in engines + engines {
+            do {
+                _ = try await engine.sync()
+            } catch let error as SyncError {
+                outcome.errors.append("\(error.code)")
+            }
+        }
+        for engine in engines {
+            outcome.models.append(try await engine.allModels().sorted { $0.id < $1.id })
+            outcome.pending.append(try await engine.pendingChanges().count)
+            try await engine.close()
+        }
+        outcome.stored = try service.device.cloud.models(Memo.self, user: "alice")
+        return outcome
+    }
+
+    func testEventsInTheCloudEndAsOnTheFake() async throws {
+        let events: [(String, (FakeCloud, ZoneID) throws -> Void)] = [
+            ("none", { _, _ in }),
+            ("deleted", { try $0.deleteZone($1, user: "alice") }),
+            ("purged", { try $0.purgeZone($1, user: "alice") }),
+            ("reset", { try $0.resetEncryptedData(in: $1, user: "alice") }),
+            ("zone's tokens expired", { try $0.expireTokens(in: $1, user: "alice") }),
+            ("all tokens expired", { cloud, _ in try cloud.expireTokens(user: "alice") }),
+            (
+                "edited elsewhere",
+                { cloud, zoneID in
+                    let id = RecordID(recordName: "a", zoneID: zoneID)
+                    let fields: [String: RecordValue] = ["title": "elsewhere"]
+                    try cloud.put(Record(recordType: "Memo", recordID: id, fields: fields), user: "alice")
+                }
+            ),
+            ("removed elsewhere", { try $0.remove(RecordID(recordName: "a", zoneID: $1), user: "alice") }),
+        ]
+        var endings: Set<String> = []
+        for (name, event) in events {
+            let onFake = try await outcome(
+                after: event,
+                on: FakeCloudKit(FakeCloud().database(user: "alice")),
+                isAdapter: false
+            )
+            for namesOwner in [false, true] {
+                let differences = FakeCloudKit.Differences(
+                    throwsItemErrors: namesOwner,
+                    namesOwner: namesOwner,
+                    wrapsZoneErrors: namesOwner
+                )
+                let service = FakeCloudKit(FakeCloud().database(user: "alice"), differences)
+                let onAdapter = try await outcome(after: event, on: service, isAdapter: true)
+                XCTAssertEqual(onAdapter, onFake, "\(name), \(namesOwner)")
+            }
+            endings.insert("\(onFake)")
+        }
+        XCTAssertGreaterThanOrEqual(endings.count, 4, "the events end differently")
     }
 }
