@@ -18,12 +18,13 @@
         func record(_ record: CKRecord, in zoneID: ZoneID? = nil) -> Record {
             let recordID = id(record.recordID, in: zoneID)
             var fields: [String: RecordValue] = [:]
-            for key in record.allKeys() {
-                fields[key] = record[key].flatMap { value($0, of: record) }
-            }
-            let encrypted = record.encryptedValues
-            for key in encrypted.allKeys() {
-                fields[key] = encrypted[key].flatMap { value($0, of: record) }
+            let views: [any CKRecordKeyValueSetting] = [record, record.encryptedValues]
+            for view in views {
+                for key in view.allKeys() {
+                    // With its type, since CloudKit has three subscripts.
+                    let stored: (any CKRecordValueProtocol)? = view[key]
+                    fields[key] = stored.flatMap { value($0, of: record) }
+                }
             }
             return Record(
                 recordType: record.recordType,
@@ -109,9 +110,6 @@
 
     extension NSNumber {
         /// Whether the number was made from a `Double` or a `Float`.
-        fileprivate var isFloatingPoint: Bool {
-            let type = UInt8(bitPattern: objCType.pointee)
-            return type == UInt8(ascii: "d") || type == UInt8(ascii: "f")
-        }
+        fileprivate var isFloatingPoint: Bool { ["d", "f"].contains(String(cString: objCType)) }
     }
 #endif
