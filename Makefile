@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles names format demo check clean
+.PHONY: help build test sanitize exhaustive kills mutations stories lint layers claims articles names format performance benchmarks demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -16,6 +16,8 @@ help:
 	@echo 'make articles compiles the code in the README and the articles, each page as one file'
 	@echo 'make names    compares the public names with Documentation/PublicNames.txt'
 	@echo 'make format   formats all Swift files in place'
+	@echo 'make performance  counts instructions and allocations, and holds them against their limits (Linux, valgrind)'
+	@echo 'make benchmarks   times everything, and writes Documentation/Performance.md'
 	@echo 'make demo     two devices, one cloud: the story of this project'
 	@echo 'make check    all that is checked before a change is taken in'
 	@echo 'make clean    removes what builds have left'
@@ -60,6 +62,12 @@ names:
 format:
 	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel
 
+performance:
+	@Scripts/check-performance
+
+benchmarks:
+	@Scripts/measure-performance
+
 demo:
 	swift run --package-path Example landmarks demo
 
@@ -67,4 +75,4 @@ check:
 	@.ci/run
 
 clean:
-	rm -rf .build .build-thread .build-address Example/.build
+	rm -rf .build .build-thread .build-address Example/.build Benchmarks/.build

@@ -20,8 +20,9 @@ extension Conflict {
     ///
     /// With an ancestor, a field that one side changed gets that side's value; a field that both changed gets
     /// the preferred side's. Without an ancestor, a field that is null, absent or an empty list on one side
-    /// gets the other side's value, and any other difference gets the preferred side's; with `latestEdit`,
-    /// the devices' clocks then decide each of these differences. A nested value counts as one field.
+    /// gets the other side's value, and so does one that has its ``FieldDefaulting`` value; any other
+    /// difference gets the preferred side's. With `latestEdit`, the devices' clocks then decide each of these
+    /// differences. A nested value counts as one field.
     ///
     /// - Parameter preference: The side that wins if both changed a field.
     /// - Returns: The merged model.
@@ -34,10 +35,20 @@ extension Conflict {
                 client: record.fields,
                 server: try encoder.encode(server).fields,
                 ancestor: try ancestor.map { try encoder.encode($0).fields },
+                defaults: try ancestor == nil ? defaultFields() : [:],
                 prefersClient: prefersClient(preference)
             ).fields
         let systemFields = (server as? any SystemFieldsStoring)?.systemFields
         return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
+    }
+
+    private func defaultFields() throws -> [String: RecordValue] {
+        guard let model = Model.self as? any FieldDefaulting.Type else { return [:] }
+        do throws(FieldDefaults.Unusable) {
+            return try FieldDefaults.fields(of: model)
+        } catch {
+            throw CodingPlace([]).corrupted(.unusableDefaults(field: "", reason: error.reason))
+        }
     }
 
     private func prefersClient(_ preference: ConflictPreference) -> Bool {
@@ -54,6 +65,7 @@ private struct FieldMerge {
     let client: [String: RecordValue]
     let server: [String: RecordValue]
     let ancestor: [String: RecordValue]?
+    let defaults: [String: RecordValue]
     let prefersClient: Bool
 
     /// The merged fields, each decided separately.
@@ -76,6 +88,10 @@ private struct FieldMerge {
         }
         if mine.isNothing, theirs.isNothing { return preferred }
         if mine.isNothing { return theirs }
-        return theirs.isNothing ? mine : preferred
+        if theirs.isNothing { return mine }
+        // The record of a side with a default may lack the field.
+        guard let standIn = defaults[name] else { return preferred }
+        if mine.isIdentical(to: standIn) { return theirs }
+        return theirs.isIdentical(to: standIn) ? mine : preferred
     }
 }

@@ -64,7 +64,7 @@ public protocol RecordCodable: Codable, Sendable {
 
 extension RecordCodable {
     /// The name of the Swift type.
-    public static var recordType: String { String(describing: Self.self) }
+    public static var recordType: String { ModelFacts.of(Self.self).name }
 
     /// The default version, 1.
     public static var schemaVersion: Int { 1 }
@@ -79,7 +79,7 @@ extension RecordCodable {
 
 extension RecordCodable where Self: Identifiable, ID == UUID {
     /// The ID as an upper-case UUID string.
-    public var recordName: String { id.uuidString }
+    public var recordName: String { id.text }
 }
 
 extension RecordCodable where Self: Identifiable, ID == String {

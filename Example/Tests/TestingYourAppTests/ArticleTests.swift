@@ -11,6 +11,10 @@ final class ArticleTests: XCTestCase {
         try assertShown(["Note.swift", "NoteStore.swift"], in: "InYourApp.md", atLeast: 7)
     }
 
+    func testTheArticleOnChangingModelsShowsTheseTests() throws {
+        try assertShown(["Trip.swift", "TripVersionTests.swift"], in: "ChangingYourModels.md", atLeast: 22)
+    }
+
     private func assertShown(_ files: [String], in name: String, atLeast count: Int) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let article = folder.appending(path: "../../../Sources/CodableSync/CodableSync.docc/\(name)")

@@ -1,5 +1,7 @@
 import RecordCoding
 
+import protocol Foundation.LocalizedError
+
 /// Messages for coding errors: what is wrong and where, without the contents of the model.
 extension ModelRules {
     /// Describes an error and its place without the contents of the model.
@@ -19,6 +21,8 @@ extension ModelRules {
             return error.description
         case let error as UnreadableContents:
             return error.description
+        case let error as any LocalizedError where error.errorDescription != nil:
+            return "The model's code threw: \((error.errorDescription ?? "").abbreviated(to: 400))"
         case let error as any Error & CustomStringConvertible:
             return "The model's code threw: \(error.description.abbreviated(to: 400))"
         default:
@@ -31,9 +35,11 @@ extension ModelRules {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
             return describe(context.codingPath, context.debugDescription, context.underlyingError)
         case .dataCorrupted(let context):
-            // The standard library's text quotes the raw value.
-            let text = "The stored value is not valid for this property."
-            return describe(context.codingPath, text, context.underlyingError)
+            return describe(
+                context.codingPath,
+                withoutValue(context.debugDescription),
+                context.underlyingError
+            )
         @unknown default:
             return "The model cannot be decoded."
         }
@@ -44,6 +50,13 @@ extension ModelRules {
         let place = path.map(\.stringValue).joined(separator: ".").abbreviated
         let text = text.abbreviated(to: 400)
         return place.isEmpty ? text : "\(place): \(text)"
+    }
+
+    /// The text of the model's own code; the standard library's text would quote the stored value.
+    private func withoutValue(_ text: String) -> String {
+        guard text.isEmpty || text.hasPrefix("Cannot initialize ") else { return text }
+        return
+            "The stored value isn't valid for this property. Update the app, or decode such a value as another."
     }
 
     private func describeKind(of error: any Error) -> String {
@@ -66,7 +79,8 @@ extension RecordCodingError {
         case .invalidURL(let field, _): .invalidURL(field: field, value: "not shown here")
         case .valueOutOfRange(let field, let expected, _):
             .valueOutOfRange(field: field, expected: expected, value: hidden)
-        case .invalidName, .unstableRecordName, .recordNameMismatch, .unsupportedShape, .tooDeep,
+        case .invalidName, .invalidFieldNames, .unusableDefaults, .unstableRecordName, .recordNameMismatch,
+            .unsupportedShape, .tooDeep,
             .nonFiniteNumber, .nestedFile, .mixedList, .tooLarge, .missingField, .unexpectedKind,
             .malformedJSON, .unreadableSystemFields:
             self

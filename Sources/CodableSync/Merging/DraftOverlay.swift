@@ -72,7 +72,7 @@ struct DraftOverlay: Sendable {
         guard let handle = basis.shown else {
             return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
         }
-        let shown = try fieldsShown(handle)
+        let (shown, stored) = try fieldsShown(handle)
         guard let original = originalFields else {
             // The original is no longer stored, so it is unknown what the draft changed.
             let record = try recordWithUnseenEdit(shown)
@@ -98,13 +98,15 @@ struct DraftOverlay: Sendable {
             record.fields[name] = value
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
+        let unseen = copyIfDifferent(copy, from: record.fields)
+        record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
         try check(record)
         return .edited(
             .init(
                 record: record,
                 base: basis.base,
                 contested: contested(edited, original, shown),
-                copy: copyIfDifferent(copy, from: record.fields),
+                copy: unseen,
                 given: newerVersion,
                 isCopyOnly: edited.isEmpty
             )
@@ -192,12 +194,13 @@ struct DraftOverlay: Sendable {
     }
 
     /// The fields that this device shows, without those that this version of the app does not know and must
-    /// not change.
-    private func fieldsShown(_ handle: ContentHandle) throws(SyncError) -> [String: RecordValue] {
+    /// not change, and all fields as they are stored.
+    private func fieldsShown(
+        _ handle: ContentHandle
+    ) throws(SyncError) -> (shown: [String: RecordValue], stored: [String: RecordValue]) {
         do {
-            return try rules.shownFields(
-                of: try contents.record(handle, over: record?.versionBelow(handle))
-            )
+            let record = try contents.record(handle, over: record?.versionBelow(handle))
+            return (try rules.shownFields(of: record), record.fields)
         } catch {
             throw .recordUndecodable(basis.name, reason: rules.describe(error))
         }

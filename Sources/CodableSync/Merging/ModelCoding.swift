@@ -29,12 +29,40 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
     /// Encodes a model for an upload, and throws if the record cannot be decoded again.
     func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
         let record = try encode(model, edited: edited)
+        try checkReadable(record)
+        return record
+    }
+
+    /// Encodes an edited model for an upload, with the stored values of fields that the edit does not change.
+    ///
+    /// - Parameters:
+    ///   - model: The edited model.
+    ///   - before: The model before the edit.
+    ///   - stored: The fields of the record that the model before the edit was decoded from.
+    ///   - edited: The date of the edit.
+    /// - Returns: The record; `nil` if the edit changes nothing.
+    /// - Throws: An error if the record is invalid or cannot be decoded again.
+    func encodeEdit(
+        _ model: Model,
+        of before: Model,
+        over stored: [String: RecordValue],
+        edited: Date?
+    ) throws -> Record? {
+        var record = try encode(model, edited: edited)
+        let shown = try encode(before, edited: edited).fields
+        if record.fields.differingFields(from: shown).isEmpty { return nil }
+        record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
+        try RecordLimits.checkSize(of: record)
+        try checkReadable(record)
+        return record
+    }
+
+    private func checkReadable(_ record: Record) throws {
         do {
             _ = try decode(record)
         } catch {
             throw CodingFailure.notReadBack(describe(error))
         }
-        return record
     }
 
     func decode(_ record: Record) throws -> Model {

@@ -61,21 +61,35 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (.confirmed(contents.item.client, isOwn: isOwn), false)
         }
         if let write = own.first { return (.confirmed(write.handle, isOwn: true), false) }
-        if contents.isUnchangedOnServer || isUnchangedForModel(contents) { return (.client, false) }
+        if contents.isUnchangedOnServer { return (.client, false) }
+        if let unasked = unchangedForModel(client, server, contents) { return (unasked, false) }
         return (resolve(client, server, contents), true)
     }
 
-    /// Whether the model does not show what the cloud has changed: it gives a field its default value that the
-    /// record lacked, or does not know the field.
-    private func isUnchangedForModel(_ contents: ConflictContents) -> Bool {
-        guard let ancestor = contents.ancestor, let server = contents.server else { return false }
+    /// The edit over a version of the cloud in which nothing has changed that the model shows: the model gives
+    /// a field its default value that the record lacked, or does not know the field or a part of its value.
+    ///
+    /// The edit keeps the cloud's values of the fields that it does not change.
+    private func unchangedForModel(
+        _ client: Record,
+        _ server: Record,
+        _ contents: ConflictContents
+    ) -> Reconciliation? {
+        guard let ancestor = contents.ancestor else { return nil }
         do {
-            let former = try coding.encode(try coding.decode(ancestor), edited: nil)
-            let current = try coding.encode(try coding.decode(server), edited: nil)
-            return current.fields.differingFields(from: former.fields).isEmpty
+            let former = try coding.shownFields(of: ancestor)
+            let current = try coding.shownFields(of: server)
+            guard current.differingFields(from: former).isEmpty else { return nil }
+            let edited = shownFields(of: contents.completed(client))
+            let kept = edited.unchanged(from: server.fields, shownAs: current)
+            var record = client
+            record.fields.merge(kept.filter { client.fields[$0.key] != nil }) { $1 }
+            if record.agrees(with: client) { return .client }
+            try RecordLimits.checkSize(of: record)
+            return .redated(record, edited: contents.item.clientEdited)
         } catch {
-            // Without both models, there is no such comparison.
-            return false
+            // Without both versions of the cloud, there is no such comparison.
+            return nil
         }
     }
 
@@ -116,7 +130,14 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             let edited = clientEdited.map { max($0, serverEdited) }
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
             record.systemFields = server.systemFields
-            if record.agrees(with: server) { return .server }
+            let fields = record.fields
+            let serverFields = shownFields(of: server)
+            record.fields.merge(fields.unchanged(from: server.fields, shownAs: serverFields)) { $1 }
+            try RecordLimits.checkSize(of: record)
+            // The server's record may lack a field that has a default.
+            if record.agrees(with: server) || fields.differingFields(from: serverFields).isEmpty {
+                return .server
+            }
             if record.isSame(as: edit, on: server, shown: client) {
                 return edited == clientEdited ? .client : .redated(record, edited: edited)
             }
@@ -124,6 +145,11 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         } catch {
             return .failed(ParkReason(kind: .resolverFailed, message: coding.describe(error)))
         }
+    }
+
+    /// The fields of a record as the model shows them; as they are stored if it cannot show the record.
+    private func shownFields(of record: Record) -> [String: RecordValue] {
+        do { return try coding.shownFields(of: record) } catch { return record.fields }
     }
 
     /// Decodes the ancestor; if that fails, the resolver gets none.
@@ -140,7 +166,10 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             let model = try coding.decode(client)
             guard let kept = try Model.resolveDeletion(of: model) else { return .server }
             let name = client.recordID.recordName
-            let record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            var record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            let stored = record.fields.unchanged(from: client.fields, shownAs: shownFields(of: client))
+            record.fields.merge(stored) { $1 }
+            try RecordLimits.checkSize(of: record)
             if record.isSame(as: edit, on: nil, shown: client) { return .client }
             return .merged(record, edited: item.clientEdited)
         } catch {

@@ -12,10 +12,10 @@ extension SyncEngine {
     ///
     /// The closure gets the current version of the record, which may be newer than the model you pass: it
     /// includes changes from other devices, and all earlier edits on this one. So two edits at once both
-    /// survive, and fields that the closure does not touch keep their newest values. The closure runs on the
-    /// caller's actor, in the order of the calls. Later calls for this record wait for it; other calls do
-    /// not. The closure runs again if another device's change arrives in between, so it should only edit the
-    /// model.
+    /// survive, and fields that the closure does not touch keep their newest values, even where this version
+    /// of the app can decode only a part of a value. The closure runs on the caller's actor, in the order of
+    /// the calls. Later calls for this record wait for it; other calls do not. The closure runs again if
+    /// another device's change arrives in between, so it should only edit the model.
     ///
     /// Returns once the change is durable on this device; sending happens in the background. If the closure
     /// throws, or changes nothing, nothing is queued.
@@ -108,15 +108,15 @@ extension SyncEngine {
         let coding = face.coding
         while true {
             let shown = try await core.contentsToEdit(edited.names, ticket) {
-                try coding.decode($0)
+                StoredModel(model: try coding.decode($0), fields: $0.fields)
             } missing: {
-                try edited.missing(at: $0, $1)
+                StoredModel(model: try edited.missing(at: $0, $1), fields: [:])
             }
             var edits: [ModelEdit<Model>] = []
-            for model in shown.values {
-                var after = model
+            for stored in shown.values {
+                var after = stored.model
                 try change(&after)
-                edits.append(ModelEdit(before: model, after: after))
+                edits.append(ModelEdit(before: stored.model, after: after))
             }
             let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
             if try await core.queue(records, on: shown.bases, ticket) { return edits }
@@ -128,7 +128,7 @@ extension SyncEngine {
     private func encodeEdits(
         _ edits: [ModelEdit<Model>],
         named names: [String],
-        _ shown: ContentsToEdit<Model>,
+        _ shown: ContentsToEdit<StoredModel<Model>>,
         edited: Date
     ) async throws -> [(place: Int, record: Record)] {
         var invalid: [SyncError.InvalidModel] = []
@@ -139,12 +139,17 @@ extension SyncEngine {
                 guard edit.after.recordName.isIdentical(to: name) else {
                     throw CodingFailure.renamed(from: name, to: edit.after.recordName)
                 }
-                let record = try face.coding.encodeReadably(edit.after, edited: edited)
-                if shown.bases[place].shown != nil || shown.bases[place].isDeletionNews {
-                    let before = try face.coding.encode(edit.before, edited: edited)
-                    if record.fields.differingFields(from: before.fields).isEmpty { continue }
+                let basis = shown.bases[place]
+                if basis.shown == nil, !basis.isDeletionNews {
+                    records.append((place, try face.coding.encodeReadably(edit.after, edited: edited)))
+                } else if let record = try face.coding.encodeEdit(
+                    edit.after,
+                    of: edit.before,
+                    over: shown.values[place].fields,
+                    edited: edited
+                ) {
+                    records.append((place, record))
                 }
-                records.append((place, record))
             } catch {
                 invalid.append(SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error)))
             }
@@ -152,6 +157,12 @@ extension SyncEngine {
         if !invalid.isEmpty { throw try core.refusal(of: invalid) }
         return records
     }
+}
+
+/// A model, and the fields of the record that it was decoded from; none if it is the app's.
+private struct StoredModel<Model: RecordCodable>: Sendable {
+    var model: Model
+    var fields: [String: RecordValue]
 }
 
 /// The records of a call to `edit`.

@@ -21,15 +21,15 @@ enum CodedElements {
 /// An unkeyed container: a list or a JSON array, read from its start.
 struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private let elements: CodedElements
-    let codingPath: [any CodingKey]
-    private let depth: Int
+    private let decoder: CodedValueDecoder
     private(set) var currentIndex = 0
 
-    init(_ elements: CodedElements, _ codingPath: [any CodingKey], _ depth: Int) {
+    init(_ elements: CodedElements, of decoder: CodedValueDecoder) {
         self.elements = elements
-        self.codingPath = codingPath
-        self.depth = depth
+        self.decoder = decoder
     }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
 
     var count: Int? { elements.count }
 
@@ -42,7 +42,7 @@ struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try next().decode(type, at: place, depth: depth + 1)
+        let value = try decoder.member(type, next(), at: place)
         currentIndex += 1
         return value
     }
@@ -59,12 +59,12 @@ struct CodedUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { try nestedDecoder() }
 
-    private var place: CodingPlace { CodingPlace(codingPath, IndexKey(currentIndex)) }
+    private var place: CodingPlace { decoder.place(of: IndexKey(currentIndex)) }
 
     private mutating func nestedDecoder() throws -> CodedValueDecoder {
-        let decoder = try next().nestedDecoder(at: place, depth: depth + 1)
+        let nested = try decoder.nested(next(), at: place)
         currentIndex += 1
-        return decoder
+        return nested
     }
 
     private func next() throws -> CodedValue {

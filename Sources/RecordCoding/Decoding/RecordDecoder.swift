@@ -3,7 +3,8 @@ import struct Foundation.Data
 /// Decodes values from records, as the inverse of ``RecordEncoder``.
 ///
 /// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
-/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set.
+/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set. Any other
+/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default.
 public struct RecordDecoder: Sendable {
     /// Makes a decoder.
     public init() {}
@@ -21,18 +22,23 @@ public struct RecordDecoder: Sendable {
     ///   an error that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
-        if let model = value as? any RecordCodable {
-            let name = (record: record.recordID.recordName, model: model.recordName)
-            guard name.record.utf8.elementsEqual(name.model.utf8) else {
-                throw CodingPlace([]).corrupted(
-                    .recordNameMismatch(
-                        recordName: name.record.abbreviated,
-                        modelName: name.model.abbreviated
-                    )
-                )
-            }
+        if let model = ModelFacts.of(type).model {
+            try checkName(of: value, as: model, record.recordID.recordName)
         }
         return value
+    }
+
+    private func checkName<Model: RecordCodable>(
+        of value: Any,
+        as type: Model.Type,
+        _ recordName: String
+    ) throws {
+        guard let modelName = (value as? Model)?.recordName, !modelName.isIdentical(to: recordName) else {
+            return
+        }
+        throw CodingPlace([]).corrupted(
+            .recordNameMismatch(recordName: recordName.abbreviated, modelName: modelName.abbreviated)
+        )
     }
 
     /// Decodes fields, and passes a blob to a value that stores system fields.
@@ -44,13 +50,15 @@ public struct RecordDecoder: Sendable {
         } catch {
             throw CodingPlace([]).corrupted(error)
         }
-        var fields = record.fields.filter { !ReservedField.isReserved($0.key) }
-        let storesSystemFields = type is any SystemFieldsStoring.Type
-        if storesSystemFields { fields[SystemFieldsKey.name] = systemFields.map(RecordValue.bytes) ?? .null }
-        let decoder = CodedValueDecoder(value: .record(fields), place: CodingPlace([]), depth: 0)
+        let facts = ModelFacts.of(type)
+        let decoder = FieldDecoder(
+            record.fields,
+            systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
+            defaulting: facts.defaulting
+        )
         let value = try T(from: decoder)
-        guard storesSystemFields, var model = value as? any SystemFieldsStoring else { return value }
         // A model may omit the key from its coding keys.
+        guard facts.storing != nil, var model = value as? any SystemFieldsStoring else { return value }
         model.systemFields = systemFields
         return model as? T ?? value
     }

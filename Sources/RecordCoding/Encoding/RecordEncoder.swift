@@ -11,9 +11,14 @@
 /// | `Data` | bytes |
 /// | ``RecordReference``, ``RecordLocation`` | reference, location |
 /// | `URL` of a file, ``RecordAsset`` | asset |
+/// | type that codes itself as one of these in a single-value container, such as a typed ID | that value |
 /// | array of one of these | list, also when it is empty |
 /// | optional of one of these | its kind, or null, which clears the field |
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
+///
+/// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
+/// these types; to find out, it is run a few times in a process with a decoder that has no values. Otherwise
+/// it is bytes, as are arrays of it.
 ///
 /// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
 /// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last
@@ -33,15 +38,19 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and a ``RecordCodingError`` below it; an error that the
     ///   value's own `encode(to:)` throws, as it is.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+        do throws(RecordCodingError) {
             try RecordLimits.checkRecordName(recordID.recordName)
             try RecordLimits.check(recordID.zoneID)
             try RecordLimits.checkRecordType(recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
         }
         let fields = try FieldEncoder.fields(of: value)
         let record = Record(recordType: recordType, recordID: recordID, fields: fields)
-        try RecordEncoder.checking(value) { () throws(RecordCodingError) in
+        do throws(RecordCodingError) {
             try RecordLimits.checkSize(of: record)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
         }
         return record
     }
@@ -58,20 +67,12 @@ public struct RecordEncoder: Sendable {
         let recordID = RecordID(recordName: recordName, zoneID: zoneID)
         let record = try encode(model, recordType: M.recordType, recordID: recordID)
         let secondName = model.recordName
-        try RecordEncoder.checking(model) { () throws(RecordCodingError) in
-            guard secondName.utf8.elementsEqual(recordName.utf8) else {
-                throw .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
-            }
+        guard secondName.isIdentical(to: recordName) else {
+            throw CodingPlace([]).encodingError(
+                model,
+                .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
+            )
         }
         return record
-    }
-
-    /// Performs a check of the whole value, whose coding path is empty.
-    private static func checking(_ value: Any, _ check: () throws(RecordCodingError) -> Void) throws {
-        do throws(RecordCodingError) {
-            try check()
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
     }
 }

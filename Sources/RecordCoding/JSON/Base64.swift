@@ -13,18 +13,21 @@ enum Base64 {
 
     static func append(_ data: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         let alphabet = alphabet
-        bytes.reserveCapacity(bytes.count + (data.count + 2) / 3 * 4)
-        var index = 0
-        while index < data.count {
-            let available = min(3, data.count - index)
-            var group = UInt32(data[index]) << 16
-            if available > 1 { group |= UInt32(data[index + 1]) << 8 }
-            if available > 2 { group |= UInt32(data[index + 2]) }
-            bytes.append(alphabet[Int(group >> 18)])
-            bytes.append(alphabet[Int(group >> 12 & 63)])
-            bytes.append(available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-            bytes.append(available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
-            index += 3
+        let count = (data.count + 2) / 3 * 4
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
+            var index = 0
+            for start in stride(from: 0, to: count, by: 4) {
+                let available = min(3, data.count - index)
+                var group = UInt32(data[index]) << 16
+                if available > 1 { group |= UInt32(data[index + 1]) << 8 }
+                if available > 2 { group |= UInt32(data[index + 2]) }
+                text[start] = alphabet[Int(group >> 18)]
+                text[start + 1] = alphabet[Int(group >> 12 & 63)]
+                text[start + 2] = available > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+                text[start + 3] = available > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
+                index += 3
+            }
+            bytes.append(contentsOf: text)
         }
     }
 
@@ -35,22 +38,24 @@ enum Base64 {
         let padding = last != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
         let digits = text.count - padding
         let values = values
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits * 3 / 4)
         var held: UInt32 = 0
-        var bits = 0
-        for index in 0..<digits {
-            let value = values[Int(text[index])]
-            guard value < 64 else { return nil }
-            held = held << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(bits)))
-                held &= (1 << UInt32(bits)) - 1
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: digits * 3 / 4) { bytes, count in
+            var bits = 0
+            for index in 0..<digits {
+                let value = values[Int(text[index])]
+                if value >= 64 { return isValid = false }
+                held = held << 6 | UInt32(value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    bytes[count] = UInt8(truncatingIfNeeded: held >> UInt32(bits))
+                    count += 1
+                    held &= (1 << UInt32(bits)) - 1
+                }
             }
         }
         // Remaining bits that are not zero would be a second spelling.
-        return held == 0 ? bytes : nil
+        return isValid && held == 0 ? bytes : nil
     }
 }

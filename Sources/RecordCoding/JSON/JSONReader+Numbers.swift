@@ -33,24 +33,25 @@ extension JSONReader {
 
     /// The double nearest to a number.
     func double(_ number: Number) throws(JSONError) -> Double {
-        // Both operands are exact in this range, so the one operation rounds correctly.
-        if !number.overflows, number.digits < 1 << 53, -22...22 ~= number.exponent {
-            let power = JSONReader.powersOfTen[Int(number.exponent.magnitude)]
-            let digits = Double(number.digits)
-            let value = number.exponent < 0 ? digits / power : digits * power
-            return number.isNegative ? -value : value
-        }
-        let text = String(decoding: bytes[number.range], as: UTF8.self)
-        guard let value = Double(text), value.isFinite else {
+        if let value = exactDouble(number) { return value }
+        guard let value = Double(text(of: number)), value.isFinite else {
             throw JSONError(offset: number.range.lowerBound, reason: "the number is too large")
         }
         return value
     }
 
-    /// Reads a number of any form, and returns its text.
-    mutating func numberText() throws(JSONError) -> String {
-        String(decoding: bytes[try number().range], as: UTF8.self)
+    /// The double nearest to a number, if one operation gives it; `nil` for a number with many digits.
+    func exactDouble(_ number: Number) -> Double? {
+        // Both operands are exact in this range, so the one operation rounds correctly.
+        guard !number.overflows, number.digits < 1 << 53, -22...22 ~= number.exponent else { return nil }
+        let power = JSONReader.powersOfTen[Int(number.exponent.magnitude)]
+        let digits = Double(number.digits)
+        let value = number.exponent < 0 ? digits / power : digits * power
+        return number.isNegative ? -value : value
     }
+
+    /// The text of a number.
+    func text(of number: Number) -> String { String(decoding: bytes[number.range], as: UTF8.self) }
 
     /// A number as written: `digits` times ten to the power of `exponent`.
     struct Number {

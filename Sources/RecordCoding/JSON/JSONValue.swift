@@ -2,10 +2,11 @@
 enum JSONValue {
     case null
     case bool(Bool)
-    case number(String)
+    /// A number; its value as a double is already there if that takes no parsing of the text.
+    case number(String, double: Double?)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    case object(JSONObject)
 
     /// The kind of the value, for messages.
     var kind: String {
@@ -22,68 +23,56 @@ enum JSONValue {
     /// Reads the bytes of a field.
     init(parsing bytes: [UInt8]) throws(JSONError) {
         var reader = JSONReader(bytes)
-        self = try JSONValue.read(from: &reader)
+        try self.init(from: &reader)
         try reader.end()
     }
 
-    /// Reads the next value with an explicit stack instead of recursion.
-    private static func read(from reader: inout JSONReader) throws(JSONError) -> JSONValue {
-        var open: [OpenValue] = []
-        while true {
-            var complete = try scalar(from: &reader)
-            if case nil = complete { open.append(try OpenValue(from: &reader)) }
-            repeat {
-                guard var innermost = open.popLast() else {
-                    if let complete { return complete }
-                    break
-                }
-                if let value = complete { innermost.add(value) }
-                if try innermost.advance(&reader) {
-                    open.append(innermost)
-                    break
-                }
-                complete = innermost.value
-            } while true
-        }
-    }
-
-    /// Reads a value that contains no others; returns `nil` without reading if an array or an object follows.
-    private static func scalar(from reader: inout JSONReader) throws(JSONError) -> JSONValue? {
+    /// Reads the next value; the recursion is bounded, since the reader limits the depth.
+    private init(from reader: inout JSONReader) throws(JSONError) {
         switch try reader.kind() {
-        case .bool: return .bool(try reader.bool())
-        case .string: return .string(try reader.string())
-        case .number: return .number(try reader.numberText())
-        case .array, .object: return nil
+        case .bool: self = .bool(try reader.bool())
+        case .string: self = .string(try reader.string())
+        case .number:
+            let number = try reader.number()
+            self = .number(reader.text(of: number), double: reader.exactDouble(number))
         case .null:
             _ = try reader.isNull()
-            return .null
+            self = .null
+        case .array:
+            var elements: [JSONValue] = []
+            try reader.beginArray()
+            while try reader.nextElement() { elements.append(try JSONValue(from: &reader)) }
+            self = .array(elements)
+        case .object:
+            var members: [JSONObject.Member] = []
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                members.append((key, try JSONValue(from: &reader)))
+            }
+            self = .object(JSONObject(members))
         }
     }
 }
 
-/// An array or an object that is being read.
-private struct OpenValue {
-    /// The key of the current member; `nil` in an array.
-    private var key: String?
-    private let isObject: Bool
-    private var elements: [JSONValue] = []
-    private var members: [String: JSONValue] = [:]
+/// The members of a JSON object; of those with equal keys, the last one counts.
+struct JSONObject {
+    typealias Member = (key: String, value: JSONValue)
 
-    init(from reader: inout JSONReader) throws(JSONError) {
-        isObject = try reader.kind() == .object
-        if isObject { try reader.beginObject() } else { try reader.beginArray() }
+    private let members: [Member]
+    /// The positions of the members; empty if there are so few that a search is faster.
+    private let positions: [String: Int]
+
+    init(_ members: [Member]) {
+        self.members = members
+        let pairs = members.count > 8 ? members.enumerated().map { ($1.key, $0) } : []
+        positions = Dictionary(pairs) { $1 }
     }
 
-    /// Moves to the next member or element, if there is one.
-    mutating func advance(_ reader: inout JSONReader) throws(JSONError) -> Bool {
-        guard isObject else { return try reader.nextElement() }
-        key = try reader.nextKey()
-        return key != nil
+    subscript(key: String) -> JSONValue? {
+        if positions.isEmpty { return members.last { $0.key == key }?.value }
+        return positions[key].map { members[$0].value }
     }
 
-    mutating func add(_ value: JSONValue) {
-        if let key { members[key] = value } else { elements.append(value) }
-    }
-
-    var value: JSONValue { isObject ? .object(members) : .array(elements) }
+    /// The keys, sorted.
+    var keys: [String] { Set(members.map(\.key)).sorted() }
 }

@@ -63,6 +63,13 @@ package struct JSONWriter {
         bytes.append(contentsOf: value.description.utf8)
     }
 
+    /// Writes the shortest decimal that is read as the same number, which must be finite.
+    mutating func shortest(_ value: Double) {
+        separate()
+        bytes.append(contentsOf: value.description.utf8)
+        if bytes.suffix(2).elementsEqual(".0".utf8) { bytes.removeLast(2) }
+    }
+
     package mutating func bool(_ value: Bool) {
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)

@@ -6,7 +6,9 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
         switch self {
         case .invalidName(let kind, let name, let fault):
             "The \(kind.rawValue) \(name.quoted) \(fault.message). "
-                + (fault == .reserved ? "Take another one." : kind.rule)
+                + (fault == .reserved ? "" : "\(kind.rule) ") + kind.remedy(for: [name])
+        case .invalidFieldNames(let faults):
+            invalidFieldNamesMessage(faults)
         case .unstableRecordName(let first, let second):
             "The record name was \(first.quoted), then \(second.quoted). Take it from a stored property."
         case .recordNameMismatch(let recordName, let modelName):
@@ -45,9 +47,16 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
     private var decodingMessage: String {
         switch self {
         case .missingField(let field):
-            "\(subject(field)) is not in the record. Make it optional, or give it a value in init(from:)."
+            "\(subject(field)) is not in the record. Make it optional, or "
+                + (isNested(field)
+                    ? "give it a value in init(from:)." : "conform the model to FieldDefaulting.")
+        case .unusableDefaults(let field, let reason):
+            (field.isEmpty ? "" : "\(subject(field)) is not in the record. ")
+                + "The model's fieldDefaults cannot be used: \(reason)"
+                + (reason.hasSuffix(".") ? "" : ".")
         case .unexpectedKind(let field, let expected, let found):
-            "\(subject(field)) should be \(expected), but the record has \(found). It is left as it is."
+            "\(subject(field)) should be \(expected), but the record has \(found), and is left as it is. "
+                + "If the property's type has changed, give it another key."
         case .valueOutOfRange(let field, let expected, let value):
             "\(subject(field)) is \(value.abbreviated), which is no \(expected). The record is left as it is."
         case .malformedJSON(let field, let reason):
@@ -56,6 +65,16 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
             "The blob holds no system fields: \(reason.abbreviated). Drop it; the next fetch brings new ones."
         default: "The value cannot be coded."
         }
+    }
+
+    /// Whether a field is a path into a nested value.
+    private func isNested(_ field: String) -> Bool { field.contains { $0 == "." || $0 == "[" } }
+
+    private func invalidFieldNamesMessage(_ faults: [String: NameFault]) -> String {
+        let faults = faults.sorted { $0.key < $1.key }
+        let parts = faults.map { "\($0.key.quoted) \($0.value.message)" }
+        return "These field names are invalid: \(parts.joined(separator: "; ")). "
+            + NameKind.fieldName.remedy(for: faults.map(\.key))
     }
 
     private func subject(_ field: String) -> String {
@@ -76,6 +95,23 @@ extension RecordCodingError.NameKind {
         case .recordType, .fieldName:
             "It needs an ASCII letter, then letters, digits and underscores, 255 characters at most."
         case .ownerName: "It is a user record name."
+        }
+    }
+
+    /// How a model gets another name, with an example for names that have an obvious one.
+    fileprivate func remedy(for names: [String]) -> String {
+        switch self {
+        case .fieldName:
+            let cases = names.compactMap { name in
+                RecordLimits.alternative(to: name).map { "case \(name) = \"\($0)\"" }
+            }
+            let what = names.count == 1 ? "the property another name" : "the properties other names"
+            return "Give \(what) in CodingKeys"
+                + (cases.isEmpty ? "." : ": \(cases.joined(separator: ", ")).")
+        case .recordType:
+            let name = names.first.flatMap(RecordLimits.recordType(like:)) ?? "Item"
+            return "Declare one in the model: static var recordType: String { \"\(name)\" }."
+        case .recordName, .zoneName, .ownerName: return "Take another one."
         }
     }
 }

@@ -8,6 +8,8 @@
 public enum RecordCodingError: Error, Hashable, Sendable {
     /// A name violates the rule for its kind of name.
     case invalidName(kind: NameKind, name: String, fault: NameFault)
+    /// Several field names of a model violate the rule for field names.
+    case invalidFieldNames([String: NameFault])
     /// A model returned two different record names.
     case unstableRecordName(first: String, second: String)
     /// A record contains a model with another record name.
@@ -34,6 +36,9 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
     /// A field that the model needs is missing.
     case missingField(field: String)
+    /// A field that the model needs is missing, and the model's ``FieldDefaulting/fieldDefaults`` have no
+    /// value for it, or cannot be encoded.
+    case unusableDefaults(field: String, reason: String)
     /// A field has a value of another kind than the model's.
     case unexpectedKind(field: String, expected: String, found: String)
     /// A field has a value of the right kind that the model's type cannot represent.

@@ -8,12 +8,22 @@ public enum RecordLimits {
     /// The maximum number of characters in any name.
     public static let maximumNameLength = 255
 
-    /// The names of CloudKit's system fields.
-    private static let systemFieldNames: Set<String> = [
-        "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
-        "creatorUserRecordID",
-        "lastModifiedUserRecordID", "parent", "share",
+    /// The names of CloudKit's system fields, each with a name that a model can use instead.
+    private static let systemFieldNames = [
+        "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
+        "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
+        "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
+
+    /// These names by their length, in which most names differ from all of them.
+    private static let systemFieldNamesByLength = (0...maximumNameLength).map { length in
+        systemFieldNames.keys.filter { $0.utf8.count == length }
+    }
+
+    private static func isSystemField(_ name: String) -> Bool {
+        let length = name.utf8.count
+        return length <= maximumNameLength && systemFieldNamesByLength[length].contains(name)
+    }
 
     /// Record types that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record
     /// types anyway.
@@ -66,7 +76,7 @@ public enum RecordLimits {
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
     public static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
-        try check(name, as: .fieldName, fault: fault ?? (systemFieldNames.contains(name) ? .reserved : nil))
+        try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
 
     /// Checks names of fields that come from a server; reserved names are allowed.
@@ -86,6 +96,30 @@ public enum RecordLimits {
         try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
     }
 
+    /// A valid field name to suggest in place of a reserved one; `nil` if there is none.
+    static func alternative(to name: String) -> String? {
+        if let alternative = systemFieldNames[name] { return alternative }
+        guard ReservedField.isReserved(name) else { return nil }
+        let rest = name.dropFirst(ReservedField.prefix.count)
+        let alternative = rest.prefix(1).lowercased() + rest.dropFirst()
+        return isModelKey(alternative) ? alternative : nil
+    }
+
+    /// A valid record type to suggest for a type's name, such as `BoxInt` for `Box<Int>`; `nil` if there is
+    /// none.
+    static func recordType(like name: String) -> String? {
+        let kept = name.drop { $0.utf8.first?.isASCIILetter != true }.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber)
+        }
+        let name = systemRecordTypes.contains(kept) ? "App\(kept)" : kept
+        return faultOfIdentifier(name) == nil ? name : nil
+    }
+
+    /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
+    static func isModelKey(_ name: String) -> Bool {
+        name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
+    }
+
     private static func check(
         _ name: String,
         as kind: RecordCodingError.NameKind,
@@ -103,30 +137,32 @@ public enum RecordLimits {
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
+        if name.isIdentifier { return nil }
         if let fault = faultOfFreeName(name) { return fault }
-        guard name.utf8.first?.isLetter == true else { return .startsWithoutLetter }
-        let isLegal = name.hasOnly { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
-        return isLegal ? nil : .illegalCharacter
+        return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
     }
 }
 
 extension String {
-    /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
-    fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
+    /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
+    fileprivate var isIdentifier: Bool {
         var text = self
-        return text.withUTF8 { text in
-            let bytes = UnsafeRawBufferPointer(text)
-            var index = 0
-            while index < bytes.count {
-                if !isLegal(bytes[index]) { return false }
-                index += 1
+        return text.withUTF8 { bytes in
+            guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
+                return false
             }
+            for byte in bytes where !(byte.isASCIILetterOrDigit || byte == UInt8(ascii: "_")) { return false }
             return true
         }
     }
-}
 
-extension UInt8 {
-    fileprivate var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
-    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    /// Whether each byte is legal; the bytes are read in place, since names are checked with every record.
+    @inline(__always)
+    fileprivate func hasOnly(_ isLegal: (UInt8) -> Bool) -> Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            for index in 0..<bytes.count where !isLegal(bytes[index]) { return false }
+            return true
+        }
+    }
 }

@@ -17,7 +17,7 @@ public enum RecordValue: Hashable, Sendable {
     /// Raw bytes, or the JSON of a value that has no kind of its own.
     case bytes(Data)
     /// A pointer to another record.
-    case reference(RecordReference)
+    indirect case reference(RecordReference)
     /// A location on the earth.
     indirect case location(RecordLocation)
     /// A file.

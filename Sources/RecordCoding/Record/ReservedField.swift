@@ -11,5 +11,7 @@ package enum ReservedField {
     ///
     /// - Parameter name: The field's name.
     /// - Returns: Whether the name begins with the reserved prefix.
-    package static func isReserved(_ name: String) -> Bool { name.hasPrefix(prefix) }
+    package static func isReserved(_ name: String) -> Bool {
+        name.utf8.count >= prefix.utf8.count && name.hasPrefix(prefix)
+    }
 }

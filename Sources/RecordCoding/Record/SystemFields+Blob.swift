@@ -7,7 +7,7 @@ extension SystemFields {
 
     /// The system fields as an opaque blob to store with a model; equal fields give equal bytes.
     public var encodedBlob: Data {
-        var writer = JSONWriter(reserving: 192)
+        var writer = JSONWriter(reserving: 256 + (archive?.count ?? 0) * 4 / 3)
         writer.beginObject()
         writer.key("codableSyncSystemFields")
         writer.int(SystemFields.blobVersion)
@@ -32,7 +32,7 @@ extension SystemFields {
     /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.
     public init(blob: Data) throws {
         do {
-            var reader = JSONReader(Array(blob))
+            var reader = JSONReader(blob.withUnsafeBytes { Array($0) })
             try reader.beginObject()
             guard try reader.nextKey() == "codableSyncSystemFields" else {
                 throw JSONError(offset: 0, reason: "the mark of system fields was expected")

@@ -28,6 +28,14 @@ struct CodingPlace {
         return text
     }
 
+    /// The place of an element of the array at this place.
+    func element(_ index: Int) -> CodingPlace { CodingPlace(codingPath, IndexKey(index)) }
+
+    /// The error for a value, made from the path as text.
+    func encodingError(_ value: Any, _ error: (_ field: String) -> RecordCodingError) -> EncodingError {
+        encodingError(value, error(field))
+    }
+
     func encodingError(_ value: Any, _ error: RecordCodingError) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: codingPath,
@@ -50,9 +58,10 @@ struct CodingPlace {
         corrupted(.valueOutOfRange(field: field, expected: "\(type)", value: value.description.abbreviated))
     }
 
-    func missing() -> DecodingError {
-        let error = RecordCodingError.missingField(field: field)
-        return .keyNotFound(key ?? IndexKey(0), context(error))
+    func missing() -> DecodingError { missing(.missingField(field: field)) }
+
+    func missing(_ error: RecordCodingError) -> DecodingError {
+        .keyNotFound(key ?? IndexKey(0), context(error))
     }
 
     func corrupted(_ error: RecordCodingError) -> DecodingError { .dataCorrupted(context(error)) }

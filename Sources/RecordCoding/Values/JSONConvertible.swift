@@ -1,47 +1,47 @@
 import Foundation
 
 /// A type that is encoded as one JSON value, in the default form of Foundation's `JSONEncoder`.
-protocol JSONConvertible: Codable {
+protocol JSONConvertible: Codable, SendableMetatype {
     /// Converts the value to JSON, or throws.
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent
 
     /// Reads a JSON value.
-    init(json value: JSONValue, at place: CodingPlace) throws
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws
 }
 
 extension String: JSONConvertible {
-    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .string(self) }
+    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .string(self) }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .string(let string) = value else {
-            throw place.mismatch(String.self, expected: "a string", found: value.kind)
+            throw place().mismatch(String.self, expected: "a string", found: value.kind)
         }
         self = string
     }
 }
 
 extension Bool: JSONConvertible {
-    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .bool(self) }
+    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .bool(self) }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .bool(let bool) = value else {
-            throw place.mismatch(Bool.self, expected: "a Boolean", found: value.kind)
+            throw place().mismatch(Bool.self, expected: "a Boolean", found: value.kind)
         }
         self = bool
     }
 }
 
 extension FixedWidthInteger where Self: Codable {
-    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .number(description) }
+    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .number(description) }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        guard case .number(let text) = value else {
-            throw place.mismatch(Self.self, expected: "an integer", found: value.kind)
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        guard case .number(let text, _) = value else {
+            throw place().mismatch(Self.self, expected: "an integer", found: value.kind)
         }
         // A number that another program wrote with a zero fraction or an exponent may still be an integer.
         // Beyond 2⁵³, a double may differ from the number that was written.
         let number = Double(text).flatMap { $0.magnitude < 0x1p53 ? Self(exactly: $0) : nil }
-        guard let integer = Self(text) ?? number else { throw place.outOfRange(Self.self, text) }
+        guard let integer = Self(text) ?? number else { throw place().outOfRange(Self.self, text) }
         self = integer
     }
 }
@@ -58,81 +58,103 @@ extension UInt32: JSONConvertible {}
 extension UInt64: JSONConvertible {}
 
 extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
         guard isFinite else {
-            throw place.encodingError(self, .nonFiniteNumber(field: place.field, value: description))
+            throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
         }
         let text = description
-        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        // Only a whole number ends with a zero and has a point before it.
+        guard text.utf8.last == UInt8(ascii: "0"), text.hasSuffix(".0") else { return .number(text) }
+        return .number(String(text.dropLast(2)))
     }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        guard case .number(let text) = value else {
-            throw place.mismatch(Self.self, expected: "a number", found: value.kind)
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        guard case .number(let text, _) = value else {
+            throw place().mismatch(Self.self, expected: "a number", found: value.kind)
         }
-        guard let number = Self(text), number.isFinite else { throw place.outOfRange(Self.self, text) }
+        guard let number = Self(text), number.isFinite else { throw place().outOfRange(Self.self, text) }
         self = number
     }
 }
 
-extension Double: JSONConvertible {}
+extension Double: JSONConvertible {
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+        guard isFinite else {
+            throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
+        }
+        return .double(self)
+    }
+
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        guard case .number(let text, let double) = value else {
+            throw place().mismatch(Double.self, expected: "a number", found: value.kind)
+        }
+        guard let number = double ?? Double(text), number.isFinite else {
+            throw place().outOfRange(Double.self, text)
+        }
+        self = number
+    }
+}
+
 extension Float: JSONConvertible {}
 
 extension Date: JSONConvertible {
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
         guard RecordLimits.allows(self) else {
-            throw place.encodingError(self, .dateOutOfRange(field: place.field, value: shown))
+            throw place().encodingError(self) { .dateOutOfRange(field: $0, value: shown) }
         }
-        return try timeIntervalSinceReferenceDate.jsonContent(at: place)
+        return try timeIntervalSinceReferenceDate.jsonContent(at: place())
     }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        self.init(timeIntervalSinceReferenceDate: try Double(json: value, at: place))
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        self.init(timeIntervalSinceReferenceDate: try Double(json: value, at: place()))
     }
 }
 
 extension Data: JSONConvertible {
-    func jsonContent(at place: CodingPlace) -> JSONBox.Content { .string(base64EncodedString()) }
+    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent {
+        .string(base64EncodedString())
+    }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        let text = try String(json: value, at: place)
-        guard let data = Data(base64Encoded: text) else { throw place.outOfRange(Data.self, text) }
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        let text = try String(json: value, at: place())
+        guard let data = Data(base64Encoded: text) else { throw place().outOfRange(Data.self, text) }
         self = data
     }
 }
 
 extension URL: JSONConvertible {
     /// Converts the URL to its text; throws for a file URL, whose path has no meaning on another device.
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
-        if isFileURL { throw place.encodingError(self, .nestedFile(field: place.field)) }
-        return .string(try text(at: place))
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+        if isFileURL { throw place().encodingError(self) { .nestedFile(field: $0) } }
+        return .string(try text(at: place()))
     }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        let text = try String(json: value, at: place)
-        guard let url = URL(string: text) else { throw place.outOfRange(URL.self, text) }
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        let text = try String(json: value, at: place())
+        guard let url = URL(string: text) else { throw place().outOfRange(URL.self, text) }
         self = url
     }
 }
 
 extension Decimal: JSONConvertible {
-    func jsonContent(at place: CodingPlace) throws -> JSONBox.Content {
+    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
         let text = description
         guard !isNaN else {
-            throw place.encodingError(self, .nonFiniteNumber(field: place.field, value: text))
+            throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: text) }
         }
         guard Decimal(string: text) == self else {
-            throw place.encodingError(self, .precisionLoss(field: place.field, value: text))
+            throw place().encodingError(self) { .precisionLoss(field: $0, value: text) }
         }
         return .number(text)
     }
 
-    init(json value: JSONValue, at place: CodingPlace) throws {
-        guard case .number(let text) = value else {
-            throw place.mismatch(Decimal.self, expected: "a number", found: value.kind)
+    init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
+        guard case .number(let text, _) = value else {
+            throw place().mismatch(Decimal.self, expected: "a number", found: value.kind)
         }
         guard let decimal = Decimal(string: text), !decimal.isNaN else {
-            throw place.outOfRange(Decimal.self, text)
+            throw place().outOfRange(Decimal.self, text)
         }
         self = decimal
     }

@@ -1,3 +1,4 @@
+import Foundation
 import RecordCoding
 import XCTest
 
@@ -52,6 +53,13 @@ final class ReconcilerEvolutionTests: XCTestCase {
         XCTAssertEqual(fields?["stars"], 5)
     }
 
+    func testAnEditOfADeletedRecordKeepsAPartOfAValueThatItsModelDoesNotKnow() {
+        let shape = RecordValue.bytes(Data(#"{"height":1,"newer":2}"#.utf8))
+        let (outcome, _) = reconcile(client: ["title": "edited"], server: nil, ancestor: ["shape": shape])
+        XCTAssertEqual(merged(outcome)?["title"], "edited")
+        XCTAssertEqual(merged(outcome)?["shape"], shape)
+    }
+
     /// Without an ancestor, the server's value is the only one of a field that the edit does not have.
     func testWithoutAnAncestorTheServerHasTheFieldsThatTheWriterOfTheEditDidNotKnow() {
         let server: [String: RecordValue] = ["kind": "hill", "stars": 5]
@@ -102,6 +110,9 @@ private struct Place: RecordCodable, Equatable {
     var kind: String?
     var note: String?
     var stars = 3
+    var shape: Shape?
+
+    struct Shape: Codable, Equatable { var height: Int }
 
     var recordName: String { id }
 
@@ -112,6 +123,7 @@ private struct Place: RecordCodable, Equatable {
         kind = try container.decodeIfPresent(String.self, forKey: .kind)
         note = try container.decodeIfPresent(String.self, forKey: .note)
         stars = try container.decodeIfPresent(Int.self, forKey: .stars) ?? 3
+        shape = try container.decodeIfPresent(Shape.self, forKey: .shape)
     }
 
     static func resolveConflict(_ conflict: Conflict<Place>) throws -> Place? {

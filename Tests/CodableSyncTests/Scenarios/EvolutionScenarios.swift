@@ -158,8 +158,8 @@ class EvolutionScenarios: EngineScenario {
         try await assertEqualEverywhere(new, updated, in: "Place")
     }
 
-    /// EV-06.
-    func testAnUnknownFieldInANestedStructIsLostInAnEditByAnOlderApp() async throws {
+    /// EV-06: an upload replaces the whole record.
+    func testAnUnknownFieldInANestedStructIsLostInAnUploadByAnOlderApp() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         let address = PlaceV2.Address(city: "Oslo", street: "Gate 1")
         try await new.engine.upload(PlaceV2(id: "a", title: "old", address: address))

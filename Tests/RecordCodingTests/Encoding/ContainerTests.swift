@@ -33,6 +33,20 @@ final class ContainerTests: XCTestCase {
         )
     }
 
+    /// Some of the keys have another Unicode form.
+    func testTheOrderOfKeysDoesNotDependOnTheOrderOfEncoding() throws {
+        let keys = ["e\u{301}", "\u{E9}_", "\u{E9}a", "z"]
+        for keys in [keys, keys.reversed()] {
+            let value = Custom { encoder in
+                var top = encoder.container(keyedBy: AnyKey.self)
+                var inner = top.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("inner"))
+                for key in keys { try inner.encode(1, forKey: AnyKey(key)) }
+            }
+            let text = "{\"e\u{301}\":1,\"z\":1,\"\u{E9}_\":1,\"\u{E9}a\":1}"
+            XCTAssertEqual(try fields(value)["inner"], .bytes(Data(text.utf8)))
+        }
+    }
+
     private class Base: Codable {
         var name = "base"
         init() {}

@@ -81,6 +81,35 @@ final class DepthTests: XCTestCase {
         }
     }
 
+    /// Encodes something into an object at the deepest level that is allowed.
+    private func encodeAtTheLimit(
+        _ encode: @escaping (inout KeyedEncodingContainer<AnyKey>) throws -> Void
+    ) throws {
+        let deep = Custom { encoder in
+            var container = encoder.container(keyedBy: AnyKey.self)
+            for _ in 0..<64 {
+                container = container.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("a"))
+            }
+            try encode(&container)
+        }
+        _ = try decoded([String: Ignored].self, fields(deep))
+    }
+
+    private struct Ignored: Decodable {
+        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: AnyKey.self) }
+    }
+
+    func testCollectionsAndValuesAtTheLimitAreWrittenOrRejected() throws {
+        XCTAssertNoThrow(try encodeAtTheLimit { try $0.encode(1, forKey: AnyKey("a")) })
+        assertTooDeep { try encodeAtTheLimit { try $0.encode([Int](), forKey: AnyKey("a")) } }
+        assertTooDeep { try encodeAtTheLimit { try $0.encode(Set<Int>(), forKey: AnyKey("a")) } }
+        assertTooDeep { try encodeAtTheLimit { try $0.encode(Set([1]), forKey: AnyKey("a")) } }
+        // The value would be missing.
+        assertTooDeep {
+            try encodeAtTheLimit { try $0.superEncoder(forKey: AnyKey("a")).singleValueEncode(1) }
+        }
+    }
+
     func testEndlessDecodingIsRejected() {
         assertTooDeep { _ = try decoded([String: Endless].self, ["a": .bytes(Data("1".utf8))]) }
         let text = String(repeating: "[", count: 100_000)

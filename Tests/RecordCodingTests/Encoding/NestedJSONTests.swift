@@ -103,22 +103,12 @@ final class NestedJSONTests: XCTestCase {
         XCTAssertEqual(try decoded(Box<Unordered>.self, fields(Box(value: first))).value, first)
     }
 
-    func testWrappersOfASingleValueAreEncodedAsItsJSON() throws {
-        struct Wrapper: Codable, Equatable {
-            var text: String
-            init(_ text: String) { self.text = text }
-            init(from decoder: any Decoder) throws {
-                text = try decoder.singleValueContainer().decode(String.self)
-            }
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(text)
-            }
-        }
-        XCTAssertEqual(try json(Wrapper("a")), #""a""#)
+    func testWrappersOfASingleValueAreItsJSONInsideANestedValue() throws {
+        let id = SingleValueTests.Name("a")
+        XCTAssertEqual(try json(["key": id]), #"{"key":"a"}"#)
         XCTAssertEqual(
-            try decoded(Box<[Wrapper]>.self, fields(Box(value: [Wrapper("a")]))).value,
-            [Wrapper("a")]
+            try decoded(Box<[String: SingleValueTests.Name]>.self, fields(Box(value: ["key": id]))).value,
+            ["key": id]
         )
     }
 

@@ -265,6 +265,32 @@ final class RefusalTests: XCTestCase {
         XCTAssertNoThrow(try fields([String(repeating: "a", count: 255): 1, "A_9": 1]))
     }
 
+    /// A19.
+    func testAllInvalidFieldNamesAreRejectedAtOnce() {
+        struct Keyed: Codable {
+            enum CodingKeys: String, CodingKey { case name, parent, share, note = "a b", tags }
+            var name = ""
+            var parent: String?
+            var share = ["a": 1]
+            var note = ""
+            var tags: [String] = []
+        }
+        let failure = failure { _ = try fields(Keyed()) }
+        XCTAssertEqual(
+            failure?.error,
+            .invalidFieldNames(["parent": .reserved, "share": .reserved, "a b": .illegalCharacter])
+        )
+        XCTAssertEqual(failure?.path, [])
+        XCTAssertEqual(
+            failure?.error?.message,
+            "These field names are invalid: \"a b\" has characters other than letters, digits and underscores; "
+                + "\"parent\" is reserved for CloudKit's own, or begins with \"codableSync\"; "
+                + "\"share\" is reserved for CloudKit's own, or begins with \"codableSync\". "
+                + "Give the properties other names in CodingKeys: "
+                + "case parent = \"parentID\", case share = \"shareID\"."
+        )
+    }
+
     /// A20: nothing is flattened, so names cannot clash.
     func testNestedKeysDoNotClashWithTopLevelKeys() throws {
         struct Outer: Codable {

@@ -76,7 +76,48 @@ final class LimitsTests: XCTestCase {
     func testTheMessageForAReservedNameNamesThePrefix() {
         let error = RecordCodingError.invalidName(kind: .fieldName, name: "codableSyncX", fault: .reserved)
         let reason = "is reserved for CloudKit's own, or begins with \"codableSync\""
-        XCTAssertEqual(error.message, "The field name \"codableSyncX\" \(reason). Take another one.")
+        let remedy = "Give the property another name in CodingKeys: case codableSyncX = \"x\"."
+        XCTAssertEqual(error.message, "The field name \"codableSyncX\" \(reason). \(remedy)")
+    }
+
+    /// Each alternative to a reserved name is a name that a model can have.
+    func testTheMessageForAReservedNameShowsTheCodingKey() {
+        let rows = [
+            ("parent", "case parent = \"parentID\""), ("share", "case share = \"shareID\""),
+            ("recordID", "case recordID = \"identifier\""),
+            ("creationDate", "case creationDate = \"created\""),
+            ("recordType", "case recordType = \"kind\""),
+            ("recordChangeTag", "case recordChangeTag = \"changeTag\""),
+            ("modificationDate", "case modificationDate = \"modified\""),
+            ("creatorUserRecordID", "case creatorUserRecordID = \"creator\""),
+            ("lastModifiedUserRecordID", "case lastModifiedUserRecordID = \"modifier\""),
+            ("codableSyncEdited", "case codableSyncEdited = \"edited\""),
+        ]
+        for (name, remedy) in rows {
+            let error = RecordCodingError.invalidName(kind: .fieldName, name: name, fault: .reserved)
+            XCTAssertTrue(error.message.hasSuffix("in CodingKeys: \(remedy)."), error.message)
+            let alternative = remedy.split(separator: "\"")[1]
+            XCTAssertNoThrow(try RecordLimits.checkModelKey(String(alternative)))
+        }
+        // What is left of these is no name.
+        for name in ["codableSync", "codableSync1", "codableSyncParent"] {
+            let error = RecordCodingError.invalidName(kind: .fieldName, name: name, fault: .reserved)
+            XCTAssertTrue(error.message.hasSuffix("another name in CodingKeys."), error.message)
+        }
+    }
+
+    func testTheMessageForAnInvalidRecordTypeShowsADeclaration() {
+        let rows: [(String, RecordCodingError.NameFault, String)] = [
+            ("Box<Int>", .illegalCharacter, "BoxInt"), ("Box<Array<Int>>", .illegalCharacter, "BoxArrayInt"),
+            ("Users", .reserved, "AppUsers"), ("_Note", .startsWithUnderscore, "Note"),
+            ("漢", .notASCII, "Item"),
+        ]
+        for (name, fault, alternative) in rows {
+            let error = RecordCodingError.invalidName(kind: .recordType, name: name, fault: fault)
+            let remedy = "Declare one in the model: static var recordType: String { \"\(alternative)\" }."
+            XCTAssertTrue(error.message.hasSuffix(remedy), error.message)
+            XCTAssertNoThrow(try RecordLimits.checkRecordType(alternative))
+        }
     }
 
     /// Models with files are rejected, so the message cannot recommend files.
@@ -92,7 +133,8 @@ final class LimitsTests: XCTestCase {
             .integerOutOfRange(field: "FIELD", value: "1"), .dateOutOfRange(field: "FIELD", value: "1"),
             .precisionLoss(field: "FIELD", value: "1"),
             .invalidURL(field: "FIELD", value: "1"), .mixedList(field: "FIELD"),
-            .missingField(field: "FIELD"),
+            .missingField(field: "FIELD"), .unusableDefaults(field: "FIELD", reason: "r"),
+            .nestedFile(field: "FIELD"), .invalidFieldNames(["FIELD": .empty, "b": .reserved]),
             .unexpectedKind(field: "FIELD", expected: "a", found: "b"),
             .valueOutOfRange(field: "FIELD", expected: "a", value: "b"),
             .malformedJSON(field: "FIELD", reason: "r"),

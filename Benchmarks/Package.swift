@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        // A link to the package above: its own path would give it the name of the folder it was cloned into.
+        .package(name: "CodableSync", path: "CodableSync"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // Without its traits: they replace the allocator, which changes what is measured.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
+    ],
+    targets: [
+        // Models, and what is done with them.
+        .target(
+            name: "CodingWork",
+            dependencies: [.product(name: "RecordCoding", package: "CodableSync")],
+            swiftSettings: settings
+        ),
+        // Times the works, beside GRDB's.
+        .executableTarget(
+            name: "CodingBenchmarks",
+            dependencies: [
+                "CodingWork",
+                .product(name: "RecordCoding", package: "CodableSync"),
+                .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Coding",
+            swiftSettings: settings,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+        // The same works, each a fixed number of times, for a tool that counts instructions.
+        .executableTarget(name: "FixedWork", dependencies: ["CodingWork"], swiftSettings: settings),
+        // What the scripts do with results: limits, tables, plots.
+        .target(name: "Measurements", swiftSettings: settings),
+        .executableTarget(name: "performance", dependencies: ["Measurements"], swiftSettings: settings),
+        .testTarget(name: "CodingWorkTests", dependencies: ["CodingWork"], swiftSettings: settings),
+        .testTarget(name: "MeasurementsTests", dependencies: ["Measurements"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,65 @@
+// The types on both sides of each `unsafeBitCast` are compared before it. A cast with `as?` takes several times
+// as long, since it makes the type of the optional at run time.
+extension FieldEncoder {
+    /// The value of a field, of the kind that its type has.
+    func fieldValue<Value: Encodable>(
+        of value: Value,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> RecordValue {
+        switch kinds[Value.self].field {
+        case .value(let type):
+            if let field = try self.value(value, as: type, at: place()) { return field }
+        case .values(let type):
+            if let field = try list(value, of: type, at: place()) { return field }
+        case .single(let type):
+            return try SingleFieldEncoder.fieldValue(of: value, as: type, at: place(), encoder: self)
+        case .singles:
+            if let array = value as? any ListEncodable { return .list(try array.list(at: place(), self)) }
+        case .optional:
+            if let optional = value as? any OptionalEncodable {
+                return try optional.wrapped.map { try fieldValue(of: $0, at: place()) } ?? .null
+            }
+        case .json: break
+        }
+        return .bytes(try jsonContent(of: value, at: place(), depth: 1).data)
+    }
+
+    private func value<Value: Encodable, Field: FieldConvertible>(
+        _ value: Value,
+        as type: Field.Type,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> RecordValue? {
+        guard Value.self == Field.self else { return nil }
+        return try unsafeBitCast(value, to: Field.self).fieldValue(at: place())
+    }
+
+    private func list<Value: Encodable, Element: FieldConvertible>(
+        _ value: Value,
+        of type: Element.Type,
+        at place: @autoclosure () -> CodingPlace
+    ) throws -> RecordValue? {
+        guard Value.self == [Element].self else { return nil }
+        return .list(try Element.list(of: unsafeBitCast(value, to: [Element].self), at: place()))
+    }
+}
+
+/// An array, seen without its element type.
+private protocol ListEncodable {
+    /// The elements as values of one kind.
+    func list(at place: CodingPlace, _ encoder: FieldEncoder) throws -> [RecordValue]
+}
+
+extension Array: ListEncodable where Element: Encodable {
+    func list(at place: CodingPlace, _ encoder: FieldEncoder) throws -> [RecordValue] {
+        var values: [RecordValue] = []
+        values.reserveCapacity(count)
+        for (index, element) in enumerated() {
+            let value = try encoder.fieldValue(of: element, at: place.element(index))
+            guard value != .null, value.kind == values.first?.kind ?? value.kind else {
+                throw place.element(index).encodingError(element, .mixedList(field: place.field))
+            }
+            values.append(value)
+        }
+        return values
+    }
+}
