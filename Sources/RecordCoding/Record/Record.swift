@@ -29,19 +29,28 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = Details(systemFields, parent)
+        details = Details(systemFields, parent, [])
     }
 
     /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields? {
         get { details.systemFields }
-        set { details = Details(newValue, parent) }
+        set { details = Details(newValue, parent, encryptedFields) }
     }
 
     /// The parent record in a hierarchy for sharing.
     public var parent: RecordReference? {
         get { details.parent }
-        set { details = Details(systemFields, newValue) }
+        set { details = Details(systemFields, newValue, encryptedFields) }
+    }
+
+    /// In a save, the names of the fields to store encrypted; names that the save does not contain have no effect.
+    ///
+    /// They follow from the record type (``RecordCodable/encryptedFields``), so they are part of a request and not
+    /// stored: in a record from a database, the set is empty, and the values are decrypted.
+    public var encryptedFields: Set<String> {
+        get { details.encryptedFields }
+        set { details = Details(systemFields, parent, newValue) }
     }
 
     /// The change tag of the record's version on the server; `nil` if it was never saved.
@@ -52,20 +61,25 @@ extension Record {
     /// What a new record lacks, on the heap: records are copied often, and what holds them stays small.
     private indirect enum Details: Hashable, Sendable {
         case nothing
-        case some(systemFields: SystemFields?, parent: RecordReference?)
+        case some(systemFields: SystemFields?, parent: RecordReference?, encryptedFields: Set<String>)
 
-        init(_ systemFields: SystemFields?, _ parent: RecordReference?) {
+        init(_ systemFields: SystemFields?, _ parent: RecordReference?, _ encryptedFields: Set<String>) {
             self =
-                systemFields == nil && parent == nil
-                ? .nothing : .some(systemFields: systemFields, parent: parent)
+                systemFields == nil && parent == nil && encryptedFields.isEmpty
+                ? .nothing
+                : .some(systemFields: systemFields, parent: parent, encryptedFields: encryptedFields)
         }
 
         var systemFields: SystemFields? {
-            if case .some(let systemFields, _) = self { systemFields } else { nil }
+            if case .some(let systemFields, _, _) = self { systemFields } else { nil }
         }
 
         var parent: RecordReference? {
-            if case .some(_, let parent) = self { parent } else { nil }
+            if case .some(_, let parent, _) = self { parent } else { nil }
+        }
+
+        var encryptedFields: Set<String> {
+            if case .some(_, _, let encryptedFields) = self { encryptedFields } else { [] }
         }
     }
 }

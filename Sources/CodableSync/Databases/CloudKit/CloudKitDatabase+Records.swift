@@ -22,7 +22,7 @@
             savePolicy: SavePolicy,
             atomically: Bool
         ) async throws -> ModifyRecordsResult {
-            let writer = CloudKitWriter(savePolicy: savePolicy, encryptedFields: encryptedFields)
+            let writer = CloudKitWriter(savePolicy: savePolicy, scope: scope)
             let changes = RecordChanges(recordsToSave, recordIDsToDelete, writer, atomically: atomically)
             if changes.isEmpty { return changes.refused }
             let reader = reader

@@ -10,8 +10,7 @@
     /// them; so everything is checked first.
     struct CloudKitWriter: Sendable {
         var savePolicy: SavePolicy
-        /// The names of the fields to encrypt, by record type.
-        var encryptedFields: [String: Set<String>]
+        var scope: DatabaseScope
 
         /// Makes the record to send: the archived system fields, and the fields of the save as changed keys.
         func record(_ record: Record) throws(CloudError) -> CKRecord {
@@ -20,18 +19,16 @@
             } catch {
                 throw CloudError(refusing: error)
             }
+            if scope == .public, record.fields.keys.contains(where: record.encryptedFields.contains) {
+                throw CloudError(.invalidArguments, message: "The public database has no encrypted fields.")
+            }
             let target = try target(for: record)
-            let encryptedNames = encryptedFields[record.recordType] ?? []
             for (name, value) in record.fields {
-                let isEncrypted = encryptedNames.contains(name)
                 let view: any CKRecordKeyValueSetting
-                if isEncrypted { view = target.encryptedValues } else { view = target }
-                if isEncrypted, !value.isEncryptable {
-                    throw CloudError(
-                        .invalidArguments,
-                        message:
-                            "The field \(name.quoted) is a reference or an asset, which cannot be encrypted."
-                    )
+                if record.encryptedFields.contains(name) {
+                    view = target.encryptedValues
+                } else {
+                    view = target
                 }
                 view[name] = try self.value(value, in: target.recordID.zoneID)
             }
@@ -159,17 +156,6 @@
             case .ifServerRecordUnchanged: self = .ifServerRecordUnchanged
             case .changedKeys: self = .changedKeys
             case .allKeys: self = .allKeys
-            }
-        }
-    }
-
-    extension RecordValue {
-        /// Whether CloudKit can encrypt the value; assets are always encrypted, references never.
-        fileprivate var isEncryptable: Bool {
-            switch self {
-            case .reference, .asset: false
-            case .list(let values): values.allSatisfy(\.isEncryptable)
-            case .string, .int64, .double, .date, .bytes, .location, .null: true
             }
         }
     }

@@ -110,21 +110,61 @@ final class CloudKitRecordTests: AdapterTestCase {
     }
 
     func testEncryptedFieldsAreWrittenAndReadEncrypted() async throws {
-        database = service.database(encryptedFields: ["Note": ["secret", "list"]])
         let fields: [String: RecordValue] = ["secret": "s", "open": "o", "list": .list([1, 2])]
-        let saved = try await save(record("a", fields))
+        var note = record("a", fields)
+        note.encryptedFields = ["secret", "list", "absent"]
+        let saved = try await save(note)
         XCTAssertEqual(saved.fields, fields)
+        XCTAssertEqual(saved.encryptedFields, [], "the values are decrypted")
         XCTAssertTrue(service.isEncrypted("secret", of: "Note"))
+        XCTAssertTrue(service.isEncrypted("list", of: "Note"))
         XCTAssertFalse(service.isEncrypted("open", of: "Note"))
 
-        let plain = service.database()
-        let read = try await plain.records(for: [id("a")], desiredKeys: nil)
-        XCTAssertEqual(try read[id("a")]?.get().fields, fields, "reading needs no list")
+        let read = try await database.records(for: [id("a")], desiredKeys: nil)
+        XCTAssertEqual(try read[id("a")]?.get().fields, fields, "reading needs no names")
 
-        let cleared = try await save(record("a", ["secret": .null], knowing: saved.systemFields))
+        var clearing = record("a", ["secret": .null], knowing: saved.systemFields)
+        clearing.encryptedFields = ["secret"]
+        let cleared = try await save(clearing)
         XCTAssertEqual(cleared.fields, ["open": "o", "list": .list([1, 2])])
-        let reference = RecordValue.reference(RecordReference(recordName: "b"))
-        let error = try await failure(of: record("b", ["secret": reference]))
+    }
+
+    func testAFieldIsEncryptedOrNotForEver() async throws {
+        try await save(record("a", ["text": "plain"]))
+        var secret = record("b", ["text": "secret"])
+        secret.encryptedFields = ["text"]
+        let error = await error { try await save(secret) }
         XCTAssertEqual(error?.code, .invalidArguments)
+    }
+
+    func testWhatCloudKitCannotEncryptIsRefusedBeforeItRaisesAnException() async throws {
+        let values: [RecordValue] = [
+            .reference(RecordReference(recordName: "b")),
+            .list([.reference(RecordReference(recordName: "b"))]),
+            .asset(RecordAsset(fileURL: URL(filePath: "/tmp/asset"))),
+        ]
+        for value in values {
+            var secret = record("b", ["secret": value])
+            secret.encryptedFields = ["secret"]
+            let error = try await failure(of: secret)
+            XCTAssertEqual(error?.code, .invalidArguments)
+            XCTAssertTrue(error?.message.contains("encryptedFields") == true, "\(value)")
+        }
+    }
+
+    func testThePublicDatabaseHasNoEncryptedFields() async throws {
+        database = service.database(scope: .public)
+        var secret = record("a", ["secret": "s"])
+        secret.encryptedFields = ["secret"]
+        let error = try await failure(of: secret)
+        XCTAssertEqual(error?.code, .invalidArguments)
+    }
+
+    func testArchivesDifferAndSystemFieldsAreEqual() async throws {
+        let saved = try await save(record("a", ["title": "one"]))
+        let read = try await database.records(for: [id("a")], desiredKeys: nil)
+        let again = try XCTUnwrap(read[id("a")]).get()
+        XCTAssertNotEqual(again.systemFields?.archive, saved.systemFields?.archive)
+        XCTAssertEqual(again.systemFields, saved.systemFields)
     }
 }
