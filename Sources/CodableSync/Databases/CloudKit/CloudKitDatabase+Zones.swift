@@ -131,6 +131,33 @@
                 return result
             }
         }
+
+        /// Lists the user's subscriptions to changes of the database or of a zone.
+        ///
+        /// - Returns: The subscriptions; those of other kinds, which the app may have made, are left out.
+        /// - Throws: ``CloudError`` if the request failed.
+        public func allSubscriptions() async throws -> [CloudSubscription] {
+            try await perform { database in
+                try await database.allSubscriptions().compactMap { CloudSubscription($0) }
+            }
+        }
+    }
+
+    extension CloudSubscription {
+        /// Converts a subscription; `nil` for a kind that no engine makes.
+        fileprivate init?(_ subscription: CKSubscription) {
+            switch subscription {
+            case let subscription as CKRecordZoneSubscription:
+                self.init(
+                    subscriptionID: subscription.subscriptionID,
+                    kind: .zone(ZoneID(subscription.zoneID))
+                )
+            case is CKDatabaseSubscription:
+                self.init(subscriptionID: subscription.subscriptionID, kind: .database)
+            default:
+                return nil
+            }
+        }
     }
 
     extension CKSubscription {

@@ -122,6 +122,11 @@ extension CKDatabase {
         )
     }
 
+    @discardableResult
+    public func allSubscriptions() async throws -> [CKSubscription] {
+        try await service.allSubscriptions(in: self)
+    }
+
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],
         deleting subscriptionIDsToDelete: [CKSubscription.ID]

@@ -53,3 +53,10 @@ extension CKDatabase.RecordZoneChange.Deletion {
         self.init(recordID: recordID, recordType: recordType)
     }
 }
+
+extension CKSubscription {
+    /// A subscription of a kind that the adapter does not make, such as one to the results of a query.
+    public static func standIn(ofAnotherKind subscriptionID: String) -> CKSubscription {
+        CKSubscription(subscriptionID: subscriptionID)
+    }
+}

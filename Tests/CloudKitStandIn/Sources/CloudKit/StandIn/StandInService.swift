@@ -65,6 +65,8 @@ public protocol StandInService: Sendable {
         moreComing: Bool
     )
 
+    func allSubscriptions(in database: CKDatabase) async throws -> [CKSubscription]
+
     func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],
         deleting subscriptionIDsToDelete: [CKSubscription.ID],
