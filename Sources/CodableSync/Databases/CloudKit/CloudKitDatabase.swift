@@ -15,42 +15,60 @@
     /// Requests of tasks with the priority `userInitiated` or above have that quality of service, so they fail at
     /// once if there is no network; the others are `utility`, and the system may delay them.
     public final class CloudKitDatabase: CloudDatabase {
+        /// The bundle identifier of the app, without which it has no default container; tests name another one.
+        @TaskLocal package static var bundleIdentifier = Bundle.main.bundleIdentifier
+
+        /// What CloudKit makes of the container's identifier.
+        private struct Connection: Sendable {
+            let container: CKContainer
+            let database: CKDatabase
+        }
+
         /// Which of the container's databases this is.
         public let scope: DatabaseScope
-        /// The container's identifier and the scope.
-        public let identifier: String
 
-        let database: CKDatabase
-        let encryptedFields: [String: Set<String>]
-        private let container: CKContainer
+        private let containerIdentifier: String?
+        /// Whether this process has a default container.
+        private let isBundled: Bool
+        /// Made when it is first used: `nil` until then.
+        private let connection = Locked<Connection?>(nil)
         private let account = CloudKitAccount()
 
-        /// Connects to a database of a container; the first request is made later.
+        /// Connects to a database of a container; CloudKit is first used when the database is.
         ///
         /// - Parameters:
         ///   - containerIdentifier: The container's identifier, as in the app's entitlements; by default the app's
         ///     default container.
-        ///   - scope: Which of the container's databases is meant.
-        public convenience init(containerIdentifier: String? = nil, scope: DatabaseScope = .private) {
-            self.init(containerIdentifier: containerIdentifier, scope: scope, encryptedFields: [:])
+        ///   - scope: Which of the container's databases is meant. An engine needs the private one; requests that
+        ///     you make yourself can use all three.
+        public init(containerIdentifier: String? = nil, scope: DatabaseScope = .private) {
+            self.containerIdentifier = containerIdentifier
+            self.scope = scope
+            isBundled = Self.bundleIdentifier != nil
         }
 
-        /// Connects to a database of a container.
-        ///
-        /// - Parameters:
-        ///   - containerIdentifier: The container's identifier; by default the app's default container.
-        ///   - scope: Which of the container's databases is meant.
-        ///   - encryptedFields: The names of the fields to encrypt, by record type.
-        package init(
-            containerIdentifier: String?,
-            scope: DatabaseScope,
-            encryptedFields: [String: Set<String>]
-        ) {
-            container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
-            database = container.database(with: CKDatabase.Scope(scope))
-            identifier = "\(container.containerIdentifier ?? "default")/\(scope.rawValue)"
-            self.scope = scope
-            self.encryptedFields = encryptedFields
+        /// The container's identifier and the scope.
+        public var identifier: String {
+            do throws(CloudError) {
+                return "\(try connected().container.containerIdentifier ?? "default")/\(scope.rawValue)"
+            } catch {
+                // An engine refuses this database before it uses the identifier.
+                return "none/\(scope.rawValue)"
+            }
+        }
+
+        private func connected() throws(CloudError) -> Connection {
+            try checkConfiguration()
+            return connection.withLock { connection in
+                if let connection { return connection }
+                let container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
+                let made = Connection(
+                    container: container,
+                    database: container.database(with: CKDatabase.Scope(scope))
+                )
+                connection = made
+                return made
+            }
         }
 
         /// CloudKit's limits.
@@ -68,7 +86,7 @@
         /// - Throws: ``CloudError`` if it could not be looked up.
         public func accountStatus() async throws -> AccountStatus {
             do {
-                return AccountStatus(try await container.accountStatus())
+                return AccountStatus(try await connected().container.accountStatus())
             } catch {
                 throw reader.error(error)
             }
@@ -80,7 +98,7 @@
         /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
         public func userRecordName() async throws -> String {
             do {
-                let name = try await container.userRecordID().recordName
+                let name = try await connected().container.userRecordID().recordName
                 account.note(user: name)
                 return name
             } catch {
@@ -103,9 +121,30 @@
             configuration.qualityOfService =
                 Task.currentPriority >= .userInitiated ? .userInitiated : .utility
             do {
-                return try await database.configuredWith(configuration: configuration, body: request)
+                return try await connected().database.configuredWith(
+                    configuration: configuration,
+                    body: request
+                )
             } catch {
                 throw reader.error(error)
+            }
+        }
+    }
+
+    extension CloudKitDatabase: ConfigurationChecking {
+        /// Checks what would end the process in CloudKit, since Swift cannot catch its exceptions.
+        ///
+        /// - Throws: `badContainer` if there is no container.
+        package func checkConfiguration() throws(CloudError) {
+            if let containerIdentifier, containerIdentifier.isEmpty {
+                throw CloudError(.badContainer, message: "The container identifier is empty.")
+            }
+            if containerIdentifier == nil, !isBundled {
+                throw CloudError(
+                    .badContainer,
+                    message: "This process has no bundle identifier, and so no default container. Name one: "
+                        + ".cloudKit(containerIdentifier: …). A test uses FakeCloud().database(user:)."
+                )
             }
         }
     }
