@@ -108,6 +108,8 @@ final class CloudKitEngineTests: XCTestCase {
         XCTAssertEqual(outcome, .newData)
         let models = try await phone.allModels()
         XCTAssertEqual(models.map(\.title), ["new"])
+        // No call waits for the subscription.
+        await phone.waitUntilIdle()
         XCTAssertEqual(service.log.with { $0.subscriptions }, ["codablesync-Memo"])
         try await phone.close()
         try await laptop.close()
@@ -116,7 +118,9 @@ final class CloudKitEngineTests: XCTestCase {
     func testAnEngineWithoutADatabaseUsesTheDefaultContainer() async throws {
         let service = FakeCloudKit(FakeCloud().database(user: "alice"))
         StandIn.use(service, for: StandIn.defaultContainer)
-        let engine = SyncEngine<Memo>(configuration: configuration)
+        let engine = CloudKitDatabase.$bundleIdentifier.withValue("com.example.app") {
+            SyncEngine<Memo>(configuration: configuration)
+        }
         try await engine.upload(Memo(id: "a", title: "first"))
         _ = try await engine.sync()
         XCTAssertEqual(

@@ -107,6 +107,23 @@ extension FakeCloudKit {
         return (saves, deletions)
     }
 
+    func allSubscriptions(in database: CKDatabase) async throws -> [CKSubscription] {
+        log.with { $0.requests.append("allSubscriptions") }
+        let found = try await native { try await device.allSubscriptions() }
+        let foreign = [CKSubscription.standIn(ofAnotherKind: "the app's own")]
+        return foreign
+            + found.map { subscription in
+                switch subscription.kind {
+                case .database: CKDatabaseSubscription(subscriptionID: subscription.subscriptionID)
+                case .zone(let zoneID):
+                    CKRecordZoneSubscription(
+                        zoneID: native(zoneID),
+                        subscriptionID: subscription.subscriptionID
+                    )
+                }
+            }
+    }
+
     func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],
         deleting subscriptionIDsToDelete: [CKSubscription.ID],

@@ -24,11 +24,15 @@ final class FakeCloudKit: StandInService {
     struct Log: Sendable {
         var qualities: [QualityOfService?] = []
         var subscriptions: [String] = []
+        /// What other requests than saves were made, by name.
+        var requests: [String] = []
     }
 
     let device: FakeDatabase
     let differences: Differences
     let log = Shared(Log())
+    /// An error for every request about the account and the container.
+    let fault = Shared<CKError?>(nil)
     /// The fields that were saved encrypted or not, by type and name, for ever.
     private let encryption: Shared<[String: Bool]>
 
@@ -48,14 +52,10 @@ final class FakeCloudKit: StandInService {
     }
 
     /// Makes the adapter's database, with this device behind it.
-    func database(encryptedFields: [String: Set<String>] = [:]) -> CloudKitDatabase {
+    func database(scope: DatabaseScope = .private) -> CloudKitDatabase {
         let container = "iCloud.test.\(device.cloud.identifier)"
         StandIn.use(self, for: container)
-        return CloudKitDatabase(
-            containerIdentifier: container,
-            scope: .private,
-            encryptedFields: encryptedFields
-        )
+        return CloudKitDatabase(containerIdentifier: container, scope: scope)
     }
 
     /// Changes the account, and reports it as the system does.
@@ -67,7 +67,8 @@ final class FakeCloudKit: StandInService {
     // MARK: The account
 
     func accountStatus() async throws -> CKAccountStatus {
-        switch try await native({ try await device.accountStatus() }) {
+        if let fault = fault.with({ $0 }) { throw fault }
+        return switch try await native({ try await device.accountStatus() }) {
         case .available: .available
         case .restricted: .restricted
         case .noAccount: .noAccount
@@ -85,7 +86,11 @@ final class FakeCloudKit: StandInService {
         do {
             return try await request()
         } catch let error as CloudError {
+            if Task.isCancelled { log.with { $0.requests.append("cancelled") } }
             throw native(error)
+        } catch is CancellationError {
+            log.with { $0.requests.append("cancelled") }
+            throw CKError(.operationCancelled)
         }
     }
 
