@@ -55,7 +55,10 @@ final class FakeCloudKit: StandInService {
     func database(scope: DatabaseScope = .private) -> CloudKitDatabase {
         let container = "iCloud.test.\(device.cloud.identifier)"
         StandIn.use(self, for: container)
-        return CloudKitDatabase(containerIdentifier: container, scope: scope)
+        let database = CloudKitDatabase(containerIdentifier: container, scope: scope)
+        // Makes the container while this service answers for it, and not that of the next device.
+        precondition(database.identifier == "\(container)/\(scope.rawValue)")
+        return database
     }
 
     /// Changes the account, and reports it as the system does.
