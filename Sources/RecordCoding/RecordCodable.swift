@@ -33,6 +33,31 @@ public protocol RecordCodable: Codable, Sendable {
     /// again, with the resolver if there is a conflict.
     static var schemaVersion: Int { get }
 
+    /// The names of the fields that CloudKit stores encrypted; by default none.
+    ///
+    /// CloudKit encrypts their values on the device (`CKRecord.encryptedValues`), so that its servers cannot read
+    /// them, and decrypts them on the user's devices:
+    ///
+    /// ```swift
+    /// extension Patient {
+    ///     static let encryptedFields = ["diagnosis", "notes"]
+    /// }
+    /// ```
+    ///
+    /// The names are those under which the model is encoded. Encoding throws, and an upload queues nothing, if one
+    /// is not a field of the model, or if its value is a reference, which CloudKit cannot encrypt, or an asset, which
+    /// it always encrypts. The type is `[String]`: a property of another type, such as `Set<String>`, is another
+    /// property, and nothing is encrypted.
+    ///
+    /// CloudKit's rules: a field is encrypted or not for ever, as it was when it was first saved, so an existing
+    /// field can become encrypted only under another name. Queries cannot use encrypted fields, and the public
+    /// database has none; an engine there throws a configuration error. If users reset their iCloud keychain, their
+    /// encrypted data is lost in the cloud, and the engine uploads what this device has.
+    ///
+    /// Databases other than CloudKit's store these fields like all others. So does the engine on this device, where
+    /// the files have the system's protection.
+    static var encryptedFields: [String] { get }
+
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.
     ///
     /// There is a default if the model is `Identifiable` with a `UUID` or `String` id.
@@ -68,6 +93,9 @@ extension RecordCodable {
 
     /// The default version, 1.
     public static var schemaVersion: Int { 1 }
+
+    /// No encrypted field.
+    public static var encryptedFields: [String] { [] }
 
     /// Accepts the deletion.
     ///

@@ -43,7 +43,8 @@ public protocol CloudDatabase: Sendable {
     /// Saves and deletes records.
     ///
     /// - Parameters:
-    ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
+    ///   - recordsToSave: The records to save, with the fields to write; no ID twice. A database that can encrypt
+    ///     stores the fields in ``RecordCoding/Record/encryptedFields`` encrypted.
     ///   - recordIDsToDelete: The records to delete; deletions carry no change tag.
     ///   - savePolicy: What happens if the server has another version.
     ///   - atomically: Whether either all or none of the changes in each zone are made.
@@ -127,6 +128,12 @@ public protocol CloudDatabase: Sendable {
         deleting subscriptionIDsToDelete: [String]
     ) async throws -> ModifySubscriptionsResult
 
+    /// Lists the user's subscriptions to changes of the whole database or of a zone.
+    ///
+    /// - Returns: The subscriptions, in any order.
+    /// - Throws: ``CloudError`` if the request failed.
+    func allSubscriptions() async throws -> [CloudSubscription]
+
     /// Reads a push payload.
     ///
     /// - Parameter userInfo: The payload from the system.
@@ -140,6 +147,13 @@ extension CloudDatabase {
 
     /// Returns `false`, for a database that is not in memory.
     public var isInMemory: Bool { false }
+
+    /// Returns none, for a database that cannot list them: an engine then saves its subscription at each start and
+    /// once a day.
+    ///
+    /// - Returns: An empty list.
+    /// - Throws: Never.
+    public func allSubscriptions() async throws -> [CloudSubscription] { [] }
 
     /// Reads CloudKit's payload, so that an app's push handler works with every database and can be tested
     /// with it.

@@ -33,4 +33,17 @@ public struct CloudSubscription: Hashable, Sendable {
     public static func engine(for zoneID: ZoneID) -> CloudSubscription {
         CloudSubscription(subscriptionID: "codablesync-\(zoneID.zoneName)", kind: .zone(zoneID))
     }
+
+    /// Whether another subscription has the same name and scope; a zone's owner may be spelled in two ways.
+    ///
+    /// - Parameter other: The other subscription.
+    /// - Returns: Whether both are the same.
+    package func isSame(as other: CloudSubscription) -> Bool {
+        guard subscriptionID.isIdentical(to: other.subscriptionID) else { return false }
+        return switch (kind, other.kind) {
+        case (.database, .database): true
+        case (.zone(let zoneID), .zone(let otherID)): zoneID.isSameZone(as: otherID)
+        case (.database, .zone), (.zone, .database): false
+        }
+    }
 }

@@ -68,6 +68,9 @@ struct LedgerDraft {
             )
         case .modifySubscriptions(let saving, let deleting):
             return .modifySubscriptions(try modifySubscriptions(saving: saving, deleting: deleting))
+        case .allSubscriptions:
+            let subscriptions = database.subscriptions
+            return .allSubscriptions(subscriptions.keys.sorted().compactMap { subscriptions[$0] })
         case .removeZone(let zoneID, let reason):
             try removeZone(zoneID, reason: reason)
         case .expireTokens(let zoneID):
@@ -150,7 +153,7 @@ extension LedgerRequest.Operation {
     /// Whether the operation changes nothing.
     fileprivate var isReading: Bool {
         switch self {
-        case .records, .recordZones, .allZones, .databaseChanges, .recordZoneChanges: true
+        case .records, .recordZones, .allZones, .databaseChanges, .recordZoneChanges, .allSubscriptions: true
         case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .removeZone, .expireTokens, .setQuota:
             false
         }

@@ -27,6 +27,8 @@ public struct LedgerRequest: Equatable, Sendable {
         case recordZoneChanges(ZoneID, since: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int?)
         /// Creates and deletes subscriptions.
         case modifySubscriptions(saving: [CloudSubscription], deleting: [String])
+        /// Lists all subscriptions, in the order of their IDs.
+        case allSubscriptions
 
         /// Removes a zone as no client can: the user purged it, or reset the key of its data.
         case removeZone(ZoneID, reason: DatabaseChanges.Deletion.Reason)
@@ -74,6 +76,8 @@ public enum LedgerResponse: Equatable, Sendable {
     case recordZoneChanges(ZoneChanges)
     /// The result for each subscription.
     case modifySubscriptions(ModifySubscriptionsResult)
+    /// All subscriptions.
+    case allSubscriptions([CloudSubscription])
     /// The request succeeded without a result.
     case done
     /// The request as a whole failed.

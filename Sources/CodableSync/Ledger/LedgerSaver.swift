@@ -87,6 +87,9 @@ struct LedgerSaver {
             throw tooLarge(record)
         }
         guard draft.limits.checksContents else { return }
+        if draft.key.scope == .public, record.fields.keys.contains(where: record.encryptedFields.contains) {
+            throw CloudError(.invalidArguments, message: "The public database has no encrypted fields.")
+        }
         do throws(RecordCodingError) {
             try RecordLimits.check(record)
         } catch {

@@ -31,7 +31,8 @@ extension LedgerZoneDraft {
         guard draft.options.enforcesSchema == true else { return [:] }
         var new: [String: LedgerFieldType] = [:]
         for (field, value) in record.fields {
-            guard let type = LedgerFieldType(of: value) else { continue }
+            let isEncrypted = record.encryptedFields.contains(field)
+            guard let type = LedgerFieldType(of: value, isEncrypted: isEncrypted) else { continue }
             guard let fixed = schema.type(of: field, in: record.recordType) else {
                 new[field] = type
                 continue

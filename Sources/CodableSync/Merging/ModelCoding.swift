@@ -83,6 +83,8 @@ extension ModelCoding {
 
     var schemaVersion: Int { Model.schemaVersion }
 
+    var encryptedFields: [String] { Model.encryptedFields }
+
     func check(_ record: Record) throws {
         _ = try decode(record)
     }

@@ -4,6 +4,8 @@ import RecordCoding
 protocol ModelRules: Sendable {
     var recordType: String { get }
     var schemaVersion: Int { get }
+    /// The names of the fields to store encrypted.
+    var encryptedFields: [String] { get }
 
     /// Throws if a record cannot be decoded.
     func check(_ record: Record) throws

@@ -6,6 +6,7 @@ struct OutgoingRequest: Sendable {
     private let zoneID: ZoneID
     private let recordType: String
     private let schemaVersion: Int
+    private let encryptedFields: Set<String>
 
     /// The handles for the versions that the saves create.
     var handles: [String: ContentHandle] = [:]
@@ -21,11 +22,18 @@ struct OutgoingRequest: Sendable {
     private var sent: [String: [String: RecordValue]] = [:]
     var answer = ModifyRecordsResult()
 
-    init(items: [SendItem], zoneID: ZoneID, recordType: String, schemaVersion: Int) {
+    init(
+        items: [SendItem],
+        zoneID: ZoneID,
+        recordType: String,
+        schemaVersion: Int,
+        encryptedFields: Set<String>
+    ) {
         self.items = items
         self.zoneID = zoneID
         self.recordType = recordType
         self.schemaVersion = schemaVersion
+        self.encryptedFields = encryptedFields
     }
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
@@ -55,8 +63,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             if item.known == nil {
-                let fields = edit.fields.withoutNulls
-                saves.append(Record(recordType: recordType, recordID: recordID, fields: fields))
+                send(edit.fields.withoutNulls, of: recordID, over: nil)
                 continue
             }
             guard let server else {
@@ -83,10 +90,23 @@ struct OutgoingRequest: Sendable {
         }
         known[name] = server
         sent[name] = fields
-        let systemFields = server.systemFields
-        saves.append(
-            Record(recordType: recordType, recordID: recordID, fields: fields, systemFields: systemFields)
+        send(fields, of: recordID, over: server.systemFields)
+    }
+
+    private mutating func send(
+        _ fields: [String: RecordValue],
+        of recordID: RecordID,
+        over systemFields: SystemFields?
+    ) {
+        var record = Record(
+            recordType: recordType,
+            recordID: recordID,
+            fields: fields,
+            systemFields: systemFields
         )
+        // They belong to the type: a record from disk does not have them.
+        record.encryptedFields = encryptedFields
+        saves.append(record)
     }
 
     /// The number of records in the response that were not part of the request.

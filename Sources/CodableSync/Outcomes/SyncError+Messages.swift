@@ -72,7 +72,13 @@ extension SyncError {
 
     package static var waitingForDecision: SyncError { SyncError(.waitingForDecision) }
 
-    package static func cloud(_ error: CloudError) -> SyncError { SyncError(.cloud, cloudError: error) }
+    /// The error of a request; an app that may not use its container is configured incorrectly.
+    package static func cloud(_ error: CloudError) -> SyncError {
+        switch error.code {
+        case .badContainer, .missingEntitlement: SyncError(.configuration, cloudError: error)
+        default: SyncError(.cloud, cloudError: error)
+        }
+    }
 
     package static var stopped: SyncError { SyncError(.stopped) }
 
@@ -98,7 +104,7 @@ extension SyncError {
         case .stateUnreadable:
             "The state cannot be used."
         case .configuration:
-            "The configuration cannot be used."
+            "The configuration cannot be used" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
         case .waiting:
             "The server ordered a wait\(retryDate.map { " until \($0)" } ?? ""). Try again then."
         case .waitingForDecision:
@@ -118,6 +124,11 @@ extension SyncError {
 
     /// What to do, if the error's own message does not say; no queued change is lost by any of these errors.
     private static func remedy(for error: CloudError) -> String {
+        // CloudKit's own messages do not say it.
+        if [.badContainer, .missingEntitlement].contains(error.code) {
+            return
+                " Nothing is lost; add the capability iCloud to the app's target, with CloudKit and the container."
+        }
         // An error with a message of its own already says what to do.
         guard error.message == error.code.summary else { return "" }
         return switch error.recovery {

@@ -70,7 +70,8 @@ extension SyncError {
         set { box.value.retryDate = newValue }
     }
 
-    /// The failure of the database, if the code is ``Code-swift.enum/cloud``.
+    /// The failure of the database, if the code is ``Code-swift.enum/cloud``, or
+    /// ``Code-swift.enum/configuration`` because the app may not use its container.
     public var cloudError: CloudError? {
         get { box.value.cloudError }
         set { box.value.cloudError = newValue }
@@ -114,7 +115,8 @@ extension SyncError {
         case stateTooNew
         /// The state cannot be read or written; the message names the place and the reason.
         case stateUnreadable
-        /// The configuration is invalid; the message names the setting.
+        /// The configuration is invalid; the message names the setting. Or the app may not use its container:
+        /// ``SyncError/cloudError`` is then `badContainer` or `missingEntitlement`.
         case configuration
         /// The server ordered a wait until ``SyncError/retryDate``.
         case waiting

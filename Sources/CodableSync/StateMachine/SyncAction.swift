@@ -46,6 +46,8 @@ package enum SyncTimer: Hashable, Sendable {
     case sendDelay
     case serverWait
     case poll
+    /// The server may have lost the subscription.
+    case subscriptionCheck
     /// A change has waited long enough for a page or a look-up.
     case slot
     /// Stored entries must be flushed.

@@ -41,7 +41,9 @@ extension SyncStateMachine {
 
     private mutating func take(_ notice: Notice) {
         switch notice {
-        case .failed(let error, let part): calls.fail(error, of: part)
+        case .failed(let error, let part):
+            calls.fail(error, of: part)
+            if part == nil { subscription.answer(.failed(error), &context) }
         case .changesQueued: calls.extendPass(context.state)
         case .unusable(let error):
             if error.recovery == .stop {

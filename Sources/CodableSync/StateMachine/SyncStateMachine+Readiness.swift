@@ -30,9 +30,33 @@ extension SyncStateMachine {
 
     /// Looks the account up, then creates or examines the zone, then subscribes to it.
     mutating func advanceSetup() {
+        if subscription.isRemovalWanted { advanceRemoval() }
         if mayWork, !context.isInServerWait { advanceAccountAndZone() }
         guard isReady, !zone.lane.isStoring else { return }
         subscription.advance(&context)
+        settle()
+    }
+
+    /// Deletes the subscription of the user who is signed in; the engine is stopped.
+    private mutating func advanceRemoval() {
+        if let end = context.serverWaitEnd {
+            return subscription.answer(.failed(.waiting(until: end)), &context)
+        }
+        switch account.stage {
+        case .confirmed: subscription.advanceRemoval(&context)
+        case .unknown: account.advance(&context)
+        // Answered once the sign-out is stored.
+        case .unavailable where account.lane.isStoring: break
+        case .unavailable(let status): subscription.answer(.failed(.cloud(status.error)), &context)
+        // Continues with the next user's state.
+        case .other where account.isSwitching: break
+        case .other:
+            if let failure = account.switchFailure {
+                subscription.answer(.failed(failure), &context)
+            } else {
+                account.advance(&context)
+            }
+        }
         settle()
     }
 

@@ -17,6 +17,8 @@ extension SyncStateMachine {
         case .deliverRetry: delivering.lane.timerFired()
         case .serverWait: takeEndOfServerWait()
         case .poll: context.tell(.fetchWanted)
+        // The machine notices by itself that the day is over.
+        case .subscriptionCheck: break
         case .slot: takeSlotTimer()
         case .flush: context.flushRest()
         case .deadline(let request): takeDeadline(request)

@@ -24,10 +24,30 @@ extension SyncConfiguration {
         guard model.schemaVersion >= 1 else {
             throw Self.invalid("schemaVersion", "is \(model.schemaVersion); it must be 1 or above")
         }
+        try check(database)
         try checkStorage()
         try checkContainer()
         try checkTimes()
         try checkLimits(database.limits)
+    }
+
+    private func check(_ database: any CloudDatabase) throws {
+        do throws(CloudError) {
+            try (database as? any ConfigurationChecking)?.checkConfiguration()
+        } catch {
+            throw SyncError(
+                .configuration,
+                message: SyncError.configuration(error.message).message,
+                cloudError: error
+            )
+        }
+        // The public database has no change feed, and nobody can create zones in that of shared records.
+        guard database.scope == .private else {
+            throw Self.invalid(
+                "database",
+                "is the \(database.scope.rawValue) database; an engine syncs the private one"
+            )
+        }
     }
 
     private func checkNames(_ recordType: String, _ zoneID: ZoneID) throws {

@@ -69,7 +69,8 @@ extension SyncCore {
         switch content {
         case .checkAccount: checkAccount(request)
         case .saveZone(let mark): saveZone(request, mark: mark)
-        case .subscribe: subscribe(request)
+        case .subscribe(let isMade): subscribe(request, isMade: isMade)
+        case .unsubscribe: unsubscribe(request)
         case .readDatabaseChanges(let token): readDatabaseChanges(request, since: token)
         case .fetch(let token): fetch(request, since: token)
         case .lookUp(let keys): lookUp(request, keys)

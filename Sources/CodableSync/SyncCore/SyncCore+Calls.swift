@@ -25,7 +25,7 @@ extension SyncCore {
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
-                if database.accountGeneration != accountGeneration { process(.signal(.accountChanged)) }
+                doubtChangedAccount()
                 process(.calls(.sync(call, parts)))
                 ticket.end()
                 if Task.isCancelled { abandon(call) }
@@ -47,6 +47,21 @@ extension SyncCore {
         guard let continuation = calls.removeValue(forKey: call) else { return }
         continuation.resume(returning: .done)
         process(.calls(.abandoned(call)))
+    }
+
+    /// Stops syncing, and deletes the subscription.
+    nonisolated func deactivate() async throws {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        await stop()
+        try await enter(ticket)
+        await doubtChangedAccount()
+        try await call(ticket) { .deactivate($0) }
+    }
+
+    /// Has the account looked up before the next request if it has changed without a signal.
+    private func doubtChangedAccount() {
+        if database.accountGeneration != accountGeneration { process(.signal(.accountChanged)) }
     }
 
     // MARK: Calls that are answered by the disk

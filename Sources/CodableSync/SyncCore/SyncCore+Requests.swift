@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// Requests to the cloud, each in its own task, which does not keep the engine alive.
 extension SyncCore {
     /// Performs a request, and passes the result to the engine.
-    private func perform<Answer: Sendable>(
+    func perform<Answer: Sendable>(
         _ id: RequestID,
         _ request: @escaping @Sendable (AccountConnection) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
@@ -106,18 +106,6 @@ extension SyncCore {
         case .uploadEverything: return true
         case .recreateZone: return false
         default: throw error
-        }
-    }
-
-    func subscribe(_ request: RequestID) {
-        let subscription = CloudSubscription.engine(for: zoneID)
-        perform(request) { connection in
-            try await connection.database.modifySubscriptions(saving: [subscription], deleting: [])
-        } then: { core, result in
-            let outcome = result.flatMap {
-                $0.saveResults[subscription.subscriptionID] ?? .failure(.unmentioned("the subscription"))
-            }
-            core.process(.subscribed(request, outcome.failure))
         }
     }
 

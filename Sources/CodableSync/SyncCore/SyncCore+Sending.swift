@@ -7,7 +7,8 @@ extension SyncCore {
             items: items,
             zoneID: zoneID,
             recordType: model.recordType,
-            schemaVersion: model.schemaVersion
+            schemaVersion: model.schemaVersion,
+            encryptedFields: Set(model.encryptedFields)
         )
         // Handles are made before sending, so that a version fetched before the response arrives gets a
         // greater handle, as it is newer.

@@ -32,6 +32,8 @@ extension ModelFace {
 
     var schemaVersion: Int { coding.schemaVersion }
 
+    var encryptedFields: [String] { coding.encryptedFields }
+
     func check(_ record: Record) throws { try coding.check(record) }
 
     func shownFields(of record: Record) throws -> [String: RecordValue] {

@@ -46,6 +46,21 @@ public final class SyncContainer: Sendable {
         await core.stop()
     }
 
+    /// Stops syncing, as ``stop()`` does, and deletes the subscription, so that the cloud sends no more pushes.
+    ///
+    /// Call it when the user switches sync off for good. Pending changes stay on this device. The next ``start()``
+    /// resumes syncing, and creates the subscription again; so does the first call after the next launch, if it
+    /// is not ``stop()`` and ``SyncConfiguration/automaticallySyncs`` is on.
+    ///
+    /// In CloudKit, subscriptions belong to the user: another device of the user, on which the app still syncs,
+    /// creates it again at its next start or within a day.
+    ///
+    /// - Throws: ``SyncError`` if the state cannot be used, if no user is signed in, or if the request failed, for
+    ///   example without a network. Syncing is stopped all the same; call it again to try again.
+    public func deactivate() async throws {
+        try await core.deactivate()
+    }
+
     /// Stores queued edits, ends requests and streams, and releases the directory.
     ///
     /// If the state's files are being compacted, the call waits until that is done. Later calls throw

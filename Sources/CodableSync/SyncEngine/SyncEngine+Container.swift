@@ -19,6 +19,11 @@ extension SyncEngine {
     /// ``SyncContainer/stop()``: pauses syncing.
     public func stop() async { await container.stop() }
 
+    /// ``SyncContainer/deactivate()``: stops syncing for good, and deletes the subscription.
+    ///
+    /// - Throws: ``SyncError`` if the subscription could not be deleted; syncing is stopped all the same.
+    public func deactivate() async throws { try await container.deactivate() }
+
     /// ``SyncContainer/close()``: stores queued edits, ends requests and streams, and releases the directory.
     ///
     /// - Throws: Never, but a later version may throw.

@@ -85,13 +85,12 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     public var liveChanges: AsyncStream<ModelChange<Model>> { face.hub.stream(.live) }
 }
 
-#if !canImport(CloudKit)
-    extension SyncEngine {
-        /// Creates an engine on the platform's default database without throwing or accessing the disk.
-        ///
-        /// - Parameter configuration: The engine's configuration.
-        public init(configuration: SyncConfiguration = .init()) {
-            self.init(database: .default, configuration: configuration)
-        }
+extension SyncEngine {
+    /// Creates an engine on the platform's default database without throwing or accessing the disk: on Apple
+    /// platforms the user's private iCloud database, elsewhere ``CloudDatabase/local``.
+    ///
+    /// - Parameter configuration: The engine's configuration.
+    public init(configuration: SyncConfiguration = .init()) {
+        self.init(database: .default, configuration: configuration)
     }
-#endif
+}

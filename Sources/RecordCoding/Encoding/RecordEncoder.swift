@@ -68,12 +68,15 @@ public struct RecordEncoder: Sendable {
     /// - Parameters:
     ///   - model: The model.
     ///   - zoneID: The zone of the record.
-    /// - Returns: The record, without system fields; every optional that is `nil` is a null.
-    /// - Throws: As ``encode(_:recordType:recordID:)`` does, and when two reads of the record name differ.
+    /// - Returns: The record, without system fields, with the names of the fields to encrypt; every optional that is
+    ///   `nil` is a null.
+    /// - Throws: As ``encode(_:recordType:recordID:)`` does, when two reads of the record name differ, and when
+    ///   ``RecordCodable/encryptedFields`` names something that is no field or cannot be encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
         let recordName = model.recordName
         let recordID = RecordID(recordName: recordName, zoneID: zoneID)
-        let record = try encode(model, recordType: M.recordType, recordID: recordID)
+        var record = try encode(model, recordType: M.recordType, recordID: recordID)
+        record.encryptedFields = try encryptedFields(of: model, in: record)
         let secondName = model.recordName
         guard secondName.isIdentical(to: recordName) else {
             throw CodingPlace([]).encodingError(
@@ -82,5 +85,20 @@ public struct RecordEncoder: Sendable {
             )
         }
         return record
+    }
+
+    private func encryptedFields<M: RecordCodable>(of model: M, in record: Record) throws -> Set<String> {
+        let names = M.encryptedFields
+        do throws(RecordCodingError) {
+            for name in names {
+                guard let value = record.fields[name] else {
+                    throw .unknownEncryptedField(field: name.abbreviated, model: "\(M.self)".abbreviated)
+                }
+                try RecordLimits.checkEncryptable(value, of: name)
+            }
+        } catch {
+            throw CodingPlace([]).encodingError(model, error)
+        }
+        return Set(names)
     }
 }

@@ -32,6 +32,12 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
                 + "Store the bytes as Data, or leave the field out."
         case .mixedList(let field):
             "\(subject(field)) is a list of different kinds. Use elements of one kind, without nulls."
+        case .unknownEncryptedField(let field, let model):
+            "\(model).encryptedFields names \(field.quoted), which is no field of the model. Use the key under "
+                + "which the property is encoded, and encode it each time, also when it is nil."
+        case .unencryptableField(let field, let kind):
+            "\(subject(field)) has the kind \(kind), which CloudKit does not store as an encrypted value. "
+                + "Remove it from encryptedFields."
         case .tooLarge(let recordName, let size, let limit, let largestFields):
             tooLargeMessage(recordName, size, limit, largestFields)
         default: decodingMessage

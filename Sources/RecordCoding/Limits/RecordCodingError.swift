@@ -32,6 +32,10 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case nestedFile(field: String)
     /// The elements of a list are not all of one kind, or a list contains a null or a list.
     case mixedList(field: String)
+    /// A name of ``RecordCodable/encryptedFields`` is not that of a field of the model.
+    case unknownEncryptedField(field: String, model: String)
+    /// A field to encrypt has a value that CloudKit cannot encrypt, or encrypts anyway.
+    case unencryptableField(field: String, kind: String)
     /// The record is too large for a database.
     case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
     /// A field that the model needs is missing.

@@ -43,6 +43,7 @@ extension RecordLimits {
         for (name, value) in record.fields.sorted(by: { $0.key < $1.key }) {
             try checkFieldName(name)
             try check(value, of: name)
+            if record.encryptedFields.contains(name) { try checkEncryptable(value, of: name) }
         }
         if let parent = record.parent { try check(parent) }
         try checkSize(of: record)
@@ -64,6 +65,16 @@ extension RecordLimits {
                 try check(value, of: field)
             }
         case .string, .int64, .bytes, .asset, .null: return
+        }
+    }
+
+    /// Checks that CloudKit can encrypt a value: not a reference, which the server must read, nor an asset, which is
+    /// always encrypted.
+    static func checkEncryptable(_ value: RecordValue, of field: String) throws(RecordCodingError) {
+        switch value {
+        case .reference, .asset: throw .unencryptableField(field: field, kind: value.kind.rawValue)
+        case .list(let values): if let first = values.first { try checkEncryptable(first, of: field) }
+        case .string, .int64, .double, .date, .bytes, .location, .null: return
         }
     }
 

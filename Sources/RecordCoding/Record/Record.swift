@@ -30,19 +30,28 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = Record.details(systemFields, parent)
+        details = Record.boxed(Details(systemFields: systemFields, parent: parent))
     }
 
     /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields? {
         get { details?.value.systemFields }
-        set { details = Record.details(newValue, parent) }
+        set { change { $0.systemFields = newValue } }
     }
 
     /// The parent record in a hierarchy for sharing.
     public var parent: RecordReference? {
         get { details?.value.parent }
-        set { details = Record.details(systemFields, newValue) }
+        set { change { $0.parent = newValue } }
+    }
+
+    /// In a save, the names of the fields to store encrypted; names that the save does not contain have no effect.
+    ///
+    /// They follow from the record type (``RecordCodable/encryptedFields``), so they are part of a request and not
+    /// stored: in a record from a database, the set is empty, and the values are decrypted.
+    public var encryptedFields: Set<String> {
+        get { details?.value.encryptedFields ?? [] }
+        set { change { $0.encryptedFields = newValue } }
     }
 
     /// The change tag of the record's version on the server; `nil` if it was never saved.
@@ -53,11 +62,19 @@ extension Record {
     private struct Details: Hashable, Sendable {
         var systemFields: SystemFields?
         var parent: RecordReference?
+        var encryptedFields: Set<String> = []
+
+        var isEmpty: Bool { systemFields == nil && parent == nil && encryptedFields.isEmpty }
     }
 
-    private static func details(_ systemFields: SystemFields?, _ parent: RecordReference?) -> Boxed<Details>?
-    {
-        guard systemFields != nil || parent != nil else { return nil }
-        return .value(Details(systemFields: systemFields, parent: parent))
+    private mutating func change(_ change: (inout Details) -> Void) {
+        var changed = details?.value ?? Details()
+        change(&changed)
+        details = Record.boxed(changed)
+    }
+
+    private static func boxed(_ details: Details) -> Boxed<Details>? {
+        details.isEmpty ? nil : .value(details)
+    }
     }
 }

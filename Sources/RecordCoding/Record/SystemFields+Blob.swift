@@ -5,7 +5,7 @@ extension SystemFields {
     /// The version of the blob's format; higher versions are refused.
     private static let blobVersion: Int64 = 1
 
-    /// The system fields as an opaque blob to store with a model; equal fields give equal bytes.
+    /// The system fields as an opaque blob to store with a model; equal fields and archives give equal bytes.
     public var encodedBlob: Data {
         var writer = JSONWriter(reserving: 256 + (archive?.count ?? 0) * 4 / 3)
         writer.beginObject()

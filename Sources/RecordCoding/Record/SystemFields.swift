@@ -16,6 +16,9 @@ public struct SystemFields: Hashable, Sendable {
     /// The user record name of the user who saved the record last.
     public var lastModifiedUserRecordName: String?
     /// The database's own archive of these fields, if it needs one to save the record again.
+    ///
+    /// System fields that differ only in their archives are equal, since archives of the same values may have
+    /// different bytes.
     public var archive: Data?
 
     /// Makes system fields; only databases need this.
@@ -41,5 +44,31 @@ public struct SystemFields: Hashable, Sendable {
         self.creatorUserRecordName = creatorUserRecordName
         self.lastModifiedUserRecordName = lastModifiedUserRecordName
         self.archive = archive
+    }
+}
+
+extension SystemFields {
+    /// Whether all values except the archives are equal.
+    ///
+    /// - Parameters:
+    ///   - lhs: System fields.
+    ///   - rhs: Other system fields.
+    /// - Returns: Whether both describe the same version.
+    public static func == (lhs: SystemFields, rhs: SystemFields) -> Bool {
+        lhs.recordChangeTag == rhs.recordChangeTag && lhs.creationDate == rhs.creationDate
+            && lhs.modificationDate == rhs.modificationDate
+            && lhs.creatorUserRecordName == rhs.creatorUserRecordName
+            && lhs.lastModifiedUserRecordName == rhs.lastModifiedUserRecordName
+    }
+
+    /// Hashes all values except the archive.
+    ///
+    /// - Parameter hasher: The hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(recordChangeTag)
+        hasher.combine(creationDate)
+        hasher.combine(modificationDate)
+        hasher.combine(creatorUserRecordName)
+        hasher.combine(lastModifiedUserRecordName)
     }
 }

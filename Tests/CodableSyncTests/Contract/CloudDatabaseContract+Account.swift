@@ -77,6 +77,7 @@ extension CloudDatabaseContract {
                 "subscriptions",
                 { _ = try await database.modifySubscriptions(saving: [subscription], deleting: []) }
             ),
+            ("list of subscriptions", { _ = try await database.allSubscriptions() }),
             (
                 "modify zones",
                 { _ = try await database.modifyRecordZones(saving: [], deleting: [otherZoneID]) }

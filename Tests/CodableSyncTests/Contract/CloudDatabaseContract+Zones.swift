@@ -142,14 +142,22 @@ extension CloudDatabaseContract {
         XCTAssertEqual(Set(seen), [zoneID, otherZoneID])
     }
 
-    func testSubscriptionsCanBeCreatedReplacedAndDeleted() async throws {
+    func testSubscriptionsCanBeCreatedReplacedListedAndDeleted() async throws {
         let database = try await makeDatabaseWithZones()
         let subscription = CloudSubscription(subscriptionID: "contract", kind: .database)
+        let other = CloudSubscription(subscriptionID: "contractZone", kind: .zone(zoneID))
         for _ in 1...2 {
             let made = try await database.modifySubscriptions(saving: [subscription], deleting: [])
             XCTAssertEqual(try made.saveResults["contract"]?.get(), subscription)
         }
+        _ = try await database.modifySubscriptions(saving: [other], deleting: [])
+        // Another device of the user sees them too.
+        let listed = try await makeSecondConnection().allSubscriptions()
+        XCTAssertEqual(Set(listed.map(\.subscriptionID)), ["contract", "contractZone"])
+        XCTAssertEqual(listed.first { $0.subscriptionID == "contract" }?.kind, .database)
         let deleted = try await database.modifySubscriptions(saving: [], deleting: ["contract"])
         XCTAssertEqual(deleted.deleteResults, ["contract": nil])
+        let left = try await database.allSubscriptions()
+        XCTAssertEqual(left.map(\.subscriptionID), ["contractZone"])
     }
 }

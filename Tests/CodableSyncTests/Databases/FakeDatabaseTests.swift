@@ -91,6 +91,7 @@ final class FakeDatabaseTests: XCTestCase {
             ("recordZones", { _ = try await $0.recordZones(for: []) }),
             ("databaseChanges", { _ = try await $0.databaseChanges(since: nil, resultsLimit: nil) }),
             ("modifySubscriptions", { _ = try await $0.modifySubscriptions(saving: [], deleting: []) }),
+            ("allSubscriptions", { _ = try await $0.allSubscriptions() }),
             (
                 "recordZoneChanges",
                 {

@@ -57,6 +57,52 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertNil(code("c", in: cleared))
     }
 
+    func testAFieldIsEncryptedOrNotForEver() throws {
+        var fixture = strict()
+        var secret = record("a", ["x": "s", "y": "t"])
+        secret.encryptedFields = ["x"]
+        let saved = fixture.modify(saving: [secret])
+        XCTAssertEqual(try saved.saveResults[LedgerFixture.id("a")]?.get().fields, ["x": "s", "y": "t"])
+        var other = record("c", ["y": "t"])
+        other.encryptedFields = ["y"]
+        var same = record("d", ["x": "u"])
+        same.encryptedFields = ["x"]
+        let result = fixture.modify(saving: [record("b", ["x": "plain"]), other, same])
+        XCTAssertEqual(
+            ["b", "c", "d"].map { code($0, in: result) },
+            [.invalidArguments, .invalidArguments, nil]
+        )
+        for text in ["encrypted string", "encrypted int64 list", "string list"] {
+            XCTAssertEqual(LedgerFieldType(text)?.description, text)
+        }
+        XCTAssertNil(LedgerFieldType("encrypted"))
+    }
+
+    func testThePublicDatabaseHasNoEncryptedFields() {
+        let ledger = CloudLedger(identifier: "ledger")
+        func outcome(_ scope: DatabaseScope) -> CloudError.Code? {
+            var record = Record(recordType: "T", recordID: RecordID(recordName: "a"), fields: ["x": "s"])
+            record.encryptedFields = ["x"]
+            let request = LedgerRequest(
+                user: "alice",
+                scope: scope,
+                operation: .modifyRecords(
+                    saving: [record],
+                    deleting: [],
+                    savePolicy: .allKeys,
+                    atomically: false
+                )
+            )
+            let response = ledger.handle(request, at: Date(timeIntervalSince1970: 1)).response
+            guard case .modifyRecords(let result) = response,
+                case .failure(let error)? = result.saveResults[record.recordID]
+            else { return nil }
+            return error.code
+        }
+        XCTAssertNil(outcome(.private))
+        XCTAssertEqual(outcome(.public), .invalidArguments)
+    }
+
     func testFieldTypesBelongToARecordType() {
         var fixture = strict()
         fixture.modify(saving: [record("a", ["x": 1])])

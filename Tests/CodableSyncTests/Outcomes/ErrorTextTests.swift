@@ -54,7 +54,11 @@ final class ErrorTextTests: XCTestCase {
             (.networkUnavailable, "There is no network. Nothing is lost; try again later."),
             (.quotaExceeded, "Nothing is lost; it is sent when the user has made space."),
             (.notAuthenticated, "Nothing is lost; it is sent when the user has signed in."),
-            (.badContainer, "The container is unknown, or the app may not use it."),
+            (
+                .badContainer,
+                "or the app may not use it. Nothing is lost; add the capability iCloud to the app's target, with "
+                    + "CloudKit and the container."
+            ),
         ]
         for (code, text) in rows {
             XCTAssertTrue("\(SyncError.cloud(CloudError(code)))".hasSuffix(text), "\(code)")

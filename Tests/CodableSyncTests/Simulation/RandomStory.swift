@@ -14,6 +14,8 @@ final class RandomStory<Model: RandomModel> {
         var deletes: Bool?
         /// Every kind of fault: rejected and held requests, lost answers, expired tokens.
         var everyFault = false
+        /// The database of a device, which answers in the place of the fake.
+        var connect: @Sendable (FakeDatabase) -> any CloudDatabase = { $0 }
     }
 
     /// A device, the records that its app shows, and the requests that are held.
@@ -65,7 +67,8 @@ final class RandomStory<Model: RandomModel> {
         let devices = Int.random(in: 2...4, using: &random)
         for index in 0..<(options.devices ?? devices) {
             let pageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
-            let device = Device<Model>(cloud.database(user: "alice"), clock: clock) {
+            let database = options.connect(cloud.database(user: "alice"))
+            let device = Device<Model>(database, clock: clock) {
                 $0.fetchPageSize = pageSize
                 $0.seed = seed &+ UInt64(index)
             }

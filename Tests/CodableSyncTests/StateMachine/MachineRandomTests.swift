@@ -281,7 +281,7 @@ private struct RandomRun {
                         || harness.machine.fetching.isWanted
                         || harness.machine.context.serverWait.until != nil
                 else { break }
-                if harness.timers.isEmpty { feed(.calls(.start)) }
+                if harness.isWithoutTimers { feed(.calls(.start)) }
                 harness.fireNext()
             } else {
                 answer()

@@ -311,7 +311,7 @@ extension ScriptedDatabase.Operation {
     /// The kind of a request; `nil` for requests that tests cannot change.
     fileprivate init?(_ operation: FakeOperation) {
         switch operation {
-        case .any, .userRecordName: return nil
+        case .any, .userRecordName, .allSubscriptions: return nil
         case .accountStatus: self = .account
         case .modifyRecords: self = .modify
         case .records: self = .lookUp

@@ -52,6 +52,7 @@ final class RecordJSONTests: XCTestCase {
     func testEveryKindRoundTripsExactlyAndIsDistinct() throws {
         let back = try RecordJSON.decode(RecordJSON.encode(full))
         XCTAssertEqual(back, full)
+        XCTAssertEqual(back.systemFields?.archive, full.systemFields?.archive)
         for (name, value) in full.fields {
             XCTAssertTrue(value.isIdentical(to: back.fields[name] ?? .null), name)
         }

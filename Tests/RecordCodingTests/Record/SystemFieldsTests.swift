@@ -30,8 +30,23 @@ final class SystemFieldsTests: XCTestCase {
 
     func testTheBlobRoundTrips() throws {
         XCTAssertEqual(try SystemFields(blob: systemFields.encodedBlob), systemFields)
+        XCTAssertEqual(try SystemFields(blob: systemFields.encodedBlob).archive, systemFields.archive)
         let small = SystemFields(recordChangeTag: "")
         XCTAssertEqual(try SystemFields(blob: small.encodedBlob), small)
+    }
+
+    func testFieldsAreEqualWhateverTheirArchives() {
+        var other = systemFields
+        other.archive = Data([3])
+        XCTAssertEqual(other, systemFields)
+        XCTAssertEqual(Set([other, systemFields]).count, 1)
+        var changed: [SystemFields] = Array(repeating: systemFields, count: 5)
+        changed[0].recordChangeTag = "next"
+        changed[1].creationDate = nil
+        changed[2].modificationDate = nil
+        changed[3].creatorUserRecordName = nil
+        changed[4].lastModifiedUserRecordName = nil
+        for changed in changed { XCTAssertNotEqual(changed, systemFields) }
     }
 
     /// B9, P-34.

@@ -94,8 +94,8 @@ extension FakeDatabase {
                 desiredKeys: keys,
                 resultsLimit: reception.limit(limit)
             )
-        case .records, .modifyRecordZones, .recordZones, .allZones, .modifySubscriptions, .removeZone,
-            .expireTokens, .setQuota:
+        case .records, .modifyRecordZones, .recordZones, .allZones, .modifySubscriptions, .allSubscriptions,
+            .removeZone, .expireTokens, .setQuota:
             return operation
         }
     }
@@ -137,7 +137,7 @@ extension FakeDatabase {
             }
             response = .modifyRecords(result)
         case .modifyRecords, .modifyRecordZones, .recordZones, .allZones, .databaseChanges,
-            .modifySubscriptions, .done, .failure:
+            .modifySubscriptions, .allSubscriptions, .done, .failure:
             break
         }
     }

@@ -20,6 +20,8 @@ public enum FakeOperation: String, Hashable, Sendable, CaseIterable {
     case recordZoneChanges
     /// ``CloudDatabase/modifySubscriptions(saving:deleting:)``.
     case modifySubscriptions
+    /// ``CloudDatabase/allSubscriptions()``.
+    case allSubscriptions
 
     /// Whether a fault for this kind applies to another kind.
     func matches(_ other: FakeOperation) -> Bool { self == .any || self == other }

@@ -52,6 +52,7 @@ public struct FakeRequest: Sendable, Equatable {
             zoneIDs = [zoneID]
             changeToken = token
         case .modifySubscriptions: self.init(.modifySubscriptions)
+        case .allSubscriptions: self.init(FakeOperation.allSubscriptions)
         case .allZones, .removeZone, .expireTokens, .setQuota: return nil
         }
     }

@@ -228,6 +228,20 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
             )
         }
     }
+
+    /// Forwards a listing of subscriptions to the base.
+    ///
+    /// - Returns: The subscriptions.
+    /// - Throws: ``CloudError`` if the request failed.
+    open func allSubscriptions() async throws -> [CloudSubscription] {
+        try await perform(.allSubscriptions) { try await base.allSubscriptions() }
+    }
+}
+
+extension ForwardingDatabase: ConfigurationChecking {
+    package func checkConfiguration() throws(CloudError) {
+        try (base as? any ConfigurationChecking)?.checkConfiguration()
+    }
 }
 
 extension ForwardingDatabase: SignalTelling {

@@ -154,6 +154,16 @@ extension LedgerBackedDatabase {
         guard case .modifySubscriptions(let result) = response else { throw response.misfit }
         return result
     }
+
+    /// Lists the user's subscriptions.
+    ///
+    /// - Returns: The subscriptions, in the order of their IDs.
+    /// - Throws: ``CloudError`` if the request failed.
+    public func allSubscriptions() async throws -> [CloudSubscription] {
+        let response = try await response(to: .allSubscriptions)
+        guard case .allSubscriptions(let subscriptions) = response else { throw response.misfit }
+        return subscriptions
+    }
 }
 
 extension LedgerResponse {

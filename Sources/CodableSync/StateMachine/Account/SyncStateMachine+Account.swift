@@ -28,6 +28,7 @@ extension SyncStateMachine {
         )
         calls = CallMachine(goingOnFrom: former.calls)
         account = AccountMachine(goingOnFrom: former.account)
+        subscription = SubscriptionMachine(continuing: former.subscription, subscription.zone)
         let wasFollowed = former.state.summary.isFollowed
         delivering = DeliveryMachine(goingOnFrom: former.delivering, wasFollowed: wasFollowed, context)
         reported = former.reported

@@ -3,6 +3,8 @@ package enum CallInput: Equatable, Sendable {
     /// The app called `start`, or used the engine for the first time.
     case start
     case stop
+    /// The app stops syncing for good, and a call waits until the subscription is deleted.
+    case deactivate(CallID)
     /// The app uploads, edits or deletes; either all changes are queued or none.
     case enqueue(CallID, [NewChange])
     /// A call waits until everything is sent and fetched.

@@ -6,6 +6,7 @@ extension SyncStateMachine {
         switch input {
         case .start: start()
         case .stop: stop()
+        case .deactivate(let call): deactivate(call)
         case .enqueue(let call, let changes): enqueue(call, changes)
         case .sync(let call, let parts): sync(call, parts)
         case .retry(let call, let names): retry(call, names)
@@ -20,6 +21,7 @@ extension SyncStateMachine {
 
     private mutating func start() {
         guard calls.start() else { return }
+        subscription.takeStart()
         endWaits()
         sendEverythingAgain()
         tryEverythingAgain()
@@ -33,9 +35,18 @@ extension SyncStateMachine {
     private mutating func stop() {
         calls.stop(&context)
         fetching.wantNothing()
-        for timer in SyncTimer.ownWaits + [.itemRetry, .poll] { context.actions.append(.cancelTimer(timer)) }
+        for timer in SyncTimer.ownWaits + [.itemRetry, .poll, .subscriptionCheck] {
+            context.actions.append(.cancelTimer(timer))
+        }
         sendDelay.end(&context)
         slot.endDemand(&context)
+    }
+
+    private mutating func deactivate(_ call: CallID) {
+        stop()
+        tryEverythingAgain()
+        endWaits(for: [])
+        subscription.remove(for: call)
     }
 
     // MARK: Changes

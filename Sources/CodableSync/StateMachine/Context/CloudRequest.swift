@@ -4,7 +4,10 @@ package enum CloudRequest: Equatable, Sendable {
     /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
     /// read, and leaves that mark.
     case saveZone(mark: UInt64?)
-    case subscribe
+    /// Creates the subscription; if it was made before, only if the server does not have it any more.
+    case subscribe(isMade: Bool)
+    /// Deletes the subscription.
+    case unsubscribe
     case readDatabaseChanges(since: ChangeToken?)
     case fetch(since: ChangeToken?)
     case lookUp([RecordKey])

@@ -1,31 +1,52 @@
 import RecordCoding
 
 /// The subscription to the zone's changes; sync works without one and does not wait for it.
+///
+/// A server may lose a subscription, and pushes then end without a word. So what the server has is compared at
+/// each start and once a day.
 struct SubscriptionMachine: Sendable {
+    /// How long the server is trusted to keep the subscription.
+    static var validity: Duration { .seconds(24 * 3600) }
+
     /// The zone that is subscribed to.
     let zone: ZoneNumber
     var lane = Lane(retry: .subscriptionRetry)
+    /// When the server last had the subscription; `nil` if it was not asked since the start.
+    private var checkedAt: Duration?
     /// Whether the app was notified that subscribing failed.
     private var hasToldOfFailure = false
+    /// The calls that wait until the subscription is deleted.
+    private var removals: [CallID] = []
+    /// Whether the lane's request deletes the subscription.
+    private var isDeleting = false
 
     init(_ zone: ZoneNumber) {
         self.zone = zone
     }
 
-    /// Creates the subscription if there is none.
+    /// Whether a call waits until the subscription is deleted.
+    var isRemovalWanted: Bool { !removals.isEmpty }
+
+    // MARK: Subscribing
+
+    /// Creates the subscription if there is none, or if the server may have lost it.
     mutating func advance(_ context: inout SyncContext) {
-        guard !context.state.zone(zone).isSubscribed, !lane.isBusy, !lane.isWaiting(at: context.now) else {
-            return
-        }
-        lane.begin(.subscribe, &context)
+        guard !lane.isBusy, !lane.isWaiting(at: context.now), !isRemovalWanted else { return }
+        let isMade = context.state.zone(zone).isSubscribed
+        if isMade, let checkedAt, context.now.monotonic - checkedAt < Self.validity { return }
+        isDeleting = false
+        lane.begin(.subscribe(isMade: isMade), &context)
+    }
+
+    /// Compares with the server again, since the app has started the engine.
+    mutating func takeStart() {
+        checkedAt = nil
     }
 
     mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {
         guard lane.takes(request, &context) else { return }
-        guard let error else {
-            lane.beginStoring()
-            return context.append([.zones(.subscribed(zone))], then: .subscribed)
-        }
+        if isDeleting { return takeDeleted(error, &context) }
+        guard let error else { return takeSubscribed(&context) }
         context.applyRetryAfter(of: error)
         switch error.recovery {
         case .recreateZone, .askUser, .uploadEverything:
@@ -39,8 +60,24 @@ struct SubscriptionMachine: Sendable {
         }
     }
 
+    private mutating func takeSubscribed(_ context: inout SyncContext) {
+        checkedAt = context.now.monotonic
+        // Otherwise the app's calls are enough.
+        if context.configuration.automaticallySyncs {
+            let instant = context.now.monotonic + Self.validity
+            context.actions.append(.setTimer(.subscriptionCheck, at: instant))
+        }
+        if context.state.zone(zone).isSubscribed { return endFailures() }
+        lane.beginStoring()
+        context.append([.zones(.subscribed(zone))], then: .subscribed)
+    }
+
     mutating func takeStored() {
         lane.endStoring()
+        endFailures()
+    }
+
+    private mutating func endFailures() {
         lane.succeed()
         hasToldOfFailure = false
     }
@@ -49,6 +86,44 @@ struct SubscriptionMachine: Sendable {
     mutating func takeZoneLost(_ context: inout SyncContext) {
         lane.abandon(&context)
         lane.endWait(&context)
-        self = SubscriptionMachine(zone)
+        self = SubscriptionMachine(continuing: self, zone)
+    }
+
+    // MARK: Deleting
+
+    /// Makes the machine of another zone or user, which serves the calls that wait.
+    init(continuing former: SubscriptionMachine, _ zone: ZoneNumber) {
+        self.zone = zone
+        removals = former.removals
+    }
+
+    /// Deletes the subscription for a call.
+    mutating func remove(for call: CallID) {
+        checkedAt = nil
+        removals.append(call)
+    }
+
+    /// Deletes the subscription if a call waits for it, after the request in flight.
+    mutating func advanceRemoval(_ context: inout SyncContext) {
+        guard isRemovalWanted, !lane.isBusy else { return }
+        lane.endWait(&context)
+        isDeleting = true
+        lane.begin(.unsubscribe, &context)
+    }
+
+    private mutating func takeDeleted(_ error: CloudError?, _ context: inout SyncContext) {
+        guard let error else { return answer(.done, &context) }
+        context.applyRetryAfter(of: error)
+        switch error.recovery {
+        // There is none, or its zone is gone.
+        case .acceptDeletion, .recreateZone, .askUser, .uploadEverything: answer(.done, &context)
+        default: answer(.failed(.cloud(error)), &context)
+        }
+    }
+
+    /// Answers the calls that wait until the subscription is deleted.
+    mutating func answer(_ answer: CallAnswer, _ context: inout SyncContext) {
+        for call in removals { context.actions.append(.answer(call, answer)) }
+        removals = []
     }
 }

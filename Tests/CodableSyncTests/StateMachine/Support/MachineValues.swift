@@ -56,7 +56,8 @@ extension [SyncAction] {
             return switch request {
             case .checkAccount: "checkAccount"
             case .saveZone: "saveZone"
-            case .subscribe: "subscribe"
+            case .subscribe(let isMade): isMade ? "check subscription" : "subscribe"
+            case .unsubscribe: "unsubscribe"
             case .readDatabaseChanges: "readDatabaseChanges"
             case .fetch(let since):
                 "fetch \(since.map { String(decoding: $0.data, as: UTF8.self) } ?? "-")"

@@ -141,7 +141,7 @@ extension StampWorld {
         case (.checkAccount, _):
             feed(.account(.checked(id, .success(CloudAccount(status: .available, userRecordName: "alice")))))
         case (.saveZone, _): feed(.zone(.saved(id, nil)))
-        case (.subscribe, _): feed(.subscribed(id, nil))
+        case (.subscribe, _), (.unsubscribe, _): feed(.subscribed(id, nil))
         case (.readDatabaseChanges, _):
             feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: nil, token: ChangeToken("z"))))))
         default: break
@@ -175,7 +175,7 @@ extension StampWorld {
             feed(.records(.sent(id, .failure(error))))
         case .checkAccount: feed(.account(.checked(id, .failure(CloudError(.networkFailure)))))
         case .saveZone: feed(.zone(.saved(id, CloudError(.networkFailure))))
-        case .subscribe: feed(.subscribed(id, CloudError(.networkFailure)))
+        case .subscribe, .unsubscribe: feed(.subscribed(id, CloudError(.networkFailure)))
         case .readDatabaseChanges: feed(.zone(.databaseChanged(id, .failure(CloudError(.networkFailure)))))
         }
     }

@@ -189,7 +189,7 @@ final class MachineZoneTests: MachineTestCase {
             machine.finishSetup()
         }
         XCTAssertLessThanOrEqual(rounds, 5)
-        XCTAssertFalse(machine.timers.isEmpty)
+        XCTAssertFalse(machine.isWithoutTimers)
     }
 
     @discardableResult

@@ -1,0 +1,51 @@
+#if canImport(CloudKit)
+    import CloudKit
+    import Foundation
+
+    /// What the system reports about the account.
+    final class CloudKitAccount: Sendable {
+        private struct State {
+            var generation = 0
+            var user: String?
+        }
+
+        private let state: Locked<State>
+        private let hub: Broadcaster<CloudSignal>
+        private let observer: Locked<any NSObjectProtocol>
+
+        init() {
+            let state = Locked(State())
+            let hub = Broadcaster<CloudSignal>(limit: 100, replaysLatest: false)
+            let observer = NotificationCenter.default.addObserver(
+                forName: .CKAccountChanged,
+                object: nil,
+                queue: nil
+            ) { _ in
+                state.withLock { state in
+                    state.generation += 1
+                    state.user = nil
+                }
+                hub.send(.accountChanged)
+            }
+            (self.state, self.hub, self.observer) = (state, hub, Locked(observer))
+        }
+
+        deinit {
+            observer.withLock { NotificationCenter.default.removeObserver($0) }
+            hub.finish()
+        }
+
+        /// The account changes; a new stream for each call.
+        var signals: AsyncStream<CloudSignal> { hub.stream {} }
+
+        /// The number of account changes.
+        var generation: Int { state.withLock { $0.generation } }
+
+        /// The user who was looked up since the last account change.
+        var user: String? { state.withLock { $0.user } }
+
+        func note(user: String) {
+            state.withLock { $0.user = user }
+        }
+    }
+#endif

@@ -1,0 +1,168 @@
+#if canImport(CloudKit)
+    import CloudKit
+    import Foundation
+    public import RecordCoding
+
+    extension CloudKitDatabase {
+        /// Saves and deletes records.
+        ///
+        /// A save whose system fields are not CloudKit's, or those of another record, fails with
+        /// `serverRecordChanged`.
+        ///
+        /// - Parameters:
+        ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
+        ///   - recordIDsToDelete: The records to delete.
+        ///   - savePolicy: What happens if the server has another version.
+        ///   - atomically: Whether either all or none of the changes in each zone are made.
+        /// - Returns: A result for each record that CloudKit mentions in its response.
+        /// - Throws: ``CloudError`` if the request as a whole failed.
+        public func modifyRecords(
+            saving recordsToSave: [Record],
+            deleting recordIDsToDelete: [RecordID],
+            savePolicy: SavePolicy,
+            atomically: Bool
+        ) async throws -> ModifyRecordsResult {
+            let writer = CloudKitWriter(savePolicy: savePolicy, scope: scope)
+            let changes = RecordChanges(recordsToSave, recordIDsToDelete, writer, atomically: atomically)
+            if changes.isEmpty { return changes.refused }
+            let reader = reader
+            return try await perform { database in
+                do {
+                    let answer = try await database.modifyRecords(
+                        saving: changes.saves.map(\.record),
+                        deleting: changes.deletions.map(\.recordID),
+                        savePolicy: CKModifyRecordsOperation.RecordSavePolicy(savePolicy),
+                        atomically: atomically
+                    )
+                    return changes.result(answer.saveResults, answer.deleteResults, reader)
+                } catch let error as CKError {
+                    guard let errors = error.itemErrors else { throw error }
+                    return changes.result(errors, reader)
+                }
+            }
+        }
+
+        /// Looks up records.
+        ///
+        /// - Parameters:
+        ///   - ids: The records' IDs.
+        ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
+        /// - Returns: For each ID the record, or why there is none.
+        /// - Throws: ``CloudError`` if the request as a whole failed.
+        public func records(
+            for ids: [RecordID],
+            desiredKeys: [String]?
+        ) async throws -> [RecordID: Result<Record, CloudError>] {
+            let request = IDs(ids) { id throws(CloudError) in try CKRecord.ID(id) }
+            if request.isEmpty { return request.refused() }
+            let reader = reader
+            return try await perform { database in
+                var results: [RecordID: Result<Record, CloudError>] = request.refused()
+                do {
+                    let answer = try await database.records(for: request.converted, desiredKeys: desiredKeys)
+                    for (id, recordID) in request.pairs {
+                        results[id] = answer[recordID].map { result in
+                            reader.result(result, in: id.zoneID) { reader.record($0, in: id.zoneID) }
+                        }
+                    }
+                } catch let error as CKError {
+                    guard let errors = error.itemErrors else { throw error }
+                    for (id, recordID) in request.pairs {
+                        results[id] = errors[recordID].map { .failure(reader.error($0)) }
+                    }
+                }
+                return results
+            }
+        }
+    }
+
+    /// The changes of one request, and the results of those that cannot be sent.
+    private struct RecordChanges: Sendable {
+        private(set) var saves: [(id: RecordID, record: CKRecord)] = []
+        private(set) var deletions: [(id: RecordID, recordID: CKRecord.ID)] = []
+        private(set) var refused = ModifyRecordsResult()
+        private let isAtomic: Bool
+
+        var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
+
+        init(
+            _ recordsToSave: [Record],
+            _ recordIDsToDelete: [RecordID],
+            _ writer: CloudKitWriter,
+            atomically: Bool
+        ) {
+            isAtomic = atomically
+            var refusedZones: Set<ZoneID> = []
+            for record in recordsToSave {
+                do throws(CloudError) {
+                    saves.append((record.recordID, try writer.record(record)))
+                } catch {
+                    refused.saveResults[record.recordID] = .failure(error)
+                    refusedZones.insert(record.recordID.zoneID)
+                }
+            }
+            for id in recordIDsToDelete {
+                do throws(CloudError) {
+                    deletions.append((id, try CKRecord.ID(id)))
+                } catch {
+                    refused.deleteResults[id] = error
+                    refusedZones.insert(id.zoneID)
+                }
+            }
+            if atomically, !refusedZones.isEmpty { withhold(refusedZones) }
+        }
+
+        /// Refuses what shares an atomic request with a change that cannot be sent.
+        private mutating func withhold(_ zones: Set<ZoneID>) {
+            for (id, _) in saves where zones.contains(id.zoneID) {
+                refused.saveResults[id] = .failure(CloudError(.batchRequestFailed))
+            }
+            for (id, _) in deletions where zones.contains(id.zoneID) {
+                refused.deleteResults[id] = CloudError(.batchRequestFailed)
+            }
+            saves.removeAll { zones.contains($0.id.zoneID) }
+            deletions.removeAll { zones.contains($0.id.zoneID) }
+        }
+
+        /// Converts a response.
+        func result(
+            _ saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+            _ deleteResults: [CKRecord.ID: Result<Void, any Error>],
+            _ reader: CloudKitReader
+        ) -> ModifyRecordsResult {
+            var result = refused
+            for (id, record) in saves {
+                result.saveResults[id] = saveResults[record.recordID].map { saved in
+                    reader.result(saved, in: id.zoneID) { reader.record($0, in: id.zoneID) }
+                }
+            }
+            for (id, recordID) in deletions {
+                if let deleted = deleteResults[recordID] {
+                    result.deleteResults[id] = .some(reader.failure(deleted, in: id.zoneID))
+                }
+            }
+            return result
+        }
+
+        /// Converts the errors of a response that has only errors.
+        ///
+        /// In an atomic request, nothing has changed in the zones with errors. What else was saved is not known,
+        /// and gets no result.
+        func result(_ errors: [AnyHashable: any Error], _ reader: CloudKitReader) -> ModifyRecordsResult {
+            let failedZones = Set(errors.keys.compactMap { ($0 as? CKRecord.ID)?.zoneID })
+            func failure(_ recordID: CKRecord.ID, _ id: RecordID) -> CloudError? {
+                if let error = errors[recordID] { return reader.error(error, in: id.zoneID) }
+                let isUndone = isAtomic && failedZones.contains(recordID.zoneID)
+                return isUndone ? CloudError(.batchRequestFailed) : nil
+            }
+            var result = refused
+            for (id, record) in saves {
+                result.saveResults[id] = failure(record.recordID, id).map { .failure($0) }
+            }
+            for (id, recordID) in deletions {
+                if let error = failure(recordID, id) { result.deleteResults[id] = error }
+            }
+            return result
+        }
+    }
+#endif

@@ -1,0 +1,204 @@
+#if canImport(CloudKit)
+    import CloudKit
+    import Foundation
+
+    /// A database of an app's iCloud container.
+    ///
+    /// ```swift
+    /// let engine = SyncEngine<Landmark>()  // the user's private database of the app's default container
+    /// let other = SyncEngine<Landmark>(database: .cloudKit(containerIdentifier: "iCloud.com.example.landmarks"))
+    /// ```
+    ///
+    /// The app needs the capability iCloud with CloudKit and a container, and for pushes the capability Push
+    /// Notifications. You can use the database from any task.
+    ///
+    /// Requests of tasks with the priority `userInitiated` or above have that quality of service, so they fail at
+    /// once if there is no network; the others are `utility`, and the system may delay them.
+    public final class CloudKitDatabase: CloudDatabase {
+        /// The bundle identifier of the app, without which it has no default container; tests name another one.
+        @TaskLocal package static var bundleIdentifier = Bundle.main.bundleIdentifier
+
+        /// What CloudKit makes of the container's identifier.
+        private struct Connection: Sendable {
+            let container: CKContainer
+            let database: CKDatabase
+        }
+
+        /// Which of the container's databases this is.
+        public let scope: DatabaseScope
+
+        private let containerIdentifier: String?
+        /// Whether this process has a default container.
+        private let isBundled: Bool
+        /// Made when it is first used: `nil` until then.
+        private let connection = Locked<Connection?>(nil)
+        private let account = CloudKitAccount()
+
+        /// Connects to a database of a container; CloudKit is first used when the database is.
+        ///
+        /// - Parameters:
+        ///   - containerIdentifier: The container's identifier, as in the app's entitlements; by default the app's
+        ///     default container.
+        ///   - scope: Which of the container's databases is meant. An engine needs the private one; requests that
+        ///     you make yourself can use all three.
+        public init(containerIdentifier: String? = nil, scope: DatabaseScope = .private) {
+            self.containerIdentifier = containerIdentifier
+            self.scope = scope
+            isBundled = Self.bundleIdentifier != nil
+        }
+
+        /// The container's identifier and the scope.
+        public var identifier: String {
+            do throws(CloudError) {
+                return "\(try connected().container.containerIdentifier ?? "default")/\(scope.rawValue)"
+            } catch {
+                // An engine refuses this database before it uses the identifier.
+                return "none/\(scope.rawValue)"
+            }
+        }
+
+        private func connected() throws(CloudError) -> Connection {
+            try checkConfiguration()
+            return connection.withLock { connection in
+                if let connection { return connection }
+                let container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
+                let made = Connection(
+                    container: container,
+                    database: container.database(with: CKDatabase.Scope(scope))
+                )
+                connection = made
+                return made
+            }
+        }
+
+        /// CloudKit's limits.
+        public var limits: DatabaseLimits { .cloudKit }
+
+        /// Account changes, as the system reports them; pushes come through the app.
+        public var signals: AsyncStream<CloudSignal> { account.signals }
+
+        /// A number that increases with each account change that the system reports.
+        public var accountGeneration: Int { account.generation }
+
+        /// Looks up the account's status.
+        ///
+        /// - Returns: The account's status.
+        /// - Throws: ``CloudError`` if it could not be looked up.
+        public func accountStatus() async throws -> AccountStatus {
+            do {
+                return AccountStatus(try await connected().container.accountStatus())
+            } catch {
+                throw reader.error(error)
+            }
+        }
+
+        /// Looks up the user.
+        ///
+        /// - Returns: The user record name.
+        /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
+        public func userRecordName() async throws -> String {
+            do {
+                let name = try await connected().container.userRecordID().recordName
+                account.note(user: name)
+                return name
+            } catch {
+                throw reader.error(error)
+            }
+        }
+
+        /// What converts responses.
+        var reader: CloudKitReader { CloudKitReader(user: account.user) }
+
+        /// Makes a request with the quality of service that its task's priority asks for.
+        ///
+        /// - Parameter request: Makes the request, and converts the response.
+        /// - Returns: The converted response.
+        /// - Throws: ``CloudError``.
+        func perform<Answer: Sendable>(
+            _ request: @Sendable (CKDatabase) async throws -> Answer
+        ) async throws -> Answer {
+            let configuration = CKOperation.Configuration()
+            configuration.qualityOfService =
+                Task.currentPriority >= .userInitiated ? .userInitiated : .utility
+            do {
+                return try await connected().database.configuredWith(
+                    configuration: configuration,
+                    body: request
+                )
+            } catch {
+                throw reader.error(error)
+            }
+        }
+    }
+
+    extension CloudKitDatabase: ConfigurationChecking {
+        /// Checks what would end the process in CloudKit, since Swift cannot catch its exceptions.
+        ///
+        /// - Throws: `badContainer` if there is no container.
+        package func checkConfiguration() throws(CloudError) {
+            if let containerIdentifier, containerIdentifier.isEmpty {
+                throw CloudError(.badContainer, message: "The container identifier is empty.")
+            }
+            if containerIdentifier == nil, !isBundled {
+                throw CloudError(
+                    .badContainer,
+                    message: "This process has no bundle identifier, and so no default container. Name one: "
+                        + ".cloudKit(containerIdentifier: …). A test uses FakeCloud().database(user:)."
+                )
+            }
+        }
+    }
+
+    extension CloudDatabase where Self == CloudKitDatabase {
+        /// The default database of an engine: the user's private database of the app's default container.
+        public static var `default`: CloudKitDatabase { CloudKitDatabase() }
+
+        /// A database of a container.
+        ///
+        /// - Parameters:
+        ///   - containerIdentifier: The container's identifier; by default the app's default container.
+        ///   - scope: Which of the container's databases is meant.
+        /// - Returns: A connection to it.
+        public static func cloudKit(
+            containerIdentifier: String? = nil,
+            scope: DatabaseScope = .private
+        ) -> CloudKitDatabase {
+            CloudKitDatabase(containerIdentifier: containerIdentifier, scope: scope)
+        }
+    }
+
+    extension CKDatabase.Scope {
+        init(_ scope: DatabaseScope) {
+            switch scope {
+            case .public: self = .public
+            case .private: self = .private
+            case .shared: self = .shared
+            }
+        }
+    }
+
+    extension DatabaseScope {
+        /// Converts a scope; `nil` for one that this version does not know.
+        init?(_ scope: CKDatabase.Scope) {
+            switch scope {
+            case .public: self = .public
+            case .private: self = .private
+            case .shared: self = .shared
+            @unknown default: return nil
+            }
+        }
+    }
+
+    extension AccountStatus {
+        init(_ status: CKAccountStatus) {
+            switch status {
+            case .couldNotDetermine: self = .couldNotDetermine
+            case .available: self = .available
+            case .restricted: self = .restricted
+            case .noAccount: self = .noAccount
+            case .temporarilyUnavailable: self = .temporarilyUnavailable
+            @unknown default: self = .couldNotDetermine
+            }
+        }
+    }
+#endif

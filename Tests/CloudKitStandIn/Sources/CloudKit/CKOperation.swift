@@ -1,0 +1,25 @@
+// Apple documents these declarations.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import Foundation
+
+open class CKOperation: Operation, @unchecked Sendable {
+    /// Mutable, as Apple's class is: whoever has one does not share it.
+    open class Configuration: NSObject, @unchecked Sendable {
+        open var qualityOfService = QualityOfService.default
+    }
+}
+
+open class CKOperationGroup: NSObject, @unchecked Sendable {
+    // Sendable is correct: it has no state.
+}
+
+open class CKDatabaseOperation: CKOperation, @unchecked Sendable {}
+
+open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+    public enum RecordSavePolicy: Int, Sendable {
+        case ifServerRecordUnchanged = 0
+        case changedKeys = 1
+        case allKeys = 2
+    }
+}

@@ -1,0 +1,62 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import Foundation
+
+// What only the server makes, and what only it sees.
+
+extension CKRecord {
+    /// Sets what the server sets, and marks every field as unchanged.
+    public func standInSetSystemFields(
+        recordChangeTag: String,
+        creationDate: Date?,
+        modificationDate: Date?,
+        creator: CKRecord.ID?,
+        modifier: CKRecord.ID?
+    ) {
+        self.recordChangeTag = recordChangeTag
+        self.creationDate = creationDate
+        self.modificationDate = modificationDate
+        creatorUserRecordID = creator
+        lastModifiedUserRecordID = modifier
+        values.changed = []
+        encrypted.changed = []
+    }
+}
+
+extension CKDatabase {
+    /// The quality of service of a request.
+    public var standInQualityOfService: QualityOfService? { configuration?.qualityOfService }
+}
+
+extension CKServerChangeToken {
+    public convenience init(standIn data: Data) { self.init(data: data) }
+
+    public var standInData: Data { data }
+}
+
+extension CKDatabase.DatabaseChange.Modification {
+    public init(standIn zoneID: CKRecordZone.ID) { self.init(zoneID: zoneID) }
+}
+
+extension CKDatabase.DatabaseChange.Deletion {
+    public init(standIn zoneID: CKRecordZone.ID, reason: Reason) {
+        self.init(zoneID: zoneID, reason: reason)
+    }
+}
+
+extension CKDatabase.RecordZoneChange.Modification {
+    public init(standIn record: CKRecord) { self.init(record: record) }
+}
+
+extension CKDatabase.RecordZoneChange.Deletion {
+    public init(standIn recordID: CKRecord.ID, recordType: CKRecord.RecordType) {
+        self.init(recordID: recordID, recordType: recordType)
+    }
+}
+
+extension CKSubscription {
+    /// A subscription of a kind that the adapter does not make, such as one to the results of a query.
+    public static func standIn(ofAnotherKind subscriptionID: String) -> CKSubscription {
+        CKSubscription(subscriptionID: subscriptionID)
+    }
+}

@@ -1,0 +1,108 @@
+import CloudKit
+import CodableSync
+import Foundation
+import XCTest
+
+/// An app without access to its container gets a clear error, and CloudKit is not asked what would end the process.
+final class CloudKitConfigurationTests: XCTestCase {
+    private var configuration: SyncConfiguration {
+        var configuration = SyncConfiguration()
+        configuration.storage = .inMemory
+        configuration.automaticallySyncs = false
+        return configuration
+    }
+
+    private func error(of call: () async throws -> Void) async -> SyncError? {
+        do {
+            try await call()
+        } catch let error as SyncError {
+            return error
+        } catch {
+            XCTFail("\(error)")
+        }
+        return nil
+    }
+
+    func testTheDefaultContainerIsMadeWhenItIsFirstUsed() async throws {
+        let database = CloudKitDatabase.$bundleIdentifier.withValue("com.example.app") { CloudKitDatabase() }
+        // The stand-in traps for a container without a service.
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
+        XCTAssertEqual(database.identifier, "\(StandIn.defaultContainer)/private")
+        let status = try await database.accountStatus()
+        XCTAssertEqual(status, .available)
+    }
+
+    func testAProcessWithoutABundleIdentifierHasNoDefaultContainer() async throws {
+        let engine = CloudKitDatabase.$bundleIdentifier.withValue(nil) {
+            SyncEngine<Memo>(configuration: configuration)
+        }
+        for call in [{ try await engine.upload(Memo(id: "a", title: "")) }, { _ = try await engine.sync() }] {
+            let error = await error(of: call)
+            XCTAssertEqual(error?.code, .configuration)
+            XCTAssertEqual(error?.cloudError?.code, .badContainer)
+            XCTAssertTrue(error?.message.contains("no bundle identifier") == true, error?.message ?? "-")
+        }
+        let database = CloudKitDatabase.$bundleIdentifier.withValue(nil) { CloudKitDatabase() }
+        do {
+            _ = try await database.recordZones(for: [.default])
+            XCTFail("there is no container")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .badContainer)
+        }
+        XCTAssertEqual(database.identifier, "none/private")
+    }
+
+    func testAForwardingDatabaseIsCheckedToo() async {
+        let database = CloudKitDatabase(containerIdentifier: "")
+        let engine = SyncEngine<Memo>(
+            database: ForwardingDatabase(database),
+            configuration: configuration
+        )
+        let error = await error { try await engine.upload(Memo(id: "a", title: "")) }
+        XCTAssertEqual(error?.code, .configuration)
+    }
+
+    func testANamedContainerNeedsNoBundleIdentifier() async throws {
+        let service = FakeCloudKit(FakeCloud().database(user: "alice"))
+        let database = CloudKitDatabase.$bundleIdentifier.withValue(nil) { service.database() }
+        let status = try await database.accountStatus()
+        XCTAssertEqual(status, .available)
+    }
+
+    func testAMissingEntitlementIsAConfigurationErrorAndLosesNothing() async throws {
+        for code in [CKError.Code.missingEntitlement, .badContainer] {
+            let service = FakeCloudKit(FakeCloud().database(user: "alice"))
+            let message = [NSLocalizedDescriptionKey: "CloudKit's words"]
+            service.fault.with { $0 = CKError(code, userInfo: message) }
+            let engine = SyncEngine<Memo>(database: service.database(), configuration: configuration)
+            try await engine.upload(Memo(id: "a", title: "kept"))
+            let error = await error { _ = try await engine.sync() }
+            XCTAssertEqual(error?.code, .configuration)
+            XCTAssertEqual(
+                error?.cloudError?.code,
+                code == .badContainer ? .badContainer : .missingEntitlement
+            )
+            XCTAssertTrue(error?.message.contains("CloudKit's words") == true, error?.message ?? "-")
+            XCTAssertTrue(error?.message.contains("add the capability iCloud") == true, error?.message ?? "-")
+
+            // Once the app is signed correctly, the edit is sent.
+            service.fault.with { $0 = nil }
+            _ = try await engine.sync()
+            XCTAssertEqual(try service.device.cloud.models(Memo.self, user: "alice").map(\.title), ["kept"])
+            try await engine.close()
+        }
+    }
+
+    func testAnEngineSyncsOnlyThePrivateDatabase() async {
+        let service = FakeCloudKit(FakeCloud().database(user: "alice"))
+        for scope in [DatabaseScope.public, .shared] {
+            let engine = SyncEngine<Memo>(
+                database: service.database(scope: scope),
+                configuration: configuration
+            )
+            let error = await error { try await engine.upload(Memo(id: "a", title: "")) }
+            XCTAssertEqual(error?.code, .configuration)
+            XCTAssertTrue(error?.message.contains("the \(scope.rawValue) database") == true, "\(scope)")
+        }
+    }
+}

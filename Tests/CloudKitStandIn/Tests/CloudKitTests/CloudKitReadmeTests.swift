@@ -1,0 +1,47 @@
+import CloudKit
+import CodableSync
+import Foundation
+import XCTest
+
+/// The README's first model, as an app on an Apple platform has it.
+private struct Landmark: RecordCodable {
+    var id = UUID()
+    var name: String
+    var note: String?
+    var recordName: String { id.uuidString }
+    static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? { try conflict.merged() }
+}
+
+/// `SyncEngine<Landmark>()` is the user's private database of the app's default container.
+final class CloudKitReadmeTests: XCTestCase {
+    private func makeEngine(on service: FakeCloudKit) -> SyncEngine<Landmark> {
+        StandIn.use(service, for: StandIn.defaultContainer)
+        var configuration = SyncConfiguration()
+        configuration.storage = .inMemory
+        return CloudKitDatabase.$bundleIdentifier.withValue("com.example.landmarks") {
+            SyncEngine<Landmark>(configuration: configuration)
+        }
+    }
+
+    func testTheFirstModelSyncsBetweenTwoDevices() async throws {
+        let service = FakeCloudKit(FakeCloud().database(user: "alice"))
+        let phone = makeEngine(on: service)
+        let tower = Landmark(name: "Tower of Pisa")
+        try await phone.upload(tower)
+        try await phone.edit(tower) { $0.note = "Go up at dusk." }
+        let sent = try await phone.sync()
+        XCTAssertEqual(sent.pending, 0)
+
+        let tablet = makeEngine(on: service.secondDevice())
+        let fetched = try await tablet.sync()
+        XCTAssertEqual(fetched.fetched, 1)
+        for await change in tablet.changes {
+            guard case .updated(let landmarks) = change else { return XCTFail("\(change)") }
+            XCTAssertEqual(landmarks.map(\.name), ["Tower of Pisa"])
+            XCTAssertEqual(landmarks.map(\.note), ["Go up at dusk."])
+            break
+        }
+        try await phone.close()
+        try await tablet.close()
+    }
+}

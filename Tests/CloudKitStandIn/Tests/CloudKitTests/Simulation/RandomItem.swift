@@ -1,0 +1,1 @@
+../../../../CodableSyncTests/Simulation/RandomItem.swift
