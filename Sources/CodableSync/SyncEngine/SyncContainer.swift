@@ -143,10 +143,13 @@ public final class SyncContainer: Sendable {
     /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
     ///   `noData` if it returned none, failed, or was not tried.
     public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
-        guard let notification = core.database.notification(from: userInfo), core.isOurs(notification) else {
-            return .notOurs
-        }
+        guard let notification = notification(in: userInfo) else { return .notOurs }
         return await core.take(notification)
+    }
+
+    /// The push in a payload; `nil` if it is not for this container.
+    func notification(in userInfo: [AnyHashable: Any]) -> CloudNotification? {
+        core.database.notification(from: userInfo).flatMap { core.isOurs($0) ? $0 : nil }
     }
 
     // MARK: Watching
