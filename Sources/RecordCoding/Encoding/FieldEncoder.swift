@@ -15,7 +15,7 @@ final class FieldEncoder: Encoder {
     /// The invalid names of fields, which are reported together.
     private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)] = [:]
 
-    private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
+    init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
 
     /// Encodes a value into fields.
     static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordValue] {
