@@ -27,7 +27,6 @@ open class BGTaskRequest: NSObject {
 
 open class BGProcessingTaskRequest: BGTaskRequest {
     open var requiresNetworkConnectivity = false
-    open var requiresExternalPower = false
 
     public init(identifier: String) { super.init(of: identifier) }
 }

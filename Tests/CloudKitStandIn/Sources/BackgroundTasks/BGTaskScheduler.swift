@@ -14,7 +14,7 @@ open class BGTaskScheduler: NSObject {
 
         public let code: Code
 
-        public init(_ code: Code) { self.code = code }
+        public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
     }
 
     // Everything in it is guarded by the lock of `StandInTasks`.

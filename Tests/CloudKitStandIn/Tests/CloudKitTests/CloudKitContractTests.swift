@@ -60,7 +60,7 @@ class AdapterContract: CloudDatabaseContract {
 /// Gives each version of a record the archive that was seen first.
 ///
 /// Two archives of equal system fields may have different bytes, and the contract compares records.
-private final class FirstArchives: ForwardingDatabase, @unchecked Sendable {
+final class FirstArchives: ForwardingDatabase, @unchecked Sendable {
     // Sendable is correct: the only property is a constant of a Sendable type.
     private let seen: Shared<[String: Data]>
 

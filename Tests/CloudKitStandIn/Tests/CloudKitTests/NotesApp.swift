@@ -3,7 +3,7 @@ import CodableSync
 import UIKit
 import WatchKit
 
-// The article AppleApps.md shows the parts of this file.
+// The article ApplePlatforms.md shows the parts of this file.
 
 // begin model
 struct Note: RecordCodable, Identifiable, Equatable {
