@@ -59,11 +59,27 @@ struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) { encoder.note(nil, key) }
 
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) {
-        encoder.note(RecordSchema.Field(holding: value), key)
-    }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) { note(value, key) }
 
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) {
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) { note(value, key) }
+
+    // The standard library has versions of its own for these, which omit a nil.
+    func encodeIfPresent(_ value: String?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { note(value, key) }
+
+    private func note<Value>(_ value: Value, _ key: Key) {
         encoder.note(RecordSchema.Field(holding: value), key)
     }
 

@@ -140,7 +140,7 @@ final class RecordSchemaTests: XCTestCase {
         XCTAssertThrowsError(try RecordSchema(of: Custom(hasNull: true))) {
             XCTAssertEqual(
                 reason($0),
-                "\"null\" has no place in a schema: its type cannot be told from a null; use a sample that has a value."
+                "The field \"null\" has no place in a schema: its type cannot be told from a null; use a sample that has a value."
             )
         }
     }
@@ -190,7 +190,11 @@ final class RecordSchemaTests: XCTestCase {
         XCTAssertEqual(Set(schema.fields.filter(\.value.isEncrypted).keys), Set(names))
         for name in ["reference", "asset", "unknown"] {
             XCTAssertThrowsError(try RecordSchema(of: Everything(), encrypting: [name])) {
-                XCTAssertEqual(reason($0)?.hasPrefix("\"\(name)\" has no place in a schema: "), true, "\($0)")
+                XCTAssertEqual(
+                    reason($0)?.hasPrefix("The field \"\(name)\" has no place in a schema: "),
+                    true,
+                    "\($0)"
+                )
             }
         }
     }
@@ -211,7 +215,7 @@ final class RecordSchemaTests: XCTestCase {
                     "___modTime" TIMESTAMP QUERYABLE SORTABLE,
                     "___modifiedBy" REFERENCE,
                     "___recordID" REFERENCE QUERYABLE,
-                    asset ASSET,
+                    "asset" ASSET,
                     codableSyncEdited TIMESTAMP,
                     codableSyncSchema INT64,
                     data BYTES,
