@@ -1,6 +1,6 @@
 # `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
 
-.PHONY: help build test sanitize exhaustive kills mutations stories trees lint layers claims articles names format performance benchmarks demo check clean
+.PHONY: help build test standin sanitize exhaustive kills mutations stories trees lint layers claims articles names format performance benchmarks demo check clean
 
 help:
 	@echo 'make build    builds the libraries and their tests'
@@ -15,6 +15,7 @@ help:
 	@echo 'make layers   checks who uses whom, and that the check itself works'
 	@echo 'make claims   checks that the documentation names tests and files that exist'
 	@echo 'make articles compiles the code in the README and the articles, each page as one file'
+	@echo 'make standin  builds and tests the adapter for CloudKit on stand-ins for Apple frameworks, and checks the DocC pages (Linux)'
 	@echo 'make names    compares the public names with Documentation/PublicNames.txt'
 	@echo 'make format   formats all Swift files in place'
 	@echo 'make performance  counts instructions and allocations, and holds them against their limits (Linux, valgrind)'
@@ -62,6 +63,12 @@ articles:
 
 names:
 	@Scripts/check-public-names
+
+standin:
+	@Scripts/check-warnings Tests/CloudKitStandIn
+	@Scripts/check-stand-in
+	@Scripts/check-documentation
+	@swift test --package-path Tests/CloudKitStandIn
 
 format:
 	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel

@@ -4,6 +4,16 @@
 @_exported import Foundation
 @_exported import Observation
 
+#if canImport(UIKit)
+import UIKit
+
+@MainActor @preconcurrency @propertyWrapper public struct UIApplicationDelegateAdaptor<Delegate>
+where Delegate: NSObject, Delegate: UIApplicationDelegate {
+    public init(_ type: Delegate.Type = Delegate.self) {}
+    public var wrappedValue: Delegate { nothing() }
+}
+#endif
+
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder var body: Body { get }
@@ -32,6 +42,24 @@ private func nothing() -> Never { preconditionFailure("There is no view here.") 
 }
 
 extension Never: Scene {}
+
+public enum ScenePhase: Comparable, Sendable {
+    case background, inactive, active
+}
+
+extension Scene {
+    public nonisolated func onChange<Value: Equatable>(
+        of value: Value,
+        initial: Bool = false,
+        _ action: @escaping () -> Void
+    ) -> some Scene { Nowhere() }
+}
+
+/// The type of a changed scene here.
+public struct Nowhere: Scene {
+    nonisolated init() {}
+    public var body: Never { return nothing() }
+}
 
 @resultBuilder public enum SceneBuilder {
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
@@ -80,6 +108,7 @@ extension App {
 
 public struct EnvironmentValues {
     public var dismiss: DismissAction { DismissAction() }
+    public var scenePhase: ScenePhase { .active }
 }
 
 @MainActor @preconcurrency public struct DismissAction {

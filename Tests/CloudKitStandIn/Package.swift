@@ -1,9 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Builds the libraries of the root package with a module named CloudKit, so that `canImport(CloudKit)` is true on
-// systems without CloudKit. It is a package of its own since a module of that name would switch the adapter on in
-// every target of the same package.
+// Builds the libraries of the root package with modules named like Apple's frameworks, so that `canImport(CloudKit)` is
+// true on systems without CloudKit. It is a package of its own since a module of that name would switch the adapter on
+// in every target of the same package. No platform has UIKit, AppKit and WatchKit: here all are there at once, which
+// compiles each file that needs one of them.
+
+let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "UIKit", "WatchKit"]
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -12,18 +15,17 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "CloudKitStandIn",
-    targets: [
-        .target(name: "CoreLocation", swiftSettings: settings),
+    targets: frameworks.map { .target(name: $0, swiftSettings: settings) } + [
         .target(name: "CloudKit", dependencies: ["CoreLocation"], swiftSettings: settings),
         .target(name: "RecordCoding", swiftSettings: settings),
         .target(
             name: "CodableSync",
-            dependencies: ["RecordCoding", "CloudKit", "CoreLocation"],
+            dependencies: ["RecordCoding", "CloudKit"] + frameworks.map { .target(name: $0) },
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
         ),
         .testTarget(
             name: "CloudKitTests",
-            dependencies: ["CodableSync", "CloudKit", "CoreLocation"],
+            dependencies: ["CodableSync", "CloudKit"] + frameworks.map { .target(name: $0) },
             exclude: [
                 "Contract/FakeDatabaseContractTests.swift", "Contract/LedgerBackedDatabaseTests.swift",
             ],

@@ -18,7 +18,7 @@ extension LedgerEntry {
     /// Reads what ``encode()`` wrote.
     ///
     /// - Parameter json: The JSON, with nothing after it but white space.
-    /// - Throws: ``RecordCodingError/malformedJSON(field:reason:)`` with the position in its reason.
+    /// - Throws: `RecordCodingError.malformedJSON(field:reason:)` with the position in its reason.
     public init(json: some Sequence<UInt8>) throws {
         do {
             var reader = JSONReader(Array(json))

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 /// A change to a ledger; a ledger is the result of applying its entries in order to an empty one.
 ///
 /// The sequence is the position of the change in the history of its database. In a user's own zones, the
-/// owner's name is ``ZoneID/currentUserOwnerName``.
+/// owner's name is `ZoneID.currentUserOwnerName`.
 public struct LedgerEntry: Equatable, Sendable {
     /// A kind of change.
     public enum Change: Equatable, Sendable {

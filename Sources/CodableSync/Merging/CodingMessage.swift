@@ -82,7 +82,7 @@ extension RecordCodingError {
         case .invalidName, .invalidFieldNames, .unusableDefaults, .unstableRecordName, .recordNameMismatch,
             .unsupportedShape, .tooDeep,
             .nonFiniteNumber, .nestedFile, .mixedList, .tooLarge, .missingField, .unexpectedKind,
-            .malformedJSON, .unreadableSystemFields, .unknownEncryptedField, .unencryptableField:
+            .malformedJSON, .invalidSchema, .unreadableSystemFields, .unknownEncryptedField, .unencryptableField:
             self
         }
     }

@@ -64,7 +64,7 @@ public final class SyncContainer: Sendable {
     /// Stores queued edits, ends requests and streams, and releases the directory.
     ///
     /// If the state's files are being compacted, the call waits until that is done. Later calls throw
-    /// ``SyncError/closed``. The next engine that opens this state sends the pending changes.
+    /// ``SyncError/Code-swift.enum/closed``. The next engine that opens this state sends the pending changes.
     ///
     /// - Throws: Never, but a later version may throw.
     public func close() async throws {
@@ -76,7 +76,7 @@ public final class SyncContainer: Sendable {
     /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
     /// may or may not be. An element of ``SyncEngine/changes`` that a loop is still handling is delivered again, one
     /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
-    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
+    /// Waiting calls throw ``SyncError/Code-swift.enum/closed``, streams end, and the next engine can open the state at once.
     /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
     public func simulateCrash() async {
         await core.simulateCrash()
@@ -158,10 +158,13 @@ public final class SyncContainer: Sendable {
     /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
     ///   `noData` if it returned none, failed, or was not tried.
     public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
-        guard let notification = core.database.notification(from: userInfo), core.isOurs(notification) else {
-            return .notOurs
-        }
+        guard let notification = notification(in: userInfo) else { return .notOurs }
         return await core.take(notification)
+    }
+
+    /// The push in a payload; `nil` if it is not for this container.
+    func notification(in userInfo: [AnyHashable: Any]) -> CloudNotification? {
+        core.database.notification(from: userInfo).flatMap { core.isOurs($0) ? $0 : nil }
     }
 
     // MARK: Watching

@@ -29,7 +29,7 @@ final class FieldEncoder: Encoder {
     /// The invalid names of fields, which are reported together.
     private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)]?
 
-    private init(_ facts: ModelFacts) {
+    init(_ facts: ModelFacts) {
         skipsSystemFields = facts.storing != nil
         order = facts.order
         var values: [RecordValue] = []

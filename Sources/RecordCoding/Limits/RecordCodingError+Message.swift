@@ -15,6 +15,8 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
             "The record \(recordName.quoted) holds a model named \(modelName.quoted). It is not delivered."
         case .unsupportedShape(let field, let reason):
             "\(subject(field)) cannot become a record: \(reason). Encode into one keyed container."
+        case .invalidSchema(let field, let reason):
+            "\(subject(field)) has no place in a schema: \(reason)."
         case .tooDeep(let field, let limit):
             "\(subject(field)) is nested deeper than \(limit) levels, or refers to itself. Keep it flat."
         case .nonFiniteNumber(let field, let value):

@@ -49,6 +49,8 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case valueOutOfRange(field: String, expected: String, value: String)
     /// A text is not JSON, or not of the expected form.
     case malformedJSON(field: String, reason: String)
+    /// A field has no place in a schema.
+    case invalidSchema(field: String, reason: String)
     /// A blob contains no system fields that this version can read.
     case unreadableSystemFields(reason: String)
 

@@ -76,5 +76,4 @@ extension Record {
     private static func boxed(_ details: Details) -> Boxed<Details>? {
         details.isEmpty ? nil : .value(details)
     }
-    }
 }

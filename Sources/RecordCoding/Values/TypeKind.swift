@@ -111,11 +111,18 @@ extension TypeKind.JSON {
 }
 
 /// An optional, seen without its wrapped type.
-private protocol OptionalType {}
-extension Optional: OptionalType {}
+protocol OptionalType {
+    static var wrapped: Any.Type { get }
+    var value: Any? { get }
+}
+
+extension Optional: OptionalType {
+    static var wrapped: Any.Type { Wrapped.self }
+    var value: Any? { self }
+}
 
 /// An array, seen without the type of its elements.
-private protocol ArrayType {
+protocol ArrayType {
     static var element: Any.Type { get }
 }
 

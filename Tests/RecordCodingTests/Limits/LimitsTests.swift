@@ -137,7 +137,7 @@ final class LimitsTests: XCTestCase {
             .nestedFile(field: "FIELD"), .invalidFieldNames(["FIELD": .empty, "b": .reserved]),
             .unexpectedKind(field: "FIELD", expected: "a", found: "b"),
             .valueOutOfRange(field: "FIELD", expected: "a", value: "b"),
-            .malformedJSON(field: "FIELD", reason: "r"),
+            .malformedJSON(field: "FIELD", reason: "r"), .invalidSchema(field: "FIELD", reason: "r"),
             .recordNameMismatch(recordName: "FIELD", modelName: "b"),
             .unstableRecordName(first: "FIELD", second: "b"),
             .invalidName(kind: .zoneName, name: "FIELD", fault: .notASCII),

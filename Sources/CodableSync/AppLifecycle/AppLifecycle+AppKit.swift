@@ -1,0 +1,36 @@
+// In an app for Mac Catalyst, UIKit's functions are used.
+#if canImport(AppKit) && !targetEnvironment(macCatalyst)
+    public import AppKit
+
+    extension AppLifecycle {
+        /// Sends the queued changes before the app quits.
+        ///
+        /// Return its result from `applicationShouldTerminate(_:)`. The app quits when the changes have been
+        /// sent or have failed, or at the end of the time. Edits whose calls have returned are durable in any
+        /// case, and are sent at the latest after the next launch.
+        ///
+        /// - Parameters:
+        ///   - application: The app.
+        ///   - limit: How long the app may wait at most; by default 5 seconds.
+        /// - Returns: `terminateLater`; the reply follows.
+        @MainActor
+        public func shouldTerminate(
+            _ application: NSApplication,
+            within limit: Duration = .seconds(5)
+        ) -> NSApplication.TerminateReply {
+            let end = clock.now.monotonic + limit
+            let sending = Task { try await sendChanges() }
+            let waiting = Task { [clock] in
+                try await clock.sleep(until: end)
+                sending.cancel()
+            }
+            Task {
+                // The engines report failures in their status and events; the changes are durable.
+                _ = await sending.result
+                waiting.cancel()
+                application.reply(toApplicationShouldTerminate: true)
+            }
+            return .terminateLater
+        }
+    }
+#endif

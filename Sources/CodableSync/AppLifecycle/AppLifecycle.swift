@@ -1,0 +1,82 @@
+/// What an app passes on to its engines: pushes, the moment when the user leaves it, and its time in the
+/// background.
+///
+/// ```swift
+/// enum Sync {
+///     static let notes = SyncEngine<Note>()
+///     static let lifecycle = AppLifecycle(of: notes.container)
+/// }
+/// ```
+///
+/// Make one for all containers of the app, and call it from the app's delegate. On Apple platforms it also has
+/// functions that take the system's own types. It keeps the containers alive.
+public struct AppLifecycle: Sendable {
+    /// The containers, in the order in which their errors are thrown.
+    public let containers: [SyncContainer]
+    let clock: any SyncClock
+
+    /// Makes a lifecycle without starting anything.
+    ///
+    /// - Parameters:
+    ///   - containers: The containers of all engines of the app.
+    ///   - clock: The source of the time; the system's by default.
+    public init(of containers: SyncContainer..., clock: any SyncClock = SystemClock()) {
+        self.containers = containers
+        self.clock = clock
+    }
+
+    /// Passes a push to all containers at once, and returns when the fetches have ended.
+    ///
+    /// You can call it on the main actor with the dictionary from the system. See
+    /// ``SyncContainer/handleNotification(_:)``.
+    ///
+    /// - Parameter userInfo: The payload from the system.
+    /// - Returns: `newData` if a container fetched changes; `noData` if the push was for one and none did;
+    ///   `notOurs` if the push was for no container.
+    public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
+        // A payload cannot leave its actor, but what is read from it can.
+        let pushes = containers.compactMap { container in
+            container.notification(in: userInfo).map { (core: container.core, push: $0) }
+        }
+        if pushes.isEmpty { return .notOurs }
+        return await withTaskGroup(of: NotificationOutcome.self) { group in
+            for (core, push) in pushes { group.addTask { await core.take(push) } }
+            return await group.contains(.newData) ? .newData : .noData
+        }
+    }
+
+    /// Sends the queued changes of all containers at once, and returns when all have been tried.
+    ///
+    /// See ``SyncContainer/sendChanges()``. If one fails, the others continue.
+    ///
+    /// - Throws: The error of the first container that failed.
+    public func sendChanges() async throws {
+        try await forAll { _ = try await $0.sendChanges() }
+    }
+
+    /// Syncs all containers at once, and returns when all have been tried.
+    ///
+    /// See ``SyncContainer/sync()``. If one fails, the others continue.
+    ///
+    /// - Throws: The error of the first container that failed.
+    public func sync() async throws {
+        try await forAll { _ = try await $0.sync() }
+    }
+
+    private func forAll(_ work: @escaping @Sendable (SyncContainer) async throws -> Void) async throws {
+        let errors = await withTaskGroup(of: (index: Int, error: (any Error)?).self) { group in
+            for (index, container) in containers.enumerated() {
+                group.addTask {
+                    do {
+                        try await work(container)
+                        return (index, nil)
+                    } catch {
+                        return (index, error)
+                    }
+                }
+            }
+            return await group.reduce(into: [Int: any Error]()) { $0[$1.index] = $1.error }
+        }
+        if let first = errors.keys.min(), let error = errors[first] { throw error }
+    }
+}

@@ -1,0 +1,91 @@
+import struct Foundation.URL
+
+/// The record type of a model with its fields, as a database's schema describes them.
+///
+/// CloudKit learns a schema in its development environment when records are saved. With a text in its schema
+/// language you can check the schema in, and import it before the first save, fields that are `nil` so far
+/// included:
+///
+/// ```swift
+/// let landmarks = try RecordSchema(of: Landmark.sample)
+/// print(RecordSchema.text(for: [landmarks]))      // for `xcrun cktool import-schema`
+/// ```
+public struct RecordSchema: Hashable, Sendable {
+    /// The type of a field.
+    public struct Field: Hashable, Sendable {
+        /// The kind of the value, or of a list's elements; neither `list` nor `null`.
+        public let kind: RecordValue.Kind
+        /// Whether the field holds a list.
+        public let isList: Bool
+        /// Whether the field is encrypted.
+        public internal(set) var isEncrypted = false
+    }
+
+    /// The record type.
+    public let recordType: String
+    /// The fields by name, with those that the engine adds.
+    public let fields: [String: Field]
+
+    /// Describes the record type of a model.
+    ///
+    /// The kinds follow from the static types of the properties, as in ``RecordEncoder``, so a `nil` or an
+    /// empty list in the sample has one as well. Only a URL depends on its value: a file's is an asset, any
+    /// other a string.
+    ///
+    /// - Parameters:
+    ///   - sample: Any model. What its `encode(to:)` omits is missing in the schema.
+    ///   - encryptedFields: The fields that CloudKit encrypts. An asset is encrypted without being one of them.
+    /// - Throws: `EncodingError` with a ``RecordCodingError`` below it if the model cannot be a record, if it
+    ///   encodes a bare null, or if an encrypted field does not exist or cannot be encrypted; an error that the
+    ///   model's own `encode(to:)` throws, as it is.
+    public init<Model: RecordCodable>(of sample: Model, encrypting encryptedFields: [String] = []) throws {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkRecordType(Model.recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(sample, error)
+        }
+        var fields = try SchemaEncoder.fields(of: sample)
+        for name in encryptedFields.sorted() {
+            let reason: String
+            switch fields[name]?.kind {
+            case .string, .int64, .double, .date, .bytes, .location:
+                fields[name]?.isEncrypted = true
+                continue
+            case .reference: reason = "CloudKit does not encrypt references"
+            case .asset: reason = "CloudKit encrypts every asset, and has no encrypted fields for them"
+            case nil, .list, .null:
+                reason = "an encrypted field has this name, and the model has no such field"
+            }
+            throw CodingPlace([]).encodingError(sample, .invalidSchema(field: name, reason: reason))
+        }
+        fields[ReservedField.edited] = Field(kind: .date, isList: false)
+        if Model.schemaVersion > 1 { fields[ReservedField.schema] = Field(kind: .int64, isList: false) }
+        recordType = Model.recordType
+        self.fields = fields
+    }
+}
+
+extension RecordSchema.Field {
+    /// The type of the fields that hold values of a type.
+    init(type: Any.Type) {
+        switch TypeKind.field(of: type) {
+        case .value(let value), .single(let value): self.init(kind: value.fieldKind, isList: false)
+        case .values(let element): self.init(kind: element.fieldKind, isList: true)
+        case .singles:
+            let element = (type as? any ArrayType.Type)?.element
+            self.init(kind: element.map { Self(type: $0).kind } ?? .bytes, isList: true)
+        case .optional: self = (type as? any OptionalType.Type).map { Self(type: $0.wrapped) } ?? .json
+        case .json: self = .json
+        }
+    }
+
+    /// The type of the field that holds a value.
+    init<Value>(holding value: Value) {
+        let value: Any? = (value as? any OptionalType).map(\.value) ?? value
+        let url = value as? URL ?? (value as? [URL])?.first
+        let type = Self(type: Value.self)
+        self = url?.isFileURL == true ? Self(kind: .asset, isList: type.isList) : type
+    }
+
+    static var json: Self { Self(kind: .bytes, isList: false) }
+}

@@ -1,0 +1,100 @@
+/// The encoder of the top level that notes the types of the fields, and no values.
+final class SchemaEncoder: Encoder {
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private let skipsSystemFields: Bool
+    private var fields: [String: RecordSchema.Field] = [:]
+    /// Keys that have had a null without a type and nothing else.
+    private var untyped: [String: CodingPlace] = [:]
+    /// Takes what is not looked at.
+    private let ignoring = FieldEncoder(ModelFacts.of(Never.self))
+
+    private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
+
+    /// The types of a value's fields.
+    static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordSchema.Field] {
+        // What the encoder of records refuses has no schema.
+        _ = try FieldEncoder.fields(of: value)
+        let encoder = SchemaEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
+        try value.encode(to: encoder)
+        if let place = encoder.untyped.min(by: { $0.key < $1.key })?.value {
+            let reason = "its type cannot be told from a null; use a sample that has a value"
+            throw place.encodingError(value) { .invalidSchema(field: $0, reason: reason) }
+        }
+        return encoder.fields
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(SchemaEncodingContainer(encoder: self))
+    }
+
+    // The encoder of records refuses both of these.
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { ignoring.unkeyedContainer() }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { ignoring.singleValueContainer() }
+
+    func note(_ field: RecordSchema.Field?, _ key: any CodingKey) {
+        let name = key.stringValue
+        if skipsSystemFields, name == SystemFieldsKey.name { return }
+        if let field {
+            fields[name] = field
+            untyped[name] = nil
+        } else if fields[name] == nil {
+            untyped[name] = CodingPlace([], key)
+        }
+    }
+
+    /// An encoder for what is nested in a field, which is JSON.
+    func nested(_ key: any CodingKey) -> JSONNode {
+        note(.json, key)
+        return JSONNode(ignoring, CodingPlace([], key), depth: 1)
+    }
+}
+
+/// The keyed container of the top level.
+struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: SchemaEncoder
+    let codingPath: [any CodingKey] = []
+
+    func encodeNil(forKey key: Key) { encoder.note(nil, key) }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) { note(value, key) }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) { note(value, key) }
+
+    // The standard library has versions of its own for these, which omit a nil.
+    func encodeIfPresent(_ value: String?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { note(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { note(value, key) }
+
+    private func note<Value>(_ value: Value, _ key: Key) {
+        encoder.note(RecordSchema.Field(holding: value), key)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        encoder.nested(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder.nested(key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { encoder.nested(SuperKey()) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
+}

@@ -1,0 +1,8 @@
+import XCTest
+
+/// The article shows exactly the delegates that run here.
+final class AppleArticleTests: XCTestCase {
+    func testTheArticleOnApplePlatformsShowsTheseDelegates() throws {
+        try assertShown(["NotesApp.swift"], in: "ApplePlatforms.md", atLeast: 4)
+    }
+}

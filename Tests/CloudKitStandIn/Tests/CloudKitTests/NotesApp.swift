@@ -1,0 +1,84 @@
+import AppKit
+import CodableSync
+import UIKit
+import WatchKit
+
+// The article ApplePlatforms.md shows the parts of this file.
+
+// begin model
+struct Note: RecordCodable, Identifiable, Equatable {
+    let id: String
+    var text: String
+
+    static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
+        try conflict.merged()
+    }
+}
+// end model
+
+/// The app's engines, which the article makes once: each test has its own.
+@MainActor
+enum Sync {
+    static var lifecycle = AppLifecycle()
+    static let dailySync = "com.example.notes.sync"
+}
+
+// begin delegate
+final class AppDelegate: NSObject, UIApplicationDelegate {
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        application.registerForRemoteNotifications()
+        do {
+            try Sync.lifecycle.registerDailySync(identifier: Sync.dailySync)
+        } catch {
+            // Always in the simulator; elsewhere an entry in the Info.plist is missing.
+            print("There is no daily sync: \(error)")
+        }
+        return true
+    }
+
+    func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult {
+        UIBackgroundFetchResult(await Sync.lifecycle.handleNotification(userInfo))
+    }
+
+    func applicationDidEnterBackground(_ application: UIApplication) {
+        Sync.lifecycle.didEnterBackground(application)
+    }
+}
+// end delegate
+
+// begin mac
+final class MacAppDelegate: NSObject, NSApplicationDelegate {
+    func applicationDidFinishLaunching(_ notification: Notification) {
+        NSApplication.shared.registerForRemoteNotifications()
+    }
+
+    func application(
+        _ application: NSApplication,
+        didReceiveRemoteNotification userInfo: [String: Any]
+    ) {
+        Task { await Sync.lifecycle.handleNotification(userInfo) }
+    }
+
+    func applicationShouldTerminate(_ sender: NSApplication) -> NSApplication.TerminateReply {
+        Sync.lifecycle.shouldTerminate(sender)
+    }
+}
+// end mac
+
+// begin watch
+final class WatchAppDelegate: NSObject, WKApplicationDelegate {
+    func applicationDidFinishLaunching() {
+        WKApplication.shared().registerForRemoteNotifications()
+    }
+
+    func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) async -> WKBackgroundFetchResult {
+        WKBackgroundFetchResult(await Sync.lifecycle.handleNotification(userInfo))
+    }
+}
+// end watch

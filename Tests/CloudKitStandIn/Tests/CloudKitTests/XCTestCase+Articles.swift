@@ -1,0 +1,1 @@
+../../../../Example/Tests/TestingYourAppTests/XCTestCase+Articles.swift
