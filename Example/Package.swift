@@ -46,6 +46,11 @@ let package = Package(
             dependencies: [.product(name: "CodableSync", package: "CodableSync")],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ComingFromTests",
+            dependencies: [.product(name: "CodableSync", package: "CodableSync")],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,20 +4,33 @@ import XCTest
 /// The articles show exactly the code that runs here.
 final class ArticleTests: XCTestCase {
     func testTheTestingArticleShowsTheseTests() throws {
-        try assertShown(["Note.swift", "NoteSyncTests.swift"], in: "TestingYourApp.md", atLeast: 17)
+        let files = ["TestingYourAppTests/Note.swift", "TestingYourAppTests/NoteSyncTests.swift"]
+        try assertShown(files, in: "Sources/CodableSync/CodableSync.docc/TestingYourApp.md", atLeast: 17)
     }
 
     func testTheAppArticleShowsThisStore() throws {
-        try assertShown(["Note.swift", "NoteStore.swift"], in: "InYourApp.md", atLeast: 7)
+        let files = ["TestingYourAppTests/Note.swift", "TestingYourAppTests/NoteStore.swift"]
+        try assertShown(files, in: "Sources/CodableSync/CodableSync.docc/InYourApp.md", atLeast: 7)
     }
 
     func testTheArticleOnChangingModelsShowsTheseTests() throws {
-        try assertShown(["Trip.swift", "TripVersionTests.swift"], in: "ChangingYourModels.md", atLeast: 22)
+        let files = ["TestingYourAppTests/Trip.swift", "TestingYourAppTests/TripVersionTests.swift"]
+        try assertShown(files, in: "Sources/CodableSync/CodableSync.docc/ChangingYourModels.md", atLeast: 22)
     }
 
-    private func assertShown(_ files: [String], in name: String, atLeast count: Int) throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let article = folder.appending(path: "../../../Sources/CodableSync/CodableSync.docc/\(name)")
+    func testThePageForUsersOfOtherLibrariesShowsTheseTests() throws {
+        let files = ["FromCirrus", "FromCirrusApp", "FromMist", "FromEngines", "FromStores"]
+        try assertShown(
+            files.map { "ComingFromTests/\($0)Tests.swift" },
+            in: "Documentation/ComingFrom.md",
+            atLeast: 17
+        )
+    }
+
+    /// Checks that a page of the repository shows the marked parts of files below `Example/Tests`, and nothing else.
+    private func assertShown(_ files: [String], in page: String, atLeast count: Int) throws {
+        let folder = URL(fileURLWithPath: #filePath).appending(path: "../..").standardizedFileURL
+        let article = folder.appending(path: "../../\(page)")
         let shown = snippets(in: try String(contentsOf: article.standardizedFileURL, encoding: .utf8))
         let sources = try files.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
         let run = parts(of: sources.joined(separator: "\n"))
