@@ -11,7 +11,10 @@ final class CommandTests: CommandTestCase {
         XCTAssertFalse(run.output.contains("✗"), run.output)
         XCTAssertFalse(run.output.contains("\u{1B}"), "colors are for terminals")
         XCTAssertTrue(run.output.hasSuffix("Everything came true.\n"))
-        XCTAssertTrue(run.output.contains("✓ 64 records: phone, tablet and cloud are the same"), run.output)
+        XCTAssertTrue(
+            run.output.contains("✓ 64 records are the same on the phone, the tablet and the cloud"),
+            run.output
+        )
     }
 
     func testALandmarkAddedOnOneDeviceIsListedOnTheOther() throws {
@@ -104,8 +107,8 @@ final class CommandTests: CommandTestCase {
         let pending = try XCTUnwrap((status["pending"] as? [[String: Any]])?.first)
         XCTAssertEqual(pending["recordName"] as? String, name)
         XCTAssertEqual(pending["change"] as? String, "edit")
-        XCTAssertEqual(pending["reason"] as? String, "waits for the next sync")
-        XCTAssertTrue(try runs("phone", "status").contains("\(name)  edit: waits for the next sync"))
+        XCTAssertEqual(pending["reason"] as? String, "waiting for the next sync")
+        XCTAssertTrue(try runs("phone", "status").contains("\(name)  edit: waiting for the next sync"))
         try runs("phone", "sync")
         status = try json(runs("phone", "status", "--json"), as: [String: Any].self)
         XCTAssertEqual(status["account"] as? String, "local")

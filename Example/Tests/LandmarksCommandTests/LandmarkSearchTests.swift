@@ -65,8 +65,8 @@ final class LandmarkSearchTests: XCTestCase {
             ("Eifel Towr", "did you mean eiffel-tower (Eiffel Tower)?"),
             ("SAGRADA FAMILIA", "did you mean sagrada-familia (Sagrada Família)?"),
             ("bridgee", "did you mean a-bridge (Bridge) or b-bridge (Bridge)?"),
-            ("xyzzy", "'landmarks list' shows those that there are"),
-            ("", "'landmarks list' shows those that there are"),
+            ("xyzzy", "'landmarks list' shows all"),
+            ("", "'landmarks list' shows all"),
         ]
         for (word, remedy) in rows {
             let message = "there is no landmark '\(word)' on this device; \(remedy)"
