@@ -5,7 +5,7 @@ public import struct Foundation.Date
 /// A change to a ledger; a ledger is the result of applying its entries in order to an empty one.
 ///
 /// The sequence is the position of the change in the history of its database. In a user's own zones, the
-/// owner's name is ``ZoneID/currentUserOwnerName``.
+/// owner's name is `ZoneID.currentUserOwnerName`.
 public struct LedgerEntry: Equatable, Sendable {
     /// A kind of change.
     public enum Change: Equatable, Sendable {
@@ -19,7 +19,7 @@ public struct LedgerEntry: Equatable, Sendable {
         case zoneRemoved(
             ZoneID,
             reason: DatabaseChanges.Deletion.Reason,
-            canBeMadeAnew: Bool,
+            canBeRecreated: Bool,
             sequence: Int64
         )
         /// A subscription was created or replaced.
@@ -49,7 +49,7 @@ public struct LedgerEntry: Equatable, Sendable {
     /// The change.
     public var change: Change
 
-    /// Makes an entry.
+    /// Creates an entry.
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.

@@ -7,7 +7,7 @@ public struct LedgerFieldType: Hashable, Sendable {
     /// Whether the values are lists.
     public let isList: Bool
 
-    /// Makes the type of a value.
+    /// Creates the type of a value.
     ///
     /// Returns `nil` for a null and for an empty list, which have no type.
     ///
@@ -36,7 +36,7 @@ extension LedgerFieldType: LosslessStringConvertible {
     /// The type as a ledger writes it, such as `string` or `string list`.
     public var description: String { kind.rawValue + (isList ? Self.listMark : "") }
 
-    /// Makes a type from its ``description``.
+    /// Creates a type from its ``description``.
     ///
     /// Returns `nil` for any other text.
     ///

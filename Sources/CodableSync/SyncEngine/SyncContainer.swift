@@ -49,7 +49,7 @@ public final class SyncContainer: Sendable {
     /// Stores queued edits, ends requests and streams, and releases the directory.
     ///
     /// If the state's files are being compacted, the call waits until that is done. Later calls throw
-    /// ``SyncError/closed``. The next engine that opens this state sends the pending changes.
+    /// ``SyncError/Code-swift.enum/closed``. The next engine that opens this state sends the pending changes.
     ///
     /// - Throws: Never, but a later version may throw.
     public func close() async throws {
@@ -61,7 +61,7 @@ public final class SyncContainer: Sendable {
     /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
     /// may or may not be. An element of ``SyncEngine/changes`` that a loop is still handling is delivered again, one
     /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
-    /// Waiting calls throw ``SyncError/closed``, streams end, and the next engine can open the state at once.
+    /// Waiting calls throw ``SyncError/Code-swift.enum/closed``, streams end, and the next engine can open the state at once.
     /// The call does not simulate a power loss: written data survives, whether it was flushed or not.
     public func simulateCrash() async {
         await core.simulateCrash()

@@ -17,10 +17,10 @@ extension SyncEngine {
     /// this device.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
-    ///   ``RecordCodable/resolveDeletion(of:)`` decides about the draft. If this device does not know the
+    ///   `RecordCodable.resolveDeletion(of:)` decides about the draft. If this device does not know the
     ///   record, the call creates it.
     /// - If a newer version of the app has written the record, the draft is applied to the version that this
-    ///   device still shows, and parked, as by ``upload(_:)-swift.method``.
+    ///   device still shows, and parked, as by ``upload(_:)-([Model])``.
     /// - A nested value counts as one field.
     /// - A screen that saves repeatedly passes the model that it saved last as the original: once the cloud has
     ///   a save, it counts as a change since an older original.

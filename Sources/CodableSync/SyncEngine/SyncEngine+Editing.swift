@@ -21,7 +21,7 @@ extension SyncEngine {
     /// throws, or changes nothing, nothing is queued.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet, the
-    ///   closure gets the model you pass, and ``RecordCodable/resolveDeletion(of:)`` decides.
+    ///   closure gets the model you pass, and `RecordCodable.resolveDeletion(of:)` decides.
     /// - If an earlier edit was parked by a conflict, reads show the server's version. The closure gets that
     ///   version, and the new edit replaces the earlier one, which ``SyncEvent/discarded(recordName:_:_:)``
     ///   reports.

@@ -18,9 +18,9 @@ extension SyncEngine {
     /// device's change that was fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an
     /// element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given:
     /// the upload changes only the fields that differ from the version that the app was given. The base of a
-    /// ``SystemFieldsStoring`` model is the version that the model carries.
+    /// `SystemFieldsStoring` model is the version that the model carries.
     ///
-    /// If a newer version of the app, with a higher ``RecordCodable/schemaVersion``, has written the record,
+    /// If a newer version of the app, with a higher `RecordCodable.schemaVersion`, has written the record,
     /// the upload is durable and shown, and parked with
     /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``. It is tried again when this app is updated or
     /// can read the record again.
@@ -50,7 +50,7 @@ extension SyncEngine {
     /// differs goes through the resolver, as an edit older than any other.
     ///
     /// - Parameter models: The models that the app had before its first sync.
-    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
     public func uploadOnce(_ models: [Model]) async throws {
         try await reportingRefusal(of: models.map(\.recordName)) {
             try await upload(models, isInitial: true)
@@ -62,7 +62,7 @@ extension SyncEngine {
     /// A record written by a newer version of the app is not deleted: see ``delete(named:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
-    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
     public func delete(_ models: Model...) async throws {
         try await delete(named: models.map(\.recordName))
     }
@@ -72,21 +72,21 @@ extension SyncEngine {
     /// A record written by a newer version of the app is not deleted: see ``delete(named:)``.
     ///
     /// - Parameter models: The models; only their record names matter.
-    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
     public func delete(_ models: [Model]) async throws {
         try await delete(named: models.map(\.recordName))
     }
 
     /// Deletes records; an unknown name is not an error.
     ///
-    /// A record written by a newer version of the app, with a higher ``RecordCodable/schemaVersion``, is not
+    /// A record written by a newer version of the app, with a higher `RecordCodable.schemaVersion`, is not
     /// deleted. If this device knows that version, or fetches it before it sends the deletion, the deletion
     /// is parked with ``ParkReason/Kind-swift.enum/serverValueUndecodable``. It is sent once the app is updated
     /// or can read the record again; ``discard(named:)`` drops it. A deletion sent before the newer version was
     /// known deletes the record.
     ///
     /// - Parameter names: The records' names.
-    /// - Throws: ``SyncError``, as ``upload(_:)-swift.method`` does.
+    /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
     public func delete(named names: [String]) async throws {
         try await reportingRefusal(of: names) { try await core.delete(names) }
     }
@@ -141,7 +141,7 @@ extension SyncEngine {
                 }
             } catch {
                 let name = model.recordName
-                let place = name.isEmpty ? " It is number \(index + 1) of the call's \(models.count)." : ""
+                let place = name.isEmpty ? " It is model \(index + 1) of \(models.count)." : ""
                 invalid.append(
                     SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error) + place)
                 )

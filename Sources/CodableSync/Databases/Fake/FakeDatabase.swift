@@ -13,7 +13,7 @@
 /// - ``fail(_:with:times:)``: requests fail before they reach the server.
 /// - ``loseResponse(of:with:times:)``: the server performs requests, and the responses are lost.
 /// - ``hold(_:_:times:)``: requests wait until the test releases them.
-/// - ``neverAnswer(_:_:)``: requests get no response.
+/// - ``neverAnswer(_:_:times:)``: requests get no response.
 /// - ``throttle(_:retryAfter:code:)``: the client must wait; ``throttleViolations`` counts requests that come
 ///   too early.
 /// - ``failItem(_:in:with:times:)``, ``conflict(on:carryingServerRecord:times:)``: one record is refused.
