@@ -15,6 +15,19 @@ final class CommandTests: CommandTestCase {
             run.output.contains("✓ 64 records are the same on the phone, the tablet and the cloud"),
             run.output
         )
+        for line in try readmeLines(after: "demo-output") where line != "   ..." {
+            XCTAssertTrue(run.output.contains(line + "\n"), "the README shows: \(line)")
+        }
+    }
+
+    /// The lines of the README's block after a comment with a name.
+    private func readmeLines(after name: String) throws -> [String] {
+        let readme = URL(fileURLWithPath: #filePath).appending(path: "../../../../README.md")
+            .standardizedFileURL
+        let block = try String(contentsOf: readme, encoding: .utf8)
+            .components(separatedBy: "<!-- \(name) -->\n```\n").dropFirst().first?
+            .components(separatedBy: "\n```").first
+        return try XCTUnwrap(block, name).components(separatedBy: "\n")
     }
 
     func testALandmarkAddedOnOneDeviceIsListedOnTheOther() throws {
