@@ -52,12 +52,12 @@ final class LandmarkSearchTests: XCTestCase {
     func testAnAmbiguousWordListsTheCandidates() {
         let remedy = "give more of the record name"
         let rows = [
-            ("ta", "'ta' may be any of table-mountain (Table Mountain), taj-mahal (Taj Mahal): \(remedy)"),
-            ("Bridge", "'Bridge' may be any of a-bridge (Bridge), b-bridge (Bridge): \(remedy)"),
+            ("ta", "'ta' matches table-mountain (Table Mountain), taj-mahal (Taj Mahal); \(remedy)"),
+            ("Bridge", "'Bridge' matches a-bridge (Bridge), b-bridge (Bridge); \(remedy)"),
         ]
         for (word, message) in rows { XCTAssertEqual(failure(word, in: search), Failure(.usage, message)) }
         let many = LandmarkSearch(landmarks: (10..<22).map { Self.landmark("m\($0)", "M") })
-        XCTAssertEqual(failure("m", in: many)?.message.hasSuffix(", m19 (M) and 2 more: \(remedy)"), true)
+        XCTAssertEqual(failure("m", in: many)?.message.hasSuffix(", m19 (M) and 2 more; \(remedy)"), true)
     }
 
     func testTheNearestLandmarksAreSuggested() {
@@ -91,7 +91,7 @@ final class LandmarkSearchTests: XCTestCase {
     func testOnAnEmptyDeviceTheRemedyIsAnother() {
         XCTAssertEqual(
             failure("x", in: LandmarkSearch(landmarks: []))?.message,
-            "there is no landmark 'x' on this device, which has none; \(EmptyList.remedy)"
+            "there is no landmark 'x' on this device, which has no landmarks; \(EmptyList.remedy)"
         )
     }
 }

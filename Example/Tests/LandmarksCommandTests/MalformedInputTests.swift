@@ -105,13 +105,13 @@ final class MalformedInputTests: CommandTestCase {
         Row(
             arguments: ["edit", "x\ny", "--rating", "1"],
             status: 66,
-            text: "there is no landmark 'x\\u{a}y' on this device, which has none; \(EmptyList.remedy)"
+            text: "there is no landmark 'x\\u{a}y' on this device, which has no landmarks; \(EmptyList.remedy)"
         ),
         Row(
             arguments: ["remove", "x", "y"],
             status: 66,
-            text: "there is no landmark 'x' on this device, which has none; \(EmptyList.remedy); "
-                + "there is no landmark 'y' on this device, which has none; \(EmptyList.remedy)"
+            text: "there is no landmark 'x' on this device, which has no landmarks; \(EmptyList.remedy); "
+                + "there is no landmark 'y' on this device, which has no landmarks; \(EmptyList.remedy)"
         ),
         Row(
             arguments: ["import", "no\nwhere"],

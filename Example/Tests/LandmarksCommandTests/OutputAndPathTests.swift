@@ -186,7 +186,7 @@ final class OutputAndPathTests: CommandTestCase {
             XCTAssertEqual(
                 run.errors,
                 "landmarks: can't create a directory in '/no/where': No such file or directory. "
-                    + "Set the environment variable TMPDIR to one in which you may write\n"
+                    + "Set the environment variable TMPDIR to a directory that you can write to\n"
             )
             XCTAssertEqual(run.output, "")
         }
