@@ -105,7 +105,8 @@ final class MalformedInputTests: CommandTestCase {
         Row(
             arguments: ["edit", "x\ny", "--rating", "1"],
             status: 66,
-            text: "there is no landmark 'x\\u{a}y' on this device, which has no landmarks; \(EmptyList.remedy)"
+            text: "there is no landmark 'x\\u{a}y' on this device, which has no landmarks; "
+                + EmptyList.remedy
         ),
         Row(
             arguments: ["remove", "x", "y"],
