@@ -25,12 +25,10 @@ final class ColorTests: CommandTestCase {
 
     /// Runs a process whose standard output is a terminal.
     private func outputOnATerminal(of process: Process) throws -> String {
-        let controller = posix_openpt(O_RDWR | O_NOCTTY)
-        guard controller >= 0, grantpt(controller) == 0, unlockpt(controller) == 0,
-            let name = ptsname(controller)
-        else { throw POSIXError(.init(rawValue: errno) ?? .ENODEV) }
+        let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        guard controller >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .ENODEV) }
         defer { close(controller) }
-        let terminal = open(name, O_RDWR | O_NOCTTY)
+        let terminal = open(try terminalName(of: controller), O_RDWR | O_NOCTTY)
         guard terminal >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .ENODEV) }
         process.standardOutput = FileHandle(fileDescriptor: terminal, closeOnDealloc: false)
         process.standardInput = FileHandle.nullDevice
@@ -45,4 +43,25 @@ final class ColorTests: CommandTestCase {
         process.waitUntilExit()
         return String(decoding: text, as: UTF8.self)
     }
+
+    #if os(Linux)
+        /// Unlocks the terminal of a controller, and returns its name; Glibc's functions for this are not imported.
+        private func terminalName(of controller: Int32) throws -> String {
+            let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+            var lock: Int32 = 0
+            var number: UInt32 = 0
+            guard ioctl(controller, setLock, &lock) == 0, ioctl(controller, getNumber, &number) == 0 else {
+                throw POSIXError(.init(rawValue: errno) ?? .ENODEV)
+            }
+            return "/dev/pts/\(number)"
+        }
+    #else
+        /// Unlocks the terminal of a controller, and returns its name.
+        private func terminalName(of controller: Int32) throws -> String {
+            guard grantpt(controller) == 0, unlockpt(controller) == 0, let name = ptsname(controller) else {
+                throw POSIXError(.init(rawValue: errno) ?? .ENODEV)
+            }
+            return String(cString: name)
+        }
+    #endif
 }
